@@ -1,0 +1,144 @@
+//! What an agent does, in one vocabulary, whatever dialect it speaks. `agents` makes these; engine and page read them.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// Something an agent did in one of its sessions.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Update {
+    /// The agent's reasoning, a piece at a time.
+    Thought { text: String },
+    /// A tool call of the agent's, as it is now: each one replaces the earlier one of the same id.
+    ToolCall(ToolCall),
+    /// The whole plan; replaces the earlier one.
+    Plan { entries: Vec<PlanEntry> },
+    Usage {
+        used: Option<u64>,
+        size: Option<u64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cost: Option<Value>,
+    },
+    Title { title: Option<String> },
+    Commands { commands: Vec<Command> },
+    Mode { mode_id: String },
+    /// The agent's options with their values, as the agent describes them.
+    Options { options: Value },
+    Notice { level: String, text: String },
+    /// A message part that is not text (an image, a resource).
+    Content { content: Value },
+    /// The person's words, as the agent repeats them when it replays a session.
+    UserMessage { text: String },
+    /// A kind that this version does not know; nothing of it is dropped.
+    Unknown { kind: String, raw: Value },
+}
+
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, ToSchema)]
+pub struct ToolCall {
+    pub id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// read, edit, delete, move, search, execute, think, fetch, switch_mode, other, or what the agent says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// pending, in_progress, completed, failed, or what the agent says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<Vec<ToolContent>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub locations: Option<Vec<Location>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i64>,
+    /// The sub-agent that made the call, where the agent marks it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum ToolContent {
+    Text { text: String },
+    Diff { path: String, old_text: Option<String>, new_text: String },
+    Terminal { terminal_id: String },
+    Other { raw: Value },
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Location {
+    pub path: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct PlanEntry {
+    pub content: String,
+    pub priority: String,
+    pub status: String,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Command {
+    pub name: String,
+    pub description: String,
+}
+
+/// What an agent asks before it goes on.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct PermissionAsk {
+    pub title: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// The exact command that would run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// The change that would be made, as a unified diff.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub locations: Vec<Location>,
+    pub options: Vec<PermissionOption>,
+    /// The agent's own id of the tool call it asks for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_call: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Value>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct PermissionOption {
+    pub option_id: String,
+    pub name: String,
+    /// allow_once, allow_always, reject_once, reject_always, or what the agent says.
+    pub kind: String,
+}
+
+impl ToolCall {
+    /// Lays a later, partial report over this one: what it does not mention stays, what it mentions replaces.
+    pub fn merge(&mut self, later: ToolCall) {
+        fn lay<T>(field: &mut Option<T>, later: Option<T>) {
+            if later.is_some() {
+                *field = later;
+            }
+        }
+        lay(&mut self.title, later.title);
+        lay(&mut self.kind, later.kind);
+        lay(&mut self.status, later.status);
+        lay(&mut self.content, later.content);
+        lay(&mut self.locations, later.locations);
+        lay(&mut self.input, later.input);
+        lay(&mut self.output, later.output);
+        lay(&mut self.exit_code, later.exit_code);
+        lay(&mut self.parent, later.parent);
+    }
+
+    pub fn is_open(&self) -> bool {
+        !matches!(self.status.as_deref(), Some("completed" | "failed" | "cancelled"))
+    }
+}

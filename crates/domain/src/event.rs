@@ -1,0 +1,382 @@
+//! The events of a session's log: everything a client may see, in the words of the public contract.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::agent::{PermissionAsk, Update};
+use crate::ids::{ArtifactId, MessageId, PermissionId, TurnId};
+use crate::policy::Policy;
+use crate::text::utf16_len;
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(tag = "event", content = "data", rename_all = "kebab-case")]
+pub enum Event {
+    Message(Message),
+    TextDelta(TextDelta),
+    Superseded { message_id: MessageId },
+    ToolCall(ToolCall),
+    ToolConfirm(ToolCall),
+    ToolResult(ToolResult),
+    CopilotDelta(CopilotDelta),
+    CopilotDone(CopilotDone),
+    AgentUpdate(AgentUpdate),
+    PermissionRequest(PermissionRequest),
+    PermissionResolved(PermissionResolved),
+    Turn(Turn),
+    Queue(Queue),
+    Notice(Notice),
+    Session(SessionChange),
+    ReviewArtifact(ReviewArtifact),
+    Done(Done),
+    Error(ErrorEvent),
+    Ready { seq: u64 },
+    /// The cursor that was given points into what is no longer kept: forget everything, a snapshot follows.
+    Reset {},
+    Keepalive {},
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    User,
+    Assistant,
+    Tool,
+}
+
+/// A message of the conversation.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Message {
+    pub id: MessageId,
+    pub role: Role,
+    /// The text; of a tool's message what the model was given.
+    pub content: String,
+    /// `content` rendered and sanitised; added when it is sent, not stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub html: Option<String>,
+    #[schema(value_type = String, format = "date-time")]
+    pub created_at: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn_id: Option<TurnId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCall>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_call_id: Option<String>,
+    /// Of a tool's message: the full output, for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub display: Option<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_error: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub artifact_id: Option<ArtifactId>,
+    /// Of a delegation: what the agent did beside talking, each at its place in `display`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delegation: Option<Delegation>,
+}
+
+/// The part of a delegation's result that is not text.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Delegation {
+    pub session_name: String,
+    pub stop_reason: String,
+    pub summary: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub updates: Vec<PlacedUpdate>,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct PlacedUpdate {
+    /// Where in the agent's text it first happened, in UTF-16 code units.
+    pub offset: u64,
+    pub update: Update,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct TextDelta {
+    pub message_id: MessageId,
+    pub offset: u64,
+    pub content: String,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct ToolCall {
+    pub id: String,
+    pub name: String,
+    /// The arguments as the model wrote them: JSON text, perhaps malformed.
+    pub arguments: String,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct ToolResult {
+    pub id: String,
+    pub name: String,
+    pub content: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub display: Option<String>,
+    pub is_error: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub artifact_id: Option<ArtifactId>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct CopilotDelta {
+    pub tool_call_id: String,
+    pub session_name: String,
+    pub offset: u64,
+    pub content: String,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct CopilotDone {
+    pub tool_call_id: String,
+    pub session_name: String,
+    pub summary: String,
+    pub stop_reason: String,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct AgentUpdate {
+    pub tool_call_id: String,
+    pub session_name: String,
+    /// Where in the agent's text it happened, in UTF-16 code units.
+    pub offset: u64,
+    pub update: Update,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct PermissionRequest {
+    pub request_id: PermissionId,
+    pub tool_call_id: String,
+    pub session_name: String,
+    #[serde(flatten)]
+    pub ask: PermissionAsk,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct PermissionResolved {
+    pub request_id: PermissionId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub option_id: Option<String>,
+    /// person, policy, cancel or agent_gone.
+    pub by: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TurnState {
+    Running,
+    Completed,
+    Cancelled,
+    Failed,
+    Interrupted,
+    Unknown,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Turn {
+    pub turn_id: TurnId,
+    pub state: TurnState,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, ToSchema)]
+pub struct Queue {
+    pub items: Vec<QueueItem>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct QueueItem {
+    pub message_id: MessageId,
+    pub turn_id: TurnId,
+    pub content: String,
+    #[schema(value_type = String, format = "date-time")]
+    pub created_at: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_id: Option<String>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Notice {
+    pub code: String,
+    /// info, warning or error.
+    pub level: String,
+    pub title: String,
+    pub text: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_name: Option<String>,
+}
+
+/// The fields of a session that changed.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, ToSchema)]
+pub struct SessionChange {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permission_policy: Option<Policy>,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct ReviewArtifact {
+    pub artifact_id: ArtifactId,
+    pub title: String,
+    pub status: String,
+    pub total_files: u32,
+    pub total_additions: u32,
+    pub total_deletions: u32,
+    pub files: Vec<ReviewFile>,
+}
+
+/// A file of a review artifact without its diff; the diff is fetched with the artifact.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct ReviewFile {
+    pub path: String,
+    pub status: String,
+    pub additions: u32,
+    pub deletions: u32,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Done {
+    pub turn_id: TurnId,
+    pub message_id: MessageId,
+    pub model: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub html: Option<String>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct ErrorEvent {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn_id: Option<TurnId>,
+    pub code: String,
+    pub message: String,
+}
+
+impl Event {
+    /// The name by which the stream and the log know this event.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Event::Message(_) => "message",
+            Event::TextDelta(_) => "text-delta",
+            Event::Superseded { .. } => "superseded",
+            Event::ToolCall(_) => "tool-call",
+            Event::ToolConfirm(_) => "tool-confirm",
+            Event::ToolResult(_) => "tool-result",
+            Event::CopilotDelta(_) => "copilot-delta",
+            Event::CopilotDone(_) => "copilot-done",
+            Event::AgentUpdate(_) => "agent-update",
+            Event::PermissionRequest(_) => "permission-request",
+            Event::PermissionResolved(_) => "permission-resolved",
+            Event::Turn(_) => "turn",
+            Event::Queue(_) => "queue",
+            Event::Notice(_) => "notice",
+            Event::Session(_) => "session",
+            Event::ReviewArtifact(_) => "review-artifact",
+            Event::Done(_) => "done",
+            Event::Error(_) => "error",
+            Event::Ready { .. } => "ready",
+            Event::Reset {} => "reset",
+            Event::Keepalive {} => "keepalive",
+        }
+    }
+
+    /// The event's data as JSON text: what follows `data:` on the wire and what the log stores.
+    pub fn data(&self) -> String {
+        let text = match self {
+            Event::Message(data) => serde_json::to_string(data),
+            Event::TextDelta(data) => serde_json::to_string(data),
+            Event::Superseded { message_id } => serde_json::to_string(&serde_json::json!({ "message_id": message_id })),
+            Event::ToolCall(data) | Event::ToolConfirm(data) => serde_json::to_string(data),
+            Event::ToolResult(data) => serde_json::to_string(data),
+            Event::CopilotDelta(data) => serde_json::to_string(data),
+            Event::CopilotDone(data) => serde_json::to_string(data),
+            Event::AgentUpdate(data) => serde_json::to_string(data),
+            Event::PermissionRequest(data) => serde_json::to_string(data),
+            Event::PermissionResolved(data) => serde_json::to_string(data),
+            Event::Turn(data) => serde_json::to_string(data),
+            Event::Queue(data) => serde_json::to_string(data),
+            Event::Notice(data) => serde_json::to_string(data),
+            Event::Session(data) => serde_json::to_string(data),
+            Event::ReviewArtifact(data) => serde_json::to_string(data),
+            Event::Done(data) => serde_json::to_string(data),
+            Event::Error(data) => serde_json::to_string(data),
+            Event::Ready { seq } => serde_json::to_string(&serde_json::json!({ "seq": seq })),
+            Event::Reset {} | Event::Keepalive {} => Ok("{}".to_owned()),
+        };
+        text.expect("events hold nothing that JSON cannot say")
+    }
+
+    /// Reads an event back from its kind and data; `None` for a kind of a later version.
+    pub fn parse(kind: &str, data: &str) -> Option<Event> {
+        let data: Value = serde_json::from_str(data).ok()?;
+        serde_json::from_value(serde_json::json!({ "event": kind, "data": data })).ok()
+    }
+}
+
+/// Collects events in order and joins neighbouring pieces of one stream into one event.
+#[derive(Default, Debug)]
+pub struct Coalescer {
+    events: Vec<Event>,
+    /// Where the stream of the last event ends, in UTF-16 code units; kept so that no text is measured twice.
+    end: u64,
+}
+
+impl Coalescer {
+    pub fn push(&mut self, next: Event) {
+        let next_end = match &next {
+            Event::TextDelta(delta) => delta.offset + utf16_len(&delta.content),
+            Event::CopilotDelta(delta) => delta.offset + utf16_len(&delta.content),
+            _ => 0,
+        };
+        match (self.events.last_mut(), &next) {
+            (Some(Event::TextDelta(last)), Event::TextDelta(delta)) if last.message_id == delta.message_id && self.end == delta.offset => {
+                last.content.push_str(&delta.content);
+            }
+            (Some(Event::CopilotDelta(last)), Event::CopilotDelta(delta))
+                if last.tool_call_id == delta.tool_call_id && self.end == delta.offset =>
+            {
+                last.content.push_str(&delta.content);
+            }
+            _ => self.events.push(next),
+        }
+        self.end = next_end;
+    }
+
+    pub fn finish(self) -> Vec<Event> {
+        self.events
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn delta(call: &str, offset: u64, content: &str) -> Event {
+        Event::CopilotDelta(CopilotDelta { tool_call_id: call.into(), session_name: "n".into(), offset, content: content.into() })
+    }
+
+    #[test]
+    fn neighbouring_pieces_of_one_stream_become_one_event() {
+        let mut coalescer = Coalescer::default();
+        for event in [delta("a", 0, "x😀"), delta("a", 3, "y"), delta("b", 0, "z"), delta("a", 4, "w"), delta("a", 9, "gap")] {
+            coalescer.push(event);
+        }
+        assert_eq!(coalescer.finish(), [delta("a", 0, "x😀y"), delta("b", 0, "z"), delta("a", 4, "w"), delta("a", 9, "gap")]);
+    }
+
+    #[test]
+    fn an_event_survives_the_log() {
+        let event = delta("a", 7, "text");
+        assert_eq!(Event::parse(event.kind(), &event.data()), Some(event));
+        assert_eq!(Event::parse("from-the-future", "{}"), None);
+        assert_eq!(Event::parse("reset", "{}"), Some(Event::Reset {}));
+    }
+}

@@ -1,0 +1,67 @@
+//! Newtypes for the ids of the system. Ids are made at the edge, or derived here from one that was.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+macro_rules! uuid_id {
+    ($(#[$meta:meta])* $name:ident) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize, ToSchema)]
+        #[serde(transparent)]
+        #[schema(value_type = String, format = "uuid")]
+        pub struct $name(pub Uuid);
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = uuid::Error;
+
+            fn from_str(text: &str) -> Result<Self, uuid::Error> {
+                Uuid::parse_str(text).map(Self)
+            }
+        }
+    };
+}
+
+uuid_id!(
+    /// A conversation.
+    SessionId
+);
+uuid_id!(
+    /// One message of a conversation, of whatever role.
+    MessageId
+);
+uuid_id!(
+    /// One turn: from a user's message to its final state.
+    TurnId
+);
+uuid_id!(
+    /// A review artifact: a diff that was shown.
+    ArtifactId
+);
+uuid_id!(
+    /// A permission that an agent asked for.
+    PermissionId
+);
+
+impl TurnId {
+    /// The id of the `step`th assistant message of this turn: derived, so that a repeated step names the same message.
+    pub fn assistant_message(self, step: u32, attempt: u32) -> MessageId {
+        MessageId(Uuid::new_v5(&self.0, format!("assistant/{step}/{attempt}").as_bytes()))
+    }
+
+    /// The id of the message that holds the result of a tool call.
+    pub fn tool_message(self, call: &str) -> MessageId {
+        MessageId(Uuid::new_v5(&self.0, format!("tool/{call}").as_bytes()))
+    }
+
+    /// The id by which the prompt of a tool call is written to an agent: the same however often it is sent.
+    pub fn prompt_write(self, call: &str) -> Uuid {
+        Uuid::new_v5(&self.0, format!("prompt/{call}").as_bytes())
+    }
+}

@@ -1,0 +1,10 @@
+//! The pure heart of VoxPilot: ids, events, the turn machine, permission policy and normalised agent events.
+//!
+//! Nothing here does I/O, reads a clock or makes a random id. Every other crate may depend on this one; it depends on none.
+
+pub mod agent;
+pub mod event;
+pub mod ids;
+pub mod policy;
+pub mod text;
+pub mod turn;

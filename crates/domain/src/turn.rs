@@ -1,0 +1,222 @@
+//! The turn machine: what a session does next, decided without I/O, clock or randomness.
+//!
+//! The state changes only through [`Session::apply`], one event at a time, so a restarted server that feeds the log back in stands
+//! where the old one stood. [`Session::step`] takes an input, decides, and returns the events to append and the effects to run.
+
+mod call;
+mod delegation;
+mod step;
+
+use std::collections::VecDeque;
+
+use jiff::Timestamp;
+
+use crate::agent::{PermissionAsk, Update};
+use crate::event::{Event, Message, PermissionRequest, QueueItem, ToolCall, TurnState};
+use crate::ids::{MessageId, PermissionId, TurnId};
+use crate::text::utf16_len;
+
+pub use call::{Call, CallState, Work};
+
+/// How often an unfinished answer of the model is asked for again before the turn fails.
+pub const MODEL_ATTEMPTS: u32 = 3;
+
+/// A session's turns: the running one and what waits behind it.
+#[derive(Clone, Debug, Default)]
+pub struct Session {
+    pub turn: Option<Turn>,
+    pub queue: VecDeque<QueueItem>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Turn {
+    pub id: TurnId,
+    /// How many answers of the model came before the current one.
+    pub step: u32,
+    /// How often the current answer was begun anew.
+    pub attempt: u32,
+    pub phase: Phase,
+    /// A person asked to stop: nothing new starts, and the turn ends when what runs has ended.
+    pub cancelling: bool,
+    pub permissions: Vec<PermissionRequest>,
+}
+
+#[derive(Clone, Debug)]
+pub enum Phase {
+    /// The model is answering; its text so far.
+    Model { text: String, length: u64 },
+    /// The tools that the answer asked for.
+    Tools { text: String, calls: Vec<Call> },
+}
+
+/// What a session is set to; read at the moment of a decision, never stored in the log's fold.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub max_iterations: u32,
+    /// The model is the relay: the agent's failure is the turn's failure.
+    pub relay: bool,
+    pub model: String,
+}
+
+#[derive(Clone, Debug)]
+pub enum Input {
+    Message(QueueItem),
+    Edit { message_id: MessageId, content: String },
+    Withdraw { message_id: MessageId },
+    ModelText { message_id: MessageId, text: String },
+    ModelEnd { message_id: MessageId, text: String, tool_calls: Vec<ToolCall> },
+    ModelFault { message_id: MessageId, code: String, message: String, repeat: bool },
+    ToolEnd { call_id: String, end: ToolEnd },
+    Confirm { call_id: String, approved: bool, reason: String },
+    AgentText { call_id: String, text: String },
+    AgentUpdate { call_id: String, update: Update },
+    AgentEnd { call_id: String, end: AgentEnd },
+    Permission { call_id: String, request_id: PermissionId, ask: PermissionAsk },
+    PermissionAnswer { request_id: PermissionId, option_id: Option<String>, by: String },
+    Cancel,
+    CancelCall { call_id: String },
+    /// The turn cannot go on for a reason outside of it.
+    Abort { state: TurnState, code: String, reason: String },
+}
+
+/// What one of the main AI's own tools gave.
+#[derive(Clone, Debug, Default)]
+pub struct ToolEnd {
+    pub content: String,
+    pub display: Option<String>,
+    pub is_error: bool,
+    pub artifact: Option<crate::event::ReviewArtifact>,
+}
+
+/// How an agent's work on a delegated prompt ended.
+#[derive(Clone, Debug)]
+pub enum AgentEnd {
+    Stopped { stop_reason: String },
+    /// The agent refused or could not start; it may still be alive.
+    Failed { code: String, message: String },
+    /// The agent's process is gone.
+    Gone { message: String },
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum Effect {
+    /// Append to the log, in this order.
+    Append(Event),
+    /// Store a message; beside the log, in the same transaction.
+    Save(Message),
+    CallModel { turn_id: TurnId, message_id: MessageId },
+    StopModel,
+    RunTool(ToolCall),
+    StopTool { call_id: String },
+    Prompt { turn_id: TurnId, call_id: String, session_name: String, prompt: String },
+    StopPrompt { call_id: String },
+    AnswerPermission { request_id: PermissionId, option_id: Option<String> },
+}
+
+/// Everything a step decides is stamped with one time, given from outside.
+#[derive(Clone, Copy, Debug)]
+pub struct Now(pub Timestamp);
+
+impl Session {
+    /// Folds one event of the log into the state. Events that do not concern a turn change nothing.
+    pub fn apply(&mut self, event: &Event) {
+        match event {
+            Event::Queue(queue) => self.queue = queue.items.iter().cloned().collect(),
+            Event::Turn(turn) => match (turn.state, &mut self.turn) {
+                (TurnState::Running, Some(running)) if running.id == turn.turn_id => running.cancelling = true,
+                (TurnState::Running, _) => self.turn = Some(Turn::new(turn.turn_id)),
+                _ => self.turn = None,
+            },
+            _ => {
+                if let Some(turn) = &mut self.turn {
+                    turn.apply(event);
+                }
+            }
+        }
+    }
+
+    pub fn is_queued(&self, message_id: MessageId) -> bool {
+        self.queue.iter().any(|item| item.message_id == message_id)
+    }
+}
+
+impl Turn {
+    fn new(id: TurnId) -> Turn {
+        Turn { id, step: 0, attempt: 0, phase: Phase::Model { text: String::new(), length: 0 }, cancelling: false, permissions: Vec::new() }
+    }
+
+    /// The id of the message that the model is writing, or wrote to ask for the tools that run.
+    pub fn message_id(&self) -> MessageId {
+        self.id.assistant_message(self.step, self.attempt)
+    }
+
+    pub fn calls(&self) -> &[Call] {
+        match &self.phase {
+            Phase::Model { .. } => &[],
+            Phase::Tools { calls, .. } => calls,
+        }
+    }
+
+    pub fn call(&self, call_id: &str) -> Option<&Call> {
+        self.calls().iter().find(|call| call.call.id == call_id)
+    }
+
+    fn call_mut(&mut self, call_id: &str) -> Option<&mut Call> {
+        match &mut self.phase {
+            Phase::Model { .. } => None,
+            Phase::Tools { calls, .. } => calls.iter_mut().find(|call| call.call.id == call_id),
+        }
+    }
+
+    fn apply(&mut self, event: &Event) {
+        match event {
+            Event::TextDelta(delta) => {
+                if let Phase::Model { text, length } = &mut self.phase {
+                    text.push_str(&delta.content);
+                    *length = delta.offset + utf16_len(&delta.content);
+                }
+            }
+            Event::Superseded { .. } => {
+                self.attempt += 1;
+                self.phase = Phase::Model { text: String::new(), length: 0 };
+            }
+            Event::ToolCall(call) => self.open_call(call),
+            Event::ToolConfirm(call) => self.set(&call.id, |call| call.state = CallState::Asking),
+            Event::CopilotDelta(delta) => self.set(&delta.tool_call_id, |call| {
+                call.state = CallState::Running;
+                call.text.push_str(&delta.content);
+                call.length = delta.offset + utf16_len(&delta.content);
+            }),
+            Event::AgentUpdate(update) => self.set(&update.tool_call_id, |call| {
+                call.state = CallState::Running;
+                delegation::place(&mut call.updates, update.offset, &update.update);
+            }),
+            Event::PermissionRequest(request) => self.permissions.push(request.clone()),
+            Event::PermissionResolved(resolved) => self.permissions.retain(|open| open.request_id != resolved.request_id),
+            Event::ToolResult(result) => {
+                self.set(&result.id, |call| call.state = CallState::Done);
+                if self.calls().iter().all(|call| call.state == CallState::Done) {
+                    self.step += 1;
+                    self.attempt = 0;
+                    self.phase = Phase::Model { text: String::new(), length: 0 };
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn open_call(&mut self, call: &ToolCall) {
+        if let Phase::Model { text, .. } = &mut self.phase {
+            self.phase = Phase::Tools { text: std::mem::take(text), calls: Vec::new() };
+        }
+        if let Phase::Tools { calls, .. } = &mut self.phase {
+            calls.push(Call::new(call.clone()));
+        }
+    }
+
+    fn set(&mut self, call_id: &str, change: impl FnOnce(&mut Call)) {
+        if let Some(call) = self.call_mut(call_id) {
+            change(call);
+        }
+    }
+}

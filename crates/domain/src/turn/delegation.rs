@@ -1,0 +1,117 @@
+//! The two faces of a delegation's result: a compact one for the model, and everything for people.
+
+use crate::agent::{ToolCall, ToolContent, Update};
+use crate::event::{Delegation, PlacedUpdate};
+use crate::text::{clip, clip_start};
+
+use super::Call;
+
+/// How much of the agent's last message the model is given; the end counts, as that is where a conclusion stands.
+const SUMMARY_MAX: usize = 12_000;
+const FACTS_MAX: usize = 4_000;
+const COMMAND_MAX: usize = 200;
+
+/// Puts an update at its place: a later state of the same thing replaces the earlier one, where that stood.
+pub(super) fn place(updates: &mut Vec<PlacedUpdate>, offset: u64, update: &Update) {
+    let same = |placed: &&mut PlacedUpdate| match (&placed.update, update) {
+        (Update::ToolCall(old), Update::ToolCall(new)) => old.id == new.id,
+        (Update::Plan { .. }, Update::Plan { .. })
+        | (Update::Usage { .. }, Update::Usage { .. })
+        | (Update::Title { .. }, Update::Title { .. })
+        | (Update::Commands { .. }, Update::Commands { .. })
+        | (Update::Mode { .. }, Update::Mode { .. })
+        | (Update::Options { .. }, Update::Options { .. }) => true,
+        _ => false,
+    };
+    if let (Some(PlacedUpdate { update: Update::Thought { text }, offset: at }), Update::Thought { text: more }) = (updates.last_mut(), update)
+        && *at == offset
+    {
+        text.push_str(more);
+        return;
+    }
+    match updates.iter_mut().find(same) {
+        Some(placed) => placed.update = update.clone(),
+        None => updates.push(PlacedUpdate { offset, update: update.clone() }),
+    }
+}
+
+/// What the model reads: the agent's last message, the files and commands, and how it ended.
+pub(super) fn content(call: &Call, summary: &str, stop_reason: &str) -> String {
+    let mut text = if summary.is_empty() { "(the agent wrote no closing message)".to_owned() } else { summary.to_owned() };
+    text.push_str("\n\n");
+    let facts = facts(call);
+    text.push_str(clip(&facts, FACTS_MAX));
+    if facts.len() > FACTS_MAX {
+        text.push_str("\n… (list cut)\n");
+    }
+    text.push_str(&format!("stop reason: {stop_reason}"));
+    text
+}
+
+pub(super) fn record(call: &Call, session_name: &str, summary: &str, stop_reason: &str) -> Delegation {
+    Delegation {
+        session_name: session_name.to_owned(),
+        stop_reason: stop_reason.to_owned(),
+        summary: summary.to_owned(),
+        updates: call.updates.clone(),
+    }
+}
+
+/// The agent's final message: its text after the last tool call, or all of it where that is empty.
+pub(super) fn summary(call: &Call) -> String {
+    let last = call.updates.iter().filter(|placed| matches!(placed.update, Update::ToolCall(_))).map(|placed| placed.offset).max();
+    let tail = last.map_or(call.text.as_str(), |offset| after_utf16(&call.text, offset)).trim();
+    let whole = if tail.is_empty() { call.text.trim() } else { tail };
+    if whole.len() <= SUMMARY_MAX { whole.to_owned() } else { format!("… (earlier text cut)\n{}", clip_start(whole, SUMMARY_MAX)) }
+}
+
+fn after_utf16(text: &str, offset: u64) -> &str {
+    let mut units = 0;
+    for (index, character) in text.char_indices() {
+        if units >= offset {
+            return &text[index..];
+        }
+        units += character.len_utf16() as u64;
+    }
+    ""
+}
+
+fn facts(call: &Call) -> String {
+    let tool_calls = || {
+        call.updates.iter().filter_map(|placed| match &placed.update {
+            Update::ToolCall(tool_call) => Some(tool_call),
+            _ => None,
+        })
+    };
+    let mut files: Vec<&str> = tool_calls().filter(|tool_call| tool_call.status.as_deref() != Some("failed")).flat_map(changed_paths).collect();
+    files.sort_unstable();
+    files.dedup();
+    let mut text = String::new();
+    if !files.is_empty() {
+        text.push_str(&format!("files changed: {}\n", files.join(", ")));
+    }
+    for (command, tool_call) in tool_calls().filter_map(|tool_call| Some((command(tool_call)?, tool_call))) {
+        let outcome = match (tool_call.exit_code, tool_call.status.as_deref()) {
+            (Some(code), _) => format!("exit code {code}"),
+            (None, Some(status)) => status.to_owned(),
+            (None, None) => "no outcome".to_owned(),
+        };
+        text.push_str(&format!("command run: {} ({outcome})\n", clip(command, COMMAND_MAX)));
+    }
+    text
+}
+
+fn changed_paths(tool_call: &ToolCall) -> Vec<&str> {
+    let diffs = tool_call.content.iter().flatten().filter_map(|content| match content {
+        ToolContent::Diff { path, .. } => Some(path.as_str()),
+        _ => None,
+    });
+    let changing = matches!(tool_call.kind.as_deref(), Some("edit" | "delete" | "move"));
+    let locations = tool_call.locations.iter().flatten().filter(|_| changing).map(|location| location.path.as_str());
+    diffs.chain(locations).collect()
+}
+
+fn command(tool_call: &ToolCall) -> Option<&str> {
+    (tool_call.kind.as_deref() == Some("execute")).then_some(())?;
+    tool_call.input.as_ref()?.get("command")?.as_str()
+}
