@@ -1,0 +1,169 @@
+//! Starting git: an argument vector, no shell, no prompts, no network, a bounded answer, and nothing left behind.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::{Child, Command};
+
+use crate::{Refusal, bound};
+
+/// Bound of one answer of git. A review of more than this is not read by anybody.
+const STDOUT_BYTES: usize = 8 * 1024 * 1024;
+const STDERR_BYTES: usize = 16 * 1024;
+
+/// What git needs to find itself and the user's settings. Everything else, this server's secrets and `GIT_*` included,
+/// stays here: git runs filters that the repository names.
+const ENVIRONMENT: [&str; 6] = ["PATH", "HOME", "USER", "TMPDIR", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL"];
+
+/// Settings of a repository that would run a program or change the format, switched off.
+const SETTINGS: [&str; 8] = [
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.quotePath=false",
+    "diff.orderFile=/dev/null",
+    "diff.suppressBlankEmpty=false",
+    "diff.ignoreSubmodules=dirty",
+    "log.showRoot=true",
+    "log.showSignature=false",
+];
+
+pub(crate) struct Git {
+    directory: PathBuf,
+}
+
+pub(crate) struct Printed {
+    stdout: Vec<u8>,
+    /// Git had more to say than is kept.
+    pub was_cut: bool,
+    pub success: bool,
+    pub complaint: String,
+}
+
+impl Printed {
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.stdout).into_owned()
+    }
+
+    pub(crate) fn succeeded(self, what: &str) -> Result<Self, Refusal> {
+        if self.success {
+            return Ok(self);
+        }
+        let complaint = self.complaint.trim().trim_start_matches("fatal: ");
+        Err(Refusal::new(format!("{what} failed: {}", bound::prefix(complaint, 1000))))
+    }
+}
+
+impl Git {
+    pub(crate) fn new(directory: &Path) -> Self {
+        Self { directory: directory.to_owned() }
+    }
+
+    /// `path` goes behind `--` and means itself, however it looks.
+    pub(crate) async fn run(&self, arguments: &[&str], path: Option<&Path>) -> Result<Printed, Refusal> {
+        let mut child = self.command(arguments, path).spawn().map_err(|why| match why.kind() {
+            std::io::ErrorKind::NotFound => Refusal::new("git is not installed or not on the PATH"),
+            _ => Refusal::new(format!("git cannot be started: {why}")),
+        })?;
+        let group = Group::of(&child);
+        let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
+            return Err(Refusal::new("git was started without pipes"));
+        };
+        let (stdout, stderr) = tokio::join!(
+            async {
+                let (bytes, was_cut) = bounded(stdout, STDOUT_BYTES).await;
+                if was_cut {
+                    // It would block on a pipe that nobody drains.
+                    group.kill();
+                }
+                (bytes, was_cut)
+            },
+            drained(stderr, STDERR_BYTES),
+        );
+        let status = child.wait().await.map_err(|why| Refusal::new(format!("git got lost: {why}")))?;
+        group.is_gone();
+        let (stdout, was_cut) = stdout;
+        Ok(Printed { stdout, was_cut, success: status.success() || was_cut, complaint: String::from_utf8_lossy(&stderr).into_owned() })
+    }
+
+    fn command(&self, arguments: &[&str], path: Option<&Path>) -> Command {
+        let mut command = Command::new("git");
+        command.arg("--no-pager").arg("--no-optional-locks").arg("--literal-pathspecs");
+        for setting in SETTINGS {
+            command.arg("-c").arg(setting);
+        }
+        command.args(arguments);
+        if let Some(path) = path {
+            command.arg("--").arg(path);
+        }
+        command.current_dir(&self.directory).env_clear().envs(environment());
+        command
+            .env("LC_ALL", "C.UTF-8")
+            .env("GIT_OPTIONAL_LOCKS", "0")
+            .env("GIT_TERMINAL_PROMPT", "0")
+            .env("GIT_NO_LAZY_FETCH", "1")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .kill_on_drop(true);
+        command
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "passed on to git, never read as a setting")]
+fn environment() -> impl Iterator<Item = (&'static str, OsString)> {
+    ENVIRONMENT.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?)))
+}
+
+/// Git's process group, killed when the call is given up: the filters and submodule calls of git are in it too.
+struct Group(AtomicI32);
+
+const NO_GROUP: i32 = 0;
+
+impl Group {
+    fn of(child: &Child) -> Self {
+        let id = child.id().and_then(|id| i32::try_from(id).ok());
+        Self(AtomicI32::new(id.unwrap_or(NO_GROUP)))
+    }
+
+    fn kill(&self) {
+        if let Some(pid) = Pid::from_raw(self.0.load(Ordering::Relaxed)) {
+            // It may have ended by itself meanwhile.
+            let _ = kill_process_group(pid, Signal::KILL);
+        }
+    }
+
+    /// Once reaped, the number may belong to somebody else.
+    fn is_gone(&self) {
+        self.0.store(NO_GROUP, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Reads up to `limit` bytes; true if there was more.
+async fn bounded(stream: impl AsyncRead + Unpin, limit: usize) -> (Vec<u8>, bool) {
+    let mut bytes = Vec::new();
+    // An error on a pipe is its end; what counts is how git exits.
+    let _ = stream.take(limit as u64 + 1).read_to_end(&mut bytes).await;
+    let was_cut = bytes.len() > limit;
+    bytes.truncate(limit);
+    (bytes, was_cut)
+}
+
+/// Reads to the end, so that git never waits for us, and keeps the first `limit` bytes.
+async fn drained(mut stream: impl AsyncRead + Unpin, limit: usize) -> Vec<u8> {
+    let (bytes, was_cut) = bounded(&mut stream, limit).await;
+    if was_cut {
+        let _ = tokio::io::copy(&mut stream, &mut tokio::io::sink()).await;
+    }
+    bytes
+}

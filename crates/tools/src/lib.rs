@@ -1,0 +1,127 @@
+//! The main AI's own tools: reading, listing and searching the work directory, and git.
+//!
+//! This crate owns what each tool may touch and how much it may answer. It must not know of turns, sessions, events or
+//! people: the caller asks a person first where [`kind`] says so, and runs the delegation itself.
+
+mod arguments;
+mod bound;
+mod deadline;
+mod definitions;
+mod git;
+mod glob;
+mod grep;
+mod list;
+mod open;
+mod read;
+mod walk;
+mod work_dir;
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+pub use definitions::{Definition, Kind, definitions, kind};
+
+use deadline::Deadline;
+use work_dir::WorkDir;
+
+const TIME_LIMIT: Duration = Duration::from_secs(30);
+
+/// What a tool call gave, whether it worked or not.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// For the model, bounded.
+    pub content: String,
+    /// For people, where they need something else than the model.
+    pub display: Option<String>,
+    pub is_error: bool,
+    pub review: Option<Review>,
+}
+
+/// A set of changes that a person can go through file by file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Review {
+    pub title: String,
+    pub files: Vec<ReviewFile>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReviewFile {
+    pub path: String,
+    /// Where the file was before, if it was renamed.
+    pub old_path: Option<String>,
+    /// `added`, `modified`, `deleted` or `renamed`.
+    pub status: String,
+    pub additions: u32,
+    pub deletions: u32,
+    pub binary: bool,
+    /// The unified diff of this file alone.
+    pub diff: String,
+}
+
+/// Why a tool did not do what it was asked, as a sentence for the model. Nobody branches on it, so it is only that.
+#[derive(Debug)]
+struct Refusal(String);
+
+type Answer = Result<Output, Refusal>;
+
+impl Refusal {
+    fn new(sentence: impl Into<String>) -> Self {
+        Self(sentence.into())
+    }
+}
+
+impl Output {
+    fn text(content: String) -> Self {
+        Self { content, display: None, is_error: false, review: None }
+    }
+}
+
+impl From<Refusal> for Output {
+    fn from(refusal: Refusal) -> Self {
+        Self { content: bound::clean(&refusal.0), display: None, is_error: true, review: None }
+    }
+}
+
+/// Runs one tool. `arguments` is the raw JSON text a model wrote; every failure is an [`Output`] that says what went wrong.
+pub async fn run(work_dir: &Path, name: &str, arguments: &str) -> Output {
+    run_within(work_dir, name, arguments, TIME_LIMIT).await
+}
+
+async fn run_within(work_dir: &Path, name: &str, arguments: &str, limit: Duration) -> Output {
+    let answer = match tokio::time::timeout(limit, dispatch(work_dir, name, arguments, limit)).await {
+        Ok(answer) => answer,
+        Err(_) => Err(Refusal::new(format!("{name} was stopped: it took longer than {limit:?}; narrow it down, for example with a path"))),
+    };
+    answer.unwrap_or_else(Output::from)
+}
+
+async fn dispatch(work_dir: &Path, name: &str, arguments: &str, limit: Duration) -> Answer {
+    match name {
+        "read_file" => blocking(work_dir, arguments::parse(name, arguments)?, limit, read::inside).await,
+        "read_file_external" => blocking(work_dir, arguments::parse(name, arguments)?, limit, read::outside).await,
+        "list_directory" => blocking(work_dir, arguments::parse(name, arguments)?, limit, list::run).await,
+        "grep_search" => blocking(work_dir, arguments::parse(name, arguments)?, limit, grep::run).await,
+        "glob_search" => blocking(work_dir, arguments::parse(name, arguments)?, limit, glob::run).await,
+        "git_diff" => git::diff(work_dir, arguments::parse(name, arguments)?).await,
+        "git_show" => git::show(work_dir, arguments::parse(name, arguments)?).await,
+        "copilot_agent" => Err(Refusal::new("copilot_agent is a delegation to an agent and cannot be run as a plain tool")),
+        _ => {
+            let known: Vec<_> = definitions().iter().map(|tool| tool.name).collect();
+            Err(Refusal::new(format!("there is no tool named '{}'; the tools are {}", bound::name(name), known.join(", "))))
+        }
+    }
+}
+
+/// Runs file work on the blocking pool. The thread cannot be aborted, so it carries a deadline that also passes when this
+/// future is dropped.
+async fn blocking<A: Send + 'static>(work_dir: &Path, arguments: A, limit: Duration, tool: fn(&WorkDir, A, &Deadline) -> Answer) -> Answer {
+    let work_dir = work_dir.to_owned();
+    let (deadline, _passes_on_drop) = Deadline::new(limit);
+    let task = tokio::task::spawn_blocking(move || tool(&WorkDir::open(&work_dir)?, arguments, &deadline));
+    task.await.unwrap_or_else(|_| Err(Refusal::new("the tool stopped unexpectedly; this is a bug in it")))
+}
+
+#[cfg(test)]
+mod tests;
