@@ -1,0 +1,164 @@
+//! The settings: where they come from, what they must look like, and what came out.
+//!
+//! `resolve` is pure; `load` reads the environment and the files for it, once, at start. Nothing else in the program may
+//! look at `VOXPILOT_*`. This module does not know what the settings are used for.
+
+mod error;
+mod file;
+mod form;
+mod program;
+mod report;
+mod resolve;
+mod setting;
+mod sources;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use domain::policy::Policy;
+
+pub use error::ConfigError;
+pub use program::find_program;
+pub use resolve::{Entry, Origin, resolve};
+pub use sources::{ConfigFile, Sources, args, flags};
+
+/// Every setting, resolved.
+#[derive(Clone, Debug, Default)]
+pub struct Config {
+    /// `host:port`; the host may be a name.
+    pub bind: String,
+    pub data_dir: PathBuf,
+    pub work_dir: PathBuf,
+    /// None: the secret of the data directory, made at first start.
+    pub token: Option<Secret>,
+    /// `relay`, or a model's name at the endpoint.
+    pub model: String,
+    pub model_base_url: Option<String>,
+    pub model_api_key: Option<Secret>,
+    pub model_provider: Option<String>,
+    pub max_agent_iterations: u32,
+    /// None: see [`Config::agent_or_default`].
+    pub agent: Option<String>,
+    /// A path, or a bare name that is looked up in `PATH`.
+    pub copilot_cli_path: PathBuf,
+    pub copilot_home: Option<PathBuf>,
+    pub copilot_token_file: Option<PathBuf>,
+    pub copilot_connection_ttl: Duration,
+    /// None: the engine decides, by who talks to the agent.
+    pub permission_policy: Option<Policy>,
+    pub durability: Durability,
+    /// A tracing filter, known to parse.
+    pub log: String,
+    pub log_format: LogFormat,
+    /// The `[agents.<id>]` sections.
+    pub agents: BTreeMap<String, AgentSection>,
+    /// Every setting as `voxpilot config` shows it.
+    pub entries: Vec<Entry>,
+    /// What is accepted but unwise; logged at start.
+    pub warnings: Vec<String>,
+}
+
+/// What `[agents.<id>]` adds to a known agent, or how an unknown one is started.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgentSection {
+    pub title: Option<String>,
+    /// A path, or a bare name that is looked up in `PATH`; None keeps what the catalogue says.
+    pub command: Option<PathBuf>,
+    pub args: Option<Vec<String>>,
+    pub env: BTreeMap<String, String>,
+}
+
+/// What the journals and the database survive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// Any kill.
+    #[default]
+    Process,
+    /// Power loss too.
+    Disk,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LogFormat {
+    #[default]
+    Text,
+    Json,
+}
+
+/// A value that no log, page or message may show.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    pub fn new(value: impl Into<String>) -> Self {
+        Secret(value.into())
+    }
+
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("***")
+    }
+}
+
+/// Reads every source, resolves them, and checks what must exist on disk.
+pub fn load(flags: BTreeMap<String, String>) -> Result<(Config, Sources), ConfigError> {
+    let sources = Sources::gather(flags)?;
+    let mut config = resolve(&sources)?;
+    verify(&mut config)?;
+    Ok((config, sources))
+}
+
+impl Config {
+    /// The agent that `copilot_agent` drives: the configured one, else Copilot where it is installed, else the demo agent.
+    pub fn agent_or_default(&self, search_path: Option<&str>) -> &str {
+        match &self.agent {
+            Some(agent) => agent,
+            None if find_program(&self.copilot_cli_path, search_path).is_some() => "copilot",
+            None => "demo",
+        }
+    }
+
+    /// The table that `voxpilot config` prints, secrets hidden.
+    pub fn report(&self) -> String {
+        report::table(&self.entries)
+    }
+
+    fn origin(&self, key: &str) -> String {
+        self.entries.iter().find(|entry| entry.key == key).map_or_else(String::new, |entry| entry.origin.to_string())
+    }
+}
+
+/// The checks that need the disk, kept apart so that `resolve` stays pure.
+fn verify(config: &mut Config) -> Result<(), ConfigError> {
+    let mut problems = Vec::new();
+    match config.work_dir.canonicalize() {
+        Ok(path) if path.is_dir() => config.work_dir = path,
+        Ok(path) => problems.push(format!("work_dir {} ({}) is not a directory", path.display(), config.origin("work_dir"))),
+        Err(error) => problems.push(format!("work_dir {} ({}): {error}", config.work_dir.display(), config.origin("work_dir"))),
+    }
+    if let Some(path) = config.copilot_token_file.clone() {
+        match std::fs::File::open(&path) {
+            Ok(_) if open_to_others(&path) => config
+                .warnings
+                .push(format!("copilot_token_file {path} can be read by others: run `chmod 600 {path}`", path = path.display())),
+            Ok(_) => {}
+            Err(error) => {
+                problems.push(format!("copilot_token_file {} ({}): {error}", path.display(), config.origin("copilot_token_file")));
+            }
+        }
+    }
+    ConfigError::unless_empty(problems)
+}
+
+/// Whether somebody besides the owner may read the file.
+fn open_to_others(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o044 != 0)
+}

@@ -1,0 +1,75 @@
+//! The forms that values take as text. Each function gives None for a text that has not got its form.
+
+use std::path::{Path, PathBuf};
+
+/// A value as it was given, with what a relative path in it is relative to.
+pub(super) struct Given<'a> {
+    pub text: &'a str,
+    pub base: &'a Path,
+    pub home: Option<&'a Path>,
+}
+
+impl Given<'_> {
+    /// An absolute path; `~/` is the home directory, since nothing expands it in a file.
+    pub fn path(&self) -> Option<PathBuf> {
+        let path = match self.text.strip_prefix('~') {
+            Some("") => self.home?.to_path_buf(),
+            Some(rest) if rest.starts_with('/') => self.home?.join(rest.trim_start_matches('/')),
+            _ => self.base.join(self.text),
+        };
+        std::path::absolute(path).ok()
+    }
+
+    /// A path, or a bare name to be looked up in `PATH`.
+    pub fn program(&self) -> Option<PathBuf> {
+        if self.text.contains('/') || self.text.starts_with('~') { self.path() } else { Some(PathBuf::from(self.text)) }
+    }
+
+    pub fn owned(&self) -> String {
+        self.text.to_owned()
+    }
+}
+
+pub(super) fn shown(path: &Path) -> Option<String> {
+    Some(path.display().to_string())
+}
+
+/// `host:port`, where the host is a name, an IPv4 address or an IPv6 address in brackets.
+pub(super) fn address(text: &str) -> Option<String> {
+    let (host, port) = text.rsplit_once(':')?;
+    port.parse::<u16>().ok()?;
+    let fits = match host.strip_prefix('[') {
+        Some(rest) => rest.strip_suffix(']')?.parse::<std::net::Ipv6Addr>().is_ok(),
+        None => !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-')),
+    };
+    fits.then(|| text.to_owned())
+}
+
+/// An http or https URL. One with a password in it is refused: it would be shown as what it is, not as a secret.
+pub(super) fn url(text: &str) -> Option<String> {
+    let (scheme, rest) = text.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let fits = matches!(scheme, "http" | "https")
+        && !authority.is_empty()
+        && !authority.starts_with(':')
+        && !authority.contains('@')
+        && !text.contains(char::is_whitespace);
+    fits.then(|| text.to_owned())
+}
+
+pub(super) fn whole_number(text: &str, range: std::ops::RangeInclusive<u64>) -> Option<u64> {
+    // `parse` takes a leading plus, which nobody means.
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?.filter(|number| range.contains(number))
+}
+
+/// The id of an agent.
+pub(super) fn identifier(text: &str) -> Option<String> {
+    let fits = text.starts_with(|first: char| first.is_ascii_alphanumeric())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'));
+    fits.then(|| text.to_owned())
+}
+
+/// A name without spaces at its ends and without control characters.
+pub(super) fn name(text: &str) -> Option<String> {
+    (text.trim() == text && !text.contains(char::is_control)).then(|| text.to_owned())
+}

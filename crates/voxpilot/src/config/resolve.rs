@@ -1,0 +1,186 @@
+//! Flag over environment over file over default: what each setting is, and where it came from. Pure.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use super::error::ConfigError;
+use super::file::{self, ParsedFile};
+use super::form::Given;
+use super::setting::{Fallback, PREFIX, PROVIDERS, SETTINGS, Setting};
+use super::sources::Sources;
+use super::{Config, Secret};
+use crate::token;
+
+/// One line of `voxpilot config`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    pub key: String,
+    /// None if it is not set; a secret is already hidden.
+    pub value: Option<String>,
+    pub origin: Origin,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    Flag(String),
+    Environment(String),
+    File(PathBuf),
+    Default,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Flag(flag) => write!(out, "flag {flag}"),
+            Origin::Environment(variable) => write!(out, "environment {variable}"),
+            Origin::File(path) => write!(out, "{}", path.display()),
+            Origin::Default => write!(out, "default"),
+        }
+    }
+}
+
+pub fn resolve(sources: &Sources) -> Result<Config, ConfigError> {
+    let mut problems = unknown_variables(sources);
+    let home = sources.home();
+    let files: Vec<_> = sources.files.iter().map(|source| file::parse(source, home, &mut problems)).collect();
+    let mut config = Config::default();
+    for setting in &SETTINGS {
+        let (text, origin, base) = pick(setting, sources, &files);
+        if text.is_none() && setting.name == "data-dir" {
+            problems.push("no data directory: set VOXPILOT_DATA_DIR, XDG_DATA_HOME or HOME to an absolute path".to_owned());
+        }
+        let value = text.and_then(|text| {
+            let given = Given { text: &text, base, home };
+            let shown = if text.is_empty() { None } else { (setting.apply)(&mut config, &given) };
+            if shown.is_none() {
+                problems.push(bad_value(setting, &origin, &text));
+            }
+            shown
+        });
+        let value = if setting.secret { value.map(|_| "***".to_owned()) } else { value };
+        config.entries.push(Entry { key: setting.key(), value, origin });
+    }
+    add_agents(&mut config, files);
+    adopt_provider_key(&mut config, sources);
+    if problems.is_empty() && config.model != "relay" && config.model_base_url.is_none() && config.model_provider.is_none() {
+        problems.push(format!(
+            "`model` is `{}` ({}) but there is no endpoint for it: set VOXPILOT_MODEL_BASE_URL or VOXPILOT_MODEL_PROVIDER",
+            config.model,
+            config.origin("model")
+        ));
+    }
+    ConfigError::unless_empty(problems)?;
+    add_warnings(&mut config, sources);
+    Ok(config)
+}
+
+/// The text of a setting, its origin, and what a relative path in it is relative to.
+fn pick<'a>(setting: &Setting, sources: &'a Sources, files: &'a [ParsedFile<'_>]) -> (Option<String>, Origin, &'a Path) {
+    let (key, cwd) = (setting.key(), sources.cwd.as_path());
+    if let Some(text) = sources.flags.get(&key) {
+        return (Some(text.clone()), Origin::Flag(format!("--{}", setting.name)), cwd);
+    }
+    for variable in [Some(setting.variable()), setting.alias.map(str::to_owned)].into_iter().flatten() {
+        if let Some(text) = sources.variable(&variable) {
+            return (Some(text.to_owned()), Origin::Environment(variable), cwd);
+        }
+    }
+    for file in files {
+        if let Some(text) = file.values.get(&key) {
+            return (Some(text.clone()), Origin::File(file.source.path.clone()), file.dir());
+        }
+    }
+    let default = match setting.default {
+        Fallback::Nothing => None,
+        Fallback::Text(text) => Some(text.to_owned()),
+        Fallback::CurrentDirectory => Some(cwd.display().to_string()),
+        Fallback::UserData => sources.user_directory("XDG_DATA_HOME", ".local/share").map(|path| path.display().to_string()),
+    };
+    (default, Origin::Default, cwd)
+}
+
+fn bad_value(setting: &Setting, origin: &Origin, text: &str) -> String {
+    let named = match origin {
+        Origin::Flag(flag) => format!("`{flag}`"),
+        Origin::Environment(variable) => format!("`{variable}`"),
+        Origin::File(path) => format!("`{}` in {}", setting.key(), path.display()),
+        Origin::Default => format!("the default of `{}`", setting.key()),
+    };
+    let value = match (setting.secret, text) {
+        (_, "") => "is empty".to_owned(),
+        (true, _) => "has a bad value".to_owned(),
+        (false, text) => format!("has the bad value `{}`", text.escape_debug()),
+    };
+    format!("{named} {value}: expected {}", setting.form)
+}
+
+fn unknown_variables(sources: &Sources) -> Vec<String> {
+    let known: Vec<_> = SETTINGS.iter().map(Setting::variable).collect();
+    let unknown = sources.env.keys().filter(|name| name.starts_with(PREFIX) && !known.contains(name));
+    unknown.map(|name| format!("unknown environment variable `{name}`: expected one of {}", known.join(", "))).collect()
+}
+
+/// A section is taken whole from the first file that has it.
+fn add_agents(config: &mut Config, files: Vec<ParsedFile<'_>>) {
+    for file in files {
+        for (id, section) in file.agents {
+            if config.agents.contains_key(&id) {
+                continue;
+            }
+            let mut entry = |key: &str, value: String| {
+                let key = format!("agents.{id}.{key}");
+                config.entries.push(Entry { key, value: Some(value), origin: Origin::File(file.source.path.clone()) });
+            };
+            if let Some(command) = &section.command {
+                entry("command", command.display().to_string());
+            }
+            if let Some(args) = &section.args {
+                entry("args", format!("{args:?}"));
+            }
+            // A variable of an agent is a secret as likely as not.
+            section.env.keys().for_each(|name| entry(&format!("env.{name}"), "***".to_owned()));
+            if let Some(title) = &section.title {
+                entry("title", title.clone());
+            }
+            config.agents.insert(id, section);
+        }
+    }
+}
+
+/// A preset whose key is not configured uses the variable that everybody uses for it.
+fn adopt_provider_key(config: &mut Config, sources: &Sources) {
+    let Some(provider) = config.model_provider.as_deref().filter(|_| config.model_api_key.is_none()) else { return };
+    let variables = PROVIDERS.iter().find(|(name, _)| *name == provider).map_or([].as_slice(), |(_, variables)| variables);
+    if variables.is_empty() {
+        return;
+    }
+    match variables.iter().find_map(|variable| Some((*variable, sources.variable(variable)?))) {
+        Some((variable, key)) => {
+            config.model_api_key = Some(Secret::new(key));
+            if let Some(entry) = config.entries.iter_mut().find(|entry| entry.key == "model_api_key") {
+                entry.value = Some("***".to_owned());
+                entry.origin = Origin::Environment(variable.to_owned());
+            }
+        }
+        None => {
+            config.warnings.push(format!("model_provider {provider} has no key: set VOXPILOT_MODEL_API_KEY or {}", variables.join(" or ")))
+        }
+    }
+}
+
+fn add_warnings(config: &mut Config, sources: &Sources) {
+    if config.token.as_ref().is_some_and(|token| token.expose().len() < token::SHORT) {
+        config.warnings.push(format!("token ({}) is shorter than {} characters: it can be guessed", config.origin("token"), token::SHORT));
+    }
+    for source in sources.files.iter().filter(|source| source.open_to_others) {
+        let holds = |setting: &&Setting| {
+            let from_here = |entry: &Entry| entry.key == setting.key() && entry.origin == Origin::File(source.path.clone());
+            setting.secret && config.entries.iter().any(from_here)
+        };
+        let secrets: Vec<_> = SETTINGS.iter().filter(holds).map(Setting::key).collect();
+        if !secrets.is_empty() {
+            let path = source.path.display();
+            config.warnings.push(format!("{path} holds {} and can be read by others: run `chmod 600 {path}`", secrets.join(" and ")));
+        }
+    }
+}

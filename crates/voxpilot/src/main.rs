@@ -1,0 +1,59 @@
+//! The command line: picks a command, gives it the settings, turns its outcome into an exit code.
+
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use clap::{Arg, ArgMatches, Command};
+use voxpilot::config::{self, ConfigError};
+use voxpilot::doctor;
+
+fn main() -> ExitCode {
+    match run(&command().get_matches()) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("voxpilot: {error:#}");
+            ExitCode::from(if error.is::<ConfigError>() { 2 } else { 1 })
+        }
+    }
+}
+
+fn command() -> Command {
+    let with_settings = |name: &'static str, about: &'static str| Command::new(name).about(about).args(config::args());
+    Command::new("voxpilot")
+        .about("A cockpit for coding agents")
+        .version(env!("CARGO_PKG_VERSION"))
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommand(with_settings("serve", "Run the server"))
+        .subcommand(with_settings("config", "Print every setting and where it came from"))
+        .subcommand(with_settings("doctor", "Check what is installed, logged in and reachable"))
+        .subcommand(Command::new("demo-agent").about("Run the built-in agent on stdio"))
+        .subcommand(Command::new("openapi").hide(true).about("Print the description of the HTTP interface"))
+        .subcommand(Command::new("runner").hide(true).arg(Arg::new("dir").required(true)))
+}
+
+fn run(matches: &ArgMatches) -> Result<ExitCode> {
+    match matches.subcommand() {
+        Some(("config", matches)) => print_config(matches),
+        Some(("doctor", matches)) => examine(matches),
+        Some((name, _)) => bail!("`{name}` is not built yet"),
+        None => bail!("no command given"),
+    }
+}
+
+fn print_config(matches: &ArgMatches) -> Result<ExitCode> {
+    let (config, _) = config::load(config::flags(matches))?;
+    print!("{}", config.report());
+    config.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+    Ok(ExitCode::SUCCESS)
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn examine(matches: &ArgMatches) -> Result<ExitCode> {
+    let (config, sources) = config::load(config::flags(matches))?;
+    config.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+    let checks = doctor::examine(&config, &sources.env).await;
+    print!("{}", doctor::report(&checks, std::io::stdout().is_terminal()));
+    Ok(if doctor::has_failed(&checks) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}

@@ -1,0 +1,78 @@
+//! `voxpilot config` as people run it: the real environment, real files, exit codes.
+
+#![allow(clippy::unwrap_used)]
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// The built binary in an empty home, with nothing of our own environment.
+fn voxpilot(home: &Path, work_dir: &Path, args: &[&str], env: &[(&str, &str)]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_voxpilot"))
+        .args(args)
+        .current_dir(work_dir)
+        .env_clear()
+        .env("HOME", home)
+        .envs(env.iter().copied())
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn the_command_prints_settings_and_where_they_came_from() {
+    let root = tempfile::tempdir().unwrap();
+    let (home, work) = (root.path().join("home"), root.path().join("work"));
+    let user = home.join(".config/voxpilot/voxpilot.toml");
+    std::fs::create_dir_all(user.parent().unwrap()).unwrap();
+    std::fs::create_dir(&work).unwrap();
+    std::fs::write(&user, "model = 'from-user'\nmodel_base_url = 'http://localhost:1/v1'\ntoken = 'hidden-hidden-hidden'").unwrap();
+    std::fs::set_permissions(&user, std::fs::Permissions::from_mode(0o644)).unwrap();
+    std::fs::write(work.join("voxpilot.toml"), "model = 'from-project'").unwrap();
+    let output = voxpilot(&home, &work, &["config", "--durability", "disk"], &[("VOXPILOT_LOG", "debug")]);
+    let (out, warnings) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert!(output.status.success(), "{warnings}");
+    let line = |key: &str| {
+        let fields = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        out.lines().map(fields).find(|fields| fields[0] == key).unwrap()[1..].join(" ")
+    };
+    let project = work.canonicalize().unwrap().join("voxpilot.toml");
+    assert_eq!(line("model"), format!("from-project {}", project.display()));
+    assert_eq!(line("model_base_url"), format!("http://localhost:1/v1 {}", user.display()));
+    assert_eq!(line("durability"), "disk flag --durability");
+    assert_eq!(line("log"), "debug environment VOXPILOT_LOG");
+    assert_eq!(line("bind"), "127.0.0.1:8000 default");
+    assert_eq!(line("token"), format!("*** {}", user.display()));
+    assert!(!out.contains("hidden-hidden-hidden") && warnings.contains("chmod 600"), "{out}{warnings}");
+}
+
+#[test]
+fn a_users_file_that_names_the_work_directory_leads_to_the_file_there() {
+    let root = tempfile::tempdir().unwrap();
+    let user = root.path().join(".config/voxpilot/voxpilot.toml");
+    let work = root.path().join("project");
+    std::fs::create_dir_all(user.parent().unwrap()).unwrap();
+    std::fs::create_dir(&work).unwrap();
+    std::fs::write(&user, "work_dir = '~/project'").unwrap();
+    std::fs::write(work.join("voxpilot.toml"), "agent = 'of-the-project'").unwrap();
+    let output = voxpilot(root.path(), root.path(), &["config"], &[]);
+    assert!(String::from_utf8(output.stdout).unwrap().contains("of-the-project"));
+}
+
+#[test]
+fn errors_in_the_settings_end_with_code_2_and_say_all_of_it() {
+    let root = tempfile::tempdir().unwrap();
+    let env = [("VOXPILOT_DURABILITY", "maybe"), ("VOXPILOT_NOPE", "1")];
+    let missing = root.path().join("missing");
+    let table: [(&[&str], &[(&str, &str)], &[&str]); 4] = [
+        (&["config"], &env, &["VOXPILOT_DURABILITY", "maybe", "process or disk", "VOXPILOT_NOPE"]),
+        (&["config", "--work-dir", missing.to_str().unwrap()], &[], &["work_dir", "--work-dir", missing.to_str().unwrap()]),
+        (&["doctor", "--copilot-token-file", missing.to_str().unwrap()], &[], &["copilot_token_file", missing.to_str().unwrap()]),
+        (&["config", "--nope"], &[], &["--nope"]),
+    ];
+    for (args, env, named) in table {
+        let output = voxpilot(root.path(), root.path(), args, env);
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        assert!(named.iter().all(|name| message.contains(name)), "{named:?}: {message}");
+    }
+}
