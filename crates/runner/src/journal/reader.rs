@@ -1,0 +1,86 @@
+//! Reading a journal straight from its files, for a server that finds the runner dead.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use bytes::{Buf, Bytes};
+
+use super::{list_segments, segment_path};
+use crate::record::{self, Peek, Record};
+use crate::spec::journal_dir;
+
+/// Reads the journal below a runner's directory: the records after `after`, up to the first that is torn or damaged.
+///
+/// A directory without a journal has no records. Segments are read one at a time.
+pub fn read_journal(dir: &Path, after: u64) -> io::Result<JournalReader> {
+    let mut segments = list_segments(dir)?;
+    // Only the last segment that begins at or before the first wanted record can hold it.
+    let start = segments.partition_point(|first_seq| *first_seq <= after.saturating_add(1)).saturating_sub(1);
+    segments.drain(..start);
+    segments.reverse();
+    Ok(JournalReader { dir: journal_dir(dir), segments, bytes: Bytes::new(), expected: None, whole: None, after })
+}
+
+/// The records of a journal on disk, in order and without a gap.
+pub struct JournalReader {
+    dir: PathBuf,
+    /// What is still to be read, the next one last.
+    segments: Vec<u64>,
+    bytes: Bytes,
+    expected: Option<u64>,
+    /// The segment being read and how much of it was good.
+    whole: Option<(u64, u64)>,
+    after: u64,
+}
+
+impl JournalReader {
+    pub(super) fn whole(&self) -> Option<(u64, u64)> {
+        self.whole
+    }
+
+    /// The next whole record of any number; `None` where the journal ends.
+    fn next_record(&mut self) -> Option<Record> {
+        while self.bytes.is_empty() {
+            let segment = self.segments.pop()?;
+            let expected = *self.expected.get_or_insert(segment);
+            if segment != expected {
+                return self.stop();
+            }
+            let Ok(content) = fs::read(segment_path(&self.dir, segment)) else { return self.stop() };
+            self.bytes = Bytes::from(content);
+            self.whole = Some((segment, 0));
+        }
+        let Peek::Whole(total) = record::peek(&self.bytes) else { return self.stop() };
+        let frame = self.bytes.slice(..total);
+        let Some(record) = record::decode(frame).filter(|record| Some(record.seq) == self.expected) else {
+            return self.stop();
+        };
+        self.bytes.advance(total);
+        self.expected = Some(record.seq + 1);
+        if let Some((_, good)) = &mut self.whole {
+            *good += total as u64;
+        }
+        Some(record)
+    }
+
+    /// What follows damage cannot be trusted to be without a gap.
+    fn stop(&mut self) -> Option<Record> {
+        self.segments.clear();
+        self.bytes.clear();
+        None
+    }
+}
+
+impl Iterator for JournalReader {
+    type Item = Record;
+
+    fn next(&mut self) -> Option<Record> {
+        loop {
+            let record = self.next_record()?;
+            if record.seq > self.after {
+                return Some(record);
+            }
+        }
+    }
+}

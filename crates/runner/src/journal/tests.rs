@@ -1,0 +1,127 @@
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::path::Path;
+
+use super::*;
+use crate::record::Body;
+
+fn open(dir: &Path) -> Journal {
+    Journal::open(dir, Durability::Process, |_| ()).unwrap()
+}
+
+fn line(journal: &Journal, text: &str) {
+    journal.append(|batch| batch.push(Kind::FromAgent, &[text.as_bytes()]));
+}
+
+fn texts(dir: &Path, after: u64) -> Vec<(u64, String)> {
+    let text = |body: Body| match body {
+        Body::FromAgent(line) => String::from_utf8(line.to_vec()).unwrap(),
+        other => format!("{other:?}"),
+    };
+    read_journal(dir, after).unwrap().map(|record| (record.seq, text(record.body))).collect()
+}
+
+fn tail(journal: &Journal, dir: &Path, cursor: u64) -> Vec<u64> {
+    let mut tail = Tail::new(dir, cursor);
+    let mut bytes = Vec::new();
+    loop {
+        let Step::Bytes { to, through } = tail.next(journal, || true).unwrap() else { panic!("no fault was made") };
+        tail.copy(to, |chunk| Ok(bytes.extend_from_slice(chunk))).unwrap();
+        if through == journal.last_seq() {
+            break;
+        }
+    }
+    let mut seqs = Vec::new();
+    let mut rest = bytes.as_slice();
+    while let record::Peek::Whole(total) = record::peek(rest) {
+        seqs.push(record::seq_of(rest));
+        rest = &rest[total..];
+    }
+    assert!(rest.is_empty());
+    seqs
+}
+
+#[test]
+fn a_torn_tail_is_cut_and_the_sequence_goes_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = open(dir.path());
+    line(&journal, "one");
+    line(&journal, "two");
+    drop(journal);
+    let segment = segment_path(&dir.path().join("journal"), 1);
+    let whole = fs::read(&segment).unwrap();
+    fs::write(&segment, &whole[..whole.len() - 1]).unwrap();
+    assert_eq!(texts(dir.path(), 0), [(1, "one".to_owned())]);
+    line(&open(dir.path()), "three");
+    assert_eq!(texts(dir.path(), 0), [(1, "one".to_owned()), (2, "three".to_owned())]);
+}
+
+#[test]
+fn damage_in_the_middle_ends_the_reading_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = open(dir.path());
+    for text in ["one", "two", "three"] {
+        line(&journal, text);
+    }
+    let segment = segment_path(&dir.path().join("journal"), 1);
+    let mut bytes = fs::read(&segment).unwrap();
+    let second = HEADER_AND_ONE + crate::record::HEADER_BYTES;
+    bytes[second] ^= 1;
+    fs::write(&segment, bytes).unwrap();
+    assert_eq!(texts(dir.path(), 0), [(1, "one".to_owned())]);
+}
+
+const HEADER_AND_ONE: usize = crate::record::HEADER_BYTES + 3;
+
+#[test]
+fn segments_rotate_are_read_from_any_cursor_and_are_trimmed_when_acknowledged() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = open(dir.path());
+    let long = "x".repeat(1024 * 1024);
+    for _ in 0..20 {
+        line(&journal, &long);
+    }
+    let segments = list_segments(dir.path()).unwrap();
+    assert_eq!(segments, [1, 9, 17]);
+    for cursor in [0, 1, 7, 8, 9, 15, 16, 19] {
+        let expected: Vec<u64> = (cursor + 1..=20).collect();
+        assert_eq!(tail(&journal, dir.path(), cursor), expected, "tail from {cursor}");
+        let read: Vec<u64> = texts(dir.path(), cursor).iter().map(|(seq, _)| *seq).collect();
+        assert_eq!(read, expected, "journal from {cursor}");
+    }
+    journal.trim(7);
+    assert_eq!(list_segments(dir.path()).unwrap(), [1, 9, 17]);
+    journal.trim(8);
+    assert_eq!(list_segments(dir.path()).unwrap(), [9, 17]);
+    journal.trim(20);
+    assert_eq!(list_segments(dir.path()).unwrap(), [17]);
+    assert_eq!(tail(&journal, dir.path(), 16), [17, 18, 19, 20]);
+    drop(journal);
+    line(&open(dir.path()), "after reopening");
+    assert_eq!(texts(dir.path(), 20), [(21, "after reopening".to_owned())]);
+}
+
+#[test]
+fn nothing_is_taken_after_the_seal() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = open(dir.path());
+    line(&journal, "one");
+    assert_eq!(journal.seal(|batch| batch.push(Kind::FromAgent, &[b"last"])), 2);
+    line(&journal, "late");
+    assert!(journal.append_or_refuse(|batch| batch.push(Kind::FromAgent, &[b"late"])).is_err());
+    assert_eq!(texts(dir.path(), 0).len(), 2);
+}
+
+#[test]
+fn a_missing_segment_is_a_gap_nobody_reads_across() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = open(dir.path());
+    let long = "x".repeat(9 * 1024 * 1024);
+    for _ in 0..3 {
+        line(&journal, &long);
+    }
+    fs::remove_file(segment_path(&dir.path().join("journal"), 2)).unwrap();
+    let read: Vec<u64> = read_journal(dir.path(), 0).unwrap().map(|record| record.seq).collect();
+    assert_eq!(read, [1]);
+}

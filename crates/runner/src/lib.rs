@@ -1,0 +1,24 @@
+//! One runner for each agent process: it holds the agent's pipes, writes every line down, and outlives the server.
+//!
+//! Two halves live here. `process` is the runner itself: plain threads, a journal on disk, a unix socket. `server` is the
+//! other end of that socket, for the async server. Neither knows what the lines mean: this crate moves bytes between
+//! newlines and must never parse them.
+
+mod identity;
+mod journal;
+mod process;
+mod processes;
+mod record;
+mod server;
+mod spec;
+mod wire;
+
+pub use identity::{Identity, ProcessIdentity};
+pub use journal::{JournalReader, read_journal};
+pub use process::run;
+pub use record::{Body, MAX_LINE_BYTES, Record};
+pub use server::{
+    AttachError, Found, Handle, LeftoverError, ReadError, Records, RequestError, StartError, WriteError, attach,
+    end_leftovers, find, start,
+};
+pub use spec::{Durability, MARK, Spec};

@@ -1,0 +1,30 @@
+//! The runner's own log, `runner.log`. It must never be the reason that a runner fails.
+
+use std::fmt::Arguments;
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use crate::journal::now_ms;
+use crate::spec::log_path;
+
+static FILE: OnceLock<File> = OnceLock::new();
+
+pub(super) fn open(dir: &Path) {
+    if let Ok(file) = OpenOptions::new().append(true).create(true).mode(0o600).open(log_path(dir)) {
+        let _ = FILE.set(file);
+    }
+    std::panic::set_hook(Box::new(|panic| line(format_args!("{panic}"))));
+}
+
+pub(super) fn line(text: Arguments<'_>) {
+    let now = now_ms();
+    let text = format!("{}.{:03} {text}\n", now / 1000, now % 1000);
+    match FILE.get() {
+        // On a full disk there is nowhere left to complain.
+        Some(mut file) => drop(file.write_all(text.as_bytes())),
+        None => eprint!("{text}"),
+    }
+}

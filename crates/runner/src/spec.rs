@@ -1,0 +1,95 @@
+//! What a runner is told at its start, and where things lie in its directory.
+
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// The one variable the runner adds to the agent's environment, holding the runner's id. Children inherit it, so what a
+/// dead runner left behind can be found even in another process group, another session, or under init.
+pub const MARK: &str = "COPILOT_RUNNER_ID";
+
+/// Everything a runner needs to know, as `spec.json` in its directory.
+#[derive(Serialize, Deserialize, Clone, Debug)]
+pub struct Spec {
+    pub id: Uuid,
+    pub command: PathBuf,
+    pub args: Vec<String>,
+    /// The complete environment of the agent (but for [`MARK`]). It may hold secrets, so the runner takes it out of the
+    /// file as soon as it has read it.
+    pub env: Vec<(String, String)>,
+    pub cwd: PathBuf,
+    pub durability: Durability,
+    pub ttl_s: u64,
+    pub term_grace_ms: u64,
+    /// For people who look at the directory or at the log.
+    pub label: String,
+}
+
+/// What a record survives once somebody has been told of it.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Durability {
+    /// The end of any process: the kernel has it.
+    Process,
+    /// Loss of power too: the disk has it.
+    Disk,
+}
+
+impl Spec {
+    pub(crate) fn load(dir: &Path) -> io::Result<Self> {
+        let bytes = fs::read(spec_path(dir))?;
+        serde_json::from_slice(&bytes).map_err(io::Error::other)
+    }
+
+    pub(crate) fn store(&self, dir: &Path) -> io::Result<()> {
+        let bytes = serde_json::to_vec_pretty(self).map_err(io::Error::other)?;
+        write_whole(&spec_path(dir), &bytes)
+    }
+
+    pub(crate) fn without_env(&self) -> Self {
+        Self { env: Vec::new(), ..self.clone() }
+    }
+}
+
+fn spec_path(dir: &Path) -> PathBuf {
+    dir.join("spec.json")
+}
+
+pub(crate) fn log_path(dir: &Path) -> PathBuf {
+    dir.join("runner.log")
+}
+
+pub(crate) fn lock_path(dir: &Path) -> PathBuf {
+    dir.join("lock")
+}
+
+pub(crate) fn socket_path(dir: &Path) -> PathBuf {
+    dir.join("socket")
+}
+
+pub(crate) fn journal_dir(dir: &Path) -> PathBuf {
+    dir.join("journal")
+}
+
+/// Makes `dir` and its parents, the last one for its owner only.
+pub(crate) fn create_private_dir(dir: &Path) -> io::Result<()> {
+    if let Some(parent) = dir.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    match fs::DirBuilder::new().mode(0o700).create(dir) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        other => other,
+    }
+}
+
+/// Replaces a file in one step, readable by its owner only, so that a reader sees the old content or the new.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let fresh = path.with_extension("new");
+    let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&fresh)?;
+    file.write_all(bytes)?;
+    fs::rename(&fresh, path)
+}

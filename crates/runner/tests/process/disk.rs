@@ -1,0 +1,137 @@
+//! The disk under the journal: full, and with every record forced onto it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use runner::{Body, Durability, Record, WriteError};
+use uuid::Uuid;
+
+use crate::rig::{Rig, assert_dense, gate, lines, open_gate, read_lines, read_until, run, within};
+
+/// A small file system of its own; taken away again at the end.
+struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    /// `None` where this user may not mount.
+    fn mount(at: &Path) -> Option<Self> {
+        std::fs::create_dir_all(at).unwrap();
+        let target = at.to_str().unwrap();
+        if rustix::process::geteuid().is_root() {
+            run("mount", &["-t", "tmpfs", "-o", "size=1m", "tmpfs", target]);
+            return Some(Self(at.to_owned()));
+        }
+        eprintln!("SKIPPED: a full disk can only be made by root");
+        None
+    }
+
+    fn fill(&self) -> PathBuf {
+        let ballast = self.0.join("ballast");
+        let written = std::fs::write(&ballast, vec![1; 1024 * 1024]);
+        assert!(written.is_err(), "the disk should be full now");
+        ballast
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+fn notices(records: &[Record]) -> Vec<&str> {
+    let notice = |record: &'_ Record| matches!(record.body, Body::Notice(_));
+    records
+        .iter()
+        .filter(|record| notice(record))
+        .map(|record| match &record.body {
+            Body::Notice(text) => text.as_str(),
+            _ => "",
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn a_full_disk_is_told_refuses_prompts_and_loses_nothing() {
+    let mut rig = Rig::script("echo before; cat $GATE; seq 1 20000; exec cat");
+    let Some(disk) = SmallDisk::mount(&rig.home.path().join("disk")) else { return };
+    rig.dir = disk.0.join("runners").join("one");
+    let path = rig.home.path().join("gate");
+    gate(&path);
+    rig.spec.env.push(("GATE".to_owned(), path.to_str().unwrap().to_owned()));
+    let rig = rig.start().await;
+    let (handle, mut records) = rig.attach(0).await;
+    let mut seen = read_lines(&mut records, 1).await;
+
+    let ballast = disk.fill();
+    open_gate(&path).await;
+    seen.extend(read_until(&mut records, |all| !notices(all).is_empty()).await);
+    assert!(notices(&seen)[0].contains("No space left"), "{:?}", notices(&seen));
+    let refused = within(handle.write(Uuid::new_v4(), b"prompt".to_vec())).await;
+    assert!(matches!(refused, Err(WriteError::DiskFull(_))), "{refused:?}");
+    assert!(rig.identity().agent_alive());
+
+    std::fs::remove_file(ballast).unwrap();
+    seen.extend(read_until(&mut records, |all| notices(all).iter().any(|text| text.contains("written again"))).await);
+    within(handle.write(Uuid::new_v4(), b"prompt".to_vec())).await.unwrap();
+    seen.extend(read_until(&mut records, |all| lines(all).iter().any(|line| line == "prompt")).await);
+    let expected = ["before", "go"].map(str::to_owned).into_iter().chain((1..=20_000).map(|n| n.to_string()));
+    assert_eq!(lines(&seen), expected.chain(["prompt".to_owned()]).collect::<Vec<_>>());
+    seen.retain(|record| !matches!(&record.body, Body::Notice(text) if text.contains("cannot be written")));
+    assert_dense(&seen, 1);
+    assert_eq!(rig.journal(), seen);
+    within(handle.stop()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_prompt_that_meets_a_full_disk_first_is_refused_and_works_later() {
+    let mut rig = Rig::script("exec cat");
+    let Some(disk) = SmallDisk::mount(&rig.home.path().join("disk")) else { return };
+    rig.dir = disk.0.join("runners").join("one");
+    let rig = rig.start().await;
+    let (handle, mut records) = rig.attach(0).await;
+    let ballast = disk.fill();
+    let id = Uuid::new_v4();
+    let line = vec![b'p'; 100_000];
+    let refused = within(handle.write(id, line.clone())).await;
+    assert!(matches!(refused, Err(WriteError::DiskFull(_))), "{refused:?}");
+    let told = read_until(&mut records, |all| !notices(all).is_empty()).await;
+    assert_eq!(told.len(), 1);
+    std::fs::remove_file(ballast).unwrap();
+    read_until(&mut records, |all| !notices(all).is_empty()).await;
+    within(handle.write(id, line)).await.unwrap();
+    let seen = read_lines(&mut records, 1).await;
+    assert_eq!(lines(&seen)[0].len(), 100_000);
+}
+
+#[tokio::test]
+async fn a_new_server_is_told_of_a_full_disk_too() {
+    let mut rig = Rig::script("cat $GATE; seq 1 20000; exec cat");
+    let Some(disk) = SmallDisk::mount(&rig.home.path().join("disk")) else { return };
+    rig.dir = disk.0.join("runners").join("one");
+    let path = rig.home.path().join("gate");
+    gate(&path);
+    rig.spec.env.push(("GATE".to_owned(), path.to_str().unwrap().to_owned()));
+    let rig = rig.start().await;
+    let (handle, mut records) = rig.attach(0).await;
+    let _ballast = disk.fill();
+    open_gate(&path).await;
+    read_until(&mut records, |all| !notices(all).is_empty()).await;
+    drop((handle, records));
+    let (handle, mut records) = rig.attach(0).await;
+    let told = read_until(&mut records, |all| !notices(all).is_empty()).await;
+    assert!(notices(&told)[0].contains("cannot be written"));
+    drop(handle);
+}
+
+#[tokio::test]
+async fn with_durability_disk_everything_arrives_too() {
+    let mut rig = Rig::script("seq 1 1000; exec cat");
+    rig.spec.durability = Durability::Disk;
+    let rig = rig.start().await;
+    let (handle, mut records) = rig.attach(0).await;
+    within(handle.write(Uuid::new_v4(), b"end".to_vec())).await.unwrap();
+    let seen = read_lines(&mut records, 1001).await;
+    assert_eq!(lines(&seen)[1000], "end");
+    assert_dense(&seen, 1);
+    within(handle.stop()).await.unwrap();
+}

@@ -1,0 +1,11 @@
+//! The runner as a real process with real agents: small shell scripts that behave well or badly.
+
+#![allow(clippy::unwrap_used)]
+
+mod disk;
+mod ending;
+mod faults;
+mod flood;
+mod leftovers;
+mod rig;
+mod stream;
