@@ -1,0 +1,113 @@
+// Calls the server. Knows addresses and errors, nothing of the page.
+
+import type {
+  Accepted,
+  Agent,
+  Artifact,
+  Message,
+  MessagePage,
+  QueueItem,
+  Session,
+  SessionChange,
+  SessionDraft,
+  SessionList,
+} from "./types";
+
+/** The server answered, and said no. */
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** Nobody answered: the same call may be tried again. */
+export class NetworkError extends Error {}
+
+const answer_timeout_ms = 30_000;
+let reportSignedOut = () => {};
+
+/** Who is told when the server no longer knows this browser. */
+export function onSignedOut(report: () => void): void {
+  reportSignedOut = report;
+}
+
+async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(path, {
+      method,
+      credentials: "same-origin",
+      headers: body === undefined ? {} : { "content-type": "application/json" },
+      body: body === undefined ? null : JSON.stringify(body),
+      signal: AbortSignal.timeout(answer_timeout_ms),
+    });
+    text = await response.text();
+  } catch {
+    throw new NetworkError("The server cannot be reached.");
+  }
+  if (response.ok) return (text === "" ? undefined : JSON.parse(text)) as T;
+  // A proxy in front of a server that restarts answers for it; that is the same as no answer.
+  if ([502, 503, 504].includes(response.status) && !isApiError(text)) {
+    throw new NetworkError("The server cannot be reached.");
+  }
+  if (response.status === 401) reportSignedOut();
+  throw readError(response.status, text);
+}
+
+function isApiError(text: string): boolean {
+  try {
+    return typeof JSON.parse(text).error?.message === "string";
+  } catch {
+    return false;
+  }
+}
+
+function readError(status: number, text: string): ApiError {
+  if (!isApiError(text)) return new ApiError(status, "unexpected", `The server answered with status ${status}.`);
+  const { code, message } = JSON.parse(text).error;
+  return new ApiError(status, String(code), message);
+}
+
+const session = (id: string) => `/api/sessions/${encodeURIComponent(id)}`;
+
+export const api = {
+  sessions: () => call<SessionList>("GET", "/api/sessions"),
+  session: (id: string) => call<Session>("GET", session(id)),
+  createSession: (draft: SessionDraft) => call<Session>("POST", "/api/sessions", draft),
+  changeSession: (id: string, change: SessionChange) => call<Session>("PATCH", session(id), change),
+  deleteSession: (id: string) => call<void>("DELETE", session(id)),
+
+  streamUrl: (id: string, after: number | null) => `${session(id)}/stream${after === null ? "" : `?after=${after}`}`,
+  messages: (id: string, before: string, limit: number) =>
+    call<MessagePage>("GET", `${session(id)}/messages?before=${encodeURIComponent(before)}&limit=${limit}`),
+  message: (id: string, message: string) =>
+    call<Message>("GET", `${session(id)}/messages/${encodeURIComponent(message)}`),
+  send: (id: string, content: string, client_id: string) =>
+    call<Accepted>("POST", `${session(id)}/messages`, { content, client_id }),
+  cancel: (id: string, tool_call_id?: string) =>
+    call<void>("POST", `${session(id)}/cancel`, tool_call_id === undefined ? {} : { tool_call_id }),
+
+  queue: (id: string) => call<{ items: QueueItem[] }>("GET", `${session(id)}/queue`),
+  editQueued: (id: string, message: string, content: string) =>
+    call<void>("PATCH", `${session(id)}/queue/${encodeURIComponent(message)}`, { content }),
+  withdrawQueued: (id: string, message: string) =>
+    call<void>("DELETE", `${session(id)}/queue/${encodeURIComponent(message)}`),
+
+  confirm: (id: string, tool_call_id: string, approved: boolean) =>
+    call<void>("POST", `${session(id)}/confirm`, { tool_call_id, approved }),
+  permit: (id: string, request: string, option_id: string) =>
+    call<void>("POST", `${session(id)}/permissions/${encodeURIComponent(request)}`, { option_id }),
+
+  artifact: (id: string) => call<Artifact>("GET", `/api/artifacts/${encodeURIComponent(id)}`),
+  agents: () => call<{ agents: Agent[] }>("GET", "/api/agents"),
+};
+
+/** What to tell a person about a call that failed. */
+export function sentence(error: unknown): string {
+  return error instanceof Error ? error.message : "Something went wrong.";
+}

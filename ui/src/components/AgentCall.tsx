@@ -1,0 +1,107 @@
+import { createMemo, For, Match, Show, Switch } from "solid-js";
+import type { AgentToolCall, ToolContent } from "../api/types";
+import { countChanges, diffTexts } from "../diff/lines";
+import { readCommand, readOutput } from "./callText";
+import { DiffLines } from "./DiffLines";
+import { Fields } from "./Fields";
+import { Icon, kindIcon } from "./Icon";
+import { Spinner } from "./Spinner";
+
+/** A change longer than this starts folded. */
+const open_lines = 40;
+
+/** A tool call of the agent's own. */
+export function AgentCall(props: { call: AgentToolCall }) {
+  const diffs = createMemo(() =>
+    (props.call.content ?? []).flatMap((part) =>
+      part.type === "diff" ? [{ path: part.path, lines: diffTexts(part.old_text ?? null, part.new_text) }] : [],
+    ),
+  );
+  const texts = createMemo(() =>
+    (props.call.content ?? [])
+      .flatMap((part) => (part.type === "text" ? [part.text] : []))
+      .join("\n")
+      .trimEnd(),
+  );
+  const command = createMemo(() => readCommand(props.call.input));
+  const output = createMemo(() => texts() || (diffs().length > 0 ? "" : readOutput(props.call.output)));
+  const lineCount = createMemo(() => diffs().reduce((sum, diff) => sum + diff.lines.length, 0));
+  const open = createMemo(() => lineCount() > 0 && lineCount() <= open_lines);
+  const title = () => props.call.title || command() || props.call.kind || "Tool call";
+  const isBare = () => !command() && !output() && diffs().length === 0;
+
+  return (
+    <details class="flow-item agent-call" open={open()}>
+      <summary>
+        <Icon name={kindIcon(props.call.kind)} />
+        <span class="agent-call-title">{title()}</span>
+        <For each={diffs()}>{(diff) => <ChangeCount lines={diff.lines} />}</For>
+        <Show when={props.call.exit_code !== undefined && props.call.exit_code !== 0}>
+          <span class="badge bad">exit {props.call.exit_code}</span>
+        </Show>
+        <Show when={props.call.parent}>{(parent) => <span class="badge">{parent()}</span>}</Show>
+        <Status status={props.call.status} />
+      </summary>
+      <div class="agent-call-body">
+        <Show when={(props.call.locations ?? []).length > 0}>
+          <ul class="locations" aria-label="Places">
+            <For each={props.call.locations}>
+              {(place) => <li>{place.line === undefined ? place.path : `${place.path}:${place.line}`}</li>}
+            </For>
+          </ul>
+        </Show>
+        <Show when={command()}>{(text) => <code class="command">{text()}</code>}</Show>
+        <For each={diffs()}>{(diff) => <DiffLines path={diff.path} lines={diff.lines} />}</For>
+        <Show when={output()}>
+          {(text) => (
+            <div class="agent-output" tabindex="0" role="group" aria-label="Output">
+              {text()}
+            </div>
+          )}
+        </Show>
+        <For each={props.call.content}>{(part) => <OtherContent part={part} />}</For>
+        <Show when={props.call.exit_code !== undefined}>
+          <span class="flow-note">exit code {props.call.exit_code}</span>
+        </Show>
+        <Show when={isBare() && props.call.input !== undefined && props.call.input !== null}>
+          <Fields value={props.call.input} />
+        </Show>
+      </div>
+    </details>
+  );
+}
+
+function OtherContent(props: { part: ToolContent }) {
+  return <Show when={props.part.type === "other" && props.part}>{(part) => <Fields value={part().raw} />}</Show>;
+}
+
+function ChangeCount(props: { lines: Parameters<typeof countChanges>[0] }) {
+  const count = createMemo(() => countChanges(props.lines));
+  return (
+    <span class="change-count">
+      <span class="plus">+{count().added}</span> <span class="minus">−{count().removed}</span>
+    </span>
+  );
+}
+
+function Status(props: { status: string | undefined }) {
+  return (
+    <Switch fallback={<span class="call-status">{props.status?.replaceAll("_", " ")}</span>}>
+      <Match when={props.status === "completed"}>
+        <span class="call-status good">
+          <span aria-hidden="true">✓</span>
+          <span class="visually-hidden">completed</span>
+        </span>
+      </Match>
+      <Match when={props.status === "in_progress" || props.status === "pending"}>
+        <span class="call-status">
+          <Spinner />
+          <span class="visually-hidden">{props.status === "pending" ? "pending" : "in progress"}</span>
+        </span>
+      </Match>
+      <Match when={props.status === "failed"}>
+        <span class="call-status bad">✕ failed</span>
+      </Match>
+    </Switch>
+  );
+}

@@ -1,0 +1,88 @@
+import { createEffect, createMemo, createResource, createSignal, on, onCleanup, onMount, Show } from "solid-js";
+import { api, onSignedOut } from "../api/client";
+import { activeId, goTo } from "../state/route";
+import { createSessions } from "../state/sessions";
+import { focusComposer, watchShortcuts } from "./keyboard";
+import { SessionView } from "./SessionView";
+import { Sidebar } from "./Sidebar";
+import { SignedOut } from "./SignedOut";
+import { Welcome } from "./Welcome";
+
+const narrow = window.matchMedia?.("(max-width: 767px)");
+
+export function App() {
+  const sessions = createSessions();
+  const [agents] = createResource(() =>
+    api
+      .agents()
+      .then(({ agents }) => agents)
+      .catch(() => []),
+  );
+  const [signedOut, setSignedOut] = createSignal(false);
+  const [drawerOpen, setDrawerOpen] = createSignal(false);
+  const [liveWaiting, setLiveWaiting] = createSignal(0);
+  onSignedOut(() => setSignedOut(true));
+  onCleanup(() => sessions.close());
+  onMount(() => onCleanup(watchShortcuts()));
+
+  const active = createMemo(() => sessions.list.find((session) => session.id === activeId()));
+  const waiting = createMemo(() => {
+    const elsewhere = sessions.list.filter((session) => session.id !== activeId() && Number(session.waiting) > 0);
+    return liveWaiting() + elsewhere.length;
+  });
+  createEffect(() => {
+    const title = active()?.title;
+    const name = title ? `${title} · VoxPilot` : "VoxPilot";
+    document.title = waiting() > 0 ? `(${waiting()}) ${name}` : name;
+  });
+  // On a desk the last session is what one comes back for; the address may name another one.
+  createEffect(() => {
+    const latest = sessions.list[0];
+    if (sessions.loaded() && activeId() === null && latest) goTo(latest.id);
+  });
+  createEffect(on(activeId, () => setLiveWaiting(0)));
+
+  const start = async () => {
+    const session = await sessions.create({});
+    goTo(session.id);
+    setDrawerOpen(false);
+    requestAnimationFrame(() => focusComposer());
+  };
+  const leave = (id: string) => {
+    if (activeId() === id) goTo(sessions.list.find((session) => session.id !== id)?.id ?? null);
+  };
+
+  return (
+    <Show when={!signedOut()} fallback={<SignedOut />}>
+      <div class="app">
+        <Sidebar
+          sessions={sessions}
+          open={drawerOpen()}
+          onClose={() => setDrawerOpen(false)}
+          onStart={start}
+          onRemoved={leave}
+          modal={narrow}
+        />
+        <Show
+          when={activeId()}
+          keyed
+          fallback={<Welcome sessions={sessions} agents={agents() ?? []} onMenu={() => setDrawerOpen(true)} />}
+        >
+          {(id) => (
+            <SessionView
+              id={id}
+              sessions={sessions}
+              agents={agents() ?? []}
+              onMenu={() => setDrawerOpen(true)}
+              onWaiting={setLiveWaiting}
+              onGone={() => {
+                void sessions.refresh();
+                leave(id);
+              }}
+            />
+          )}
+        </Show>
+      </div>
+    </Show>
+  );
+}

@@ -1,0 +1,69 @@
+import { createEffect, For, on, Show } from "solid-js";
+import { waitingCount } from "../state/model";
+import type { OpenSession } from "../state/openSession";
+import { ConfirmCard } from "./ConfirmCard";
+import { focusComposer } from "./keyboard";
+import { PermissionCard } from "./PermissionCard";
+
+/** What waits for an answer, where it cannot be overlooked. */
+export function Approvals(props: { open: OpenSession }) {
+  const state = props.open.state;
+  let box!: HTMLElement;
+
+  const announcement = () => {
+    const request = state.permissions[0];
+    if (request) return `${request.session_name} asks: ${request.title}`;
+    const confirm = state.confirms[0];
+    return confirm ? `${confirm.name} needs your confirmation` : "";
+  };
+  // Somebody who does nothing else is taken to the question; somebody who types is left alone.
+  createEffect(
+    on(
+      () => waitingCount(state),
+      (count, before = 0) => {
+        if (count > before && document.activeElement === document.body)
+          box.querySelector<HTMLElement>(".card")?.focus();
+      },
+    ),
+  );
+  /** The button that had the focus is gone with its card. */
+  const moveOn = () => {
+    const next = box.querySelector<HTMLElement>(".card");
+    if (next) next.focus();
+    else focusComposer();
+  };
+
+  return (
+    <section ref={box} class="approvals" aria-label="Waiting for you">
+      <p class="visually-hidden" aria-live="assertive">
+        {announcement()}
+      </p>
+      <Show when={waitingCount(state) > 0}>
+        <div class="approval-list">
+          <For each={state.permissions}>
+            {(request) => (
+              <PermissionCard
+                request={request}
+                onChoose={async (option) => {
+                  await props.open.permit(request.request_id, option);
+                  moveOn();
+                }}
+              />
+            )}
+          </For>
+          <For each={state.confirms}>
+            {(call) => (
+              <ConfirmCard
+                call={call}
+                onAnswer={async (approved) => {
+                  await props.open.confirm(call.id, approved);
+                  moveOn();
+                }}
+              />
+            )}
+          </For>
+        </div>
+      </Show>
+    </section>
+  );
+}

@@ -1,0 +1,103 @@
+import { createMemo, createSignal, For, onMount, Show } from "solid-js";
+import type { StreamingToolCall } from "../state/model";
+import { callStatus, readArguments, sessionName } from "./callStatus";
+import { FlowPart } from "./FlowPart";
+import { Spinner } from "./Spinner";
+import { createStick } from "./stick";
+
+interface CopilotStreamBlockProps {
+  call: StreamingToolCall;
+  onStop(): Promise<void>;
+}
+
+/** An agent at work: open while it runs, closing itself when it has ended. */
+export function CopilotStreamBlock(props: CopilotStreamBlockProps) {
+  const status = createMemo(() => callStatus(props.call));
+  const running = createMemo(() => status().running);
+  const prompt = createMemo(() => {
+    const value = readArguments(props.call.arguments)?.prompt;
+    return typeof value === "string" ? value : null;
+  });
+  return (
+    <>
+      <Show when={prompt()}>
+        {(text) => (
+          <details class="copilot-task">
+            <summary>{text().split("\n", 1)[0]}</summary>
+            <div class="copilot-task-text">{text()}</div>
+          </details>
+        )}
+      </Show>
+      <details class="copilot-block" classList={{ [status().tone]: true }} open={running()}>
+        <summary>
+          <span class="copilot-name">
+            🤖 Copilot [{sessionName(props.call)}]{running() ? "" : ` — ${status().label}`}
+          </span>
+          <Show when={running()}>
+            <Spinner />
+            <span class="visually-hidden">running</span>
+          </Show>
+          <Usage call={props.call} />
+        </summary>
+        <CopilotBody call={props.call} running={running()} onStop={props.onStop} />
+      </details>
+    </>
+  );
+}
+
+function CopilotBody(props: CopilotStreamBlockProps & { running: boolean }) {
+  const stick = createStick();
+  const [stopping, setStopping] = createSignal(false);
+  let scroller!: HTMLPreElement;
+  let content!: HTMLDivElement;
+  onMount(() => stick.attach(scroller, content));
+
+  const stop = async () => {
+    setStopping(true);
+    await props.onStop().catch(() => setStopping(false));
+  };
+  /** What ended without a word of the agent still has something to say. */
+  const ending = () => {
+    if (props.running || (props.call.copilotStream?.length ?? 0) > 0) return null;
+    return props.call.copilotDone?.summary || props.call.display || props.call.result;
+  };
+  return (
+    <div class="copilot-body">
+      <pre
+        ref={scroller}
+        class="copilot-stream"
+        tabindex="0"
+        role="group"
+        aria-label={`Output of ${sessionName(props.call)}`}
+      >
+        <div ref={content} class="copilot-flow">
+          <For each={props.call.copilotStream?.parts}>{(part) => <FlowPart part={part} />}</For>
+          <Show when={ending()}>{(text) => <span class="copilot-ending">{text()}</span>}</Show>
+          <Show when={props.running && !props.call.copilotStream}>
+            <span class="copilot-ending">Starting…</span>
+          </Show>
+        </div>
+      </pre>
+      <Show when={props.call.isError && props.call.result}>{(text) => <p class="inline-error">{text()}</p>}</Show>
+      <Show when={props.running}>
+        <button type="button" class="button small" disabled={stopping()} onClick={stop}>
+          {stopping() ? "Stopping…" : "Stop this agent"}
+        </button>
+      </Show>
+    </div>
+  );
+}
+
+function Usage(props: { call: StreamingToolCall }) {
+  const text = () => {
+    const usage = props.call.copilotStream?.usage;
+    if (!usage || usage.used === null) return null;
+    const size = usage.size === null ? "" : ` of ${short(usage.size)}`;
+    return `${short(usage.used)}${size} tokens`;
+  };
+  return <Show when={text()}>{(usage) => <span class="copilot-usage">{usage()}</span>}</Show>;
+}
+
+function short(count: number): string {
+  return count < 1000 ? String(count) : `${(count / 1000).toFixed(count < 10_000 ? 1 : 0)}k`;
+}

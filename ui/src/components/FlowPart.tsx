@@ -1,0 +1,88 @@
+import { For, Match, Show, Switch } from "solid-js";
+import type { PlanEntry, Update } from "../api/types";
+import type { Part, TextPart, ThoughtPart, UpdatePart } from "../state/flow";
+import { AgentCall } from "./AgentCall";
+import { Fields } from "./Fields";
+import { NoticeView } from "./NoticeView";
+import { StreamText } from "./StreamText";
+
+type Of<Kind extends Update["type"]> = Extract<Update, { type: Kind }>;
+
+/** A piece of what an agent said or did, at its place. */
+export function FlowPart(props: { part: Part }) {
+  return (
+    <Switch>
+      <Match when={props.part.type === "text"}>
+        <StreamText text={(props.part as TextPart).text} />
+      </Match>
+      <Match when={props.part.type === "thought"}>
+        <details class="flow-item thought">
+          <summary>Thinking</summary>
+          <div class="thought-text">
+            <StreamText text={(props.part as ThoughtPart).text} />
+          </div>
+        </details>
+      </Match>
+      <Match when={props.part.type === "update"}>
+        <FlowUpdate update={(props.part as UpdatePart).update} />
+      </Match>
+    </Switch>
+  );
+}
+
+function FlowUpdate(props: { update: UpdatePart["update"] }) {
+  const is = <Kind extends Update["type"]>(kind: Kind) =>
+    (props.update.type === kind ? props.update : undefined) as Of<Kind> | undefined;
+  return (
+    <Switch>
+      <Match when={is("tool_call")}>{(call) => <AgentCall call={call()} />}</Match>
+      <Match when={is("plan")}>{(plan) => <Plan entries={plan().entries} />}</Match>
+      <Match when={is("mode")}>{(mode) => <p class="flow-item flow-note">Mode: {mode().mode_id}</p>}</Match>
+      <Match when={is("notice")}>
+        {(notice) => (
+          <div class="flow-item">
+            <NoticeView notice={{ level: notice().level, title: "", text: notice().text }} />
+          </div>
+        )}
+      </Match>
+      <Match when={is("user_message")}>
+        {(message) => <blockquote class="flow-item flow-quote">{message().text}</blockquote>}
+      </Match>
+      <Match when={is("content")}>{(part) => <Folded label="Attachment" value={part().content} />}</Match>
+      <Match when={is("unknown")}>{(other) => <Folded label={other().kind} value={other().raw} />}</Match>
+    </Switch>
+  );
+}
+
+function Folded(props: { label: string; value: unknown }) {
+  return (
+    <details class="flow-item agent-call">
+      <summary>{props.label}</summary>
+      <Fields value={props.value} />
+    </details>
+  );
+}
+
+const marks: Record<string, string> = { completed: "☑", in_progress: "◐", pending: "☐" };
+
+function Plan(props: { entries: PlanEntry[] }) {
+  return (
+    <div class="flow-item plan">
+      <span class="plan-title">Plan</span>
+      <ul>
+        <For each={props.entries}>
+          {(entry) => (
+            <li classList={{ [entry.status]: true }}>
+              <span aria-hidden="true">{marks[entry.status] ?? "☐"}</span>
+              <span>{entry.content}</span>
+              <span class="visually-hidden">, {entry.status.replaceAll("_", " ")}</span>
+              <Show when={entry.priority === "high"}>
+                <span class="badge">high</span>
+              </Show>
+            </li>
+          )}
+        </For>
+      </ul>
+    </div>
+  );
+}

@@ -1,0 +1,120 @@
+import { createEffect, For, Match, on, onMount, Show, Switch } from "solid-js";
+import type { ArtifactEntry, CallEntry, ErrorEntry, MessageEntry, NoticeEntry } from "../state/model";
+import type { OpenSession } from "../state/openSession";
+import { Icon } from "./Icon";
+import { MessageView } from "./MessageView";
+import { NoticeView } from "./NoticeView";
+import { ReviewCard } from "./ReviewCard";
+import { Spinner } from "./Spinner";
+import { createStick } from "./stick";
+import { ToolCallBlock } from "./ToolCallBlock";
+
+const load_older_px = 400;
+
+/** The conversation. */
+export function Log(props: { open: OpenSession }) {
+  const stick = createStick();
+  const state = props.open.state;
+  let scroller!: HTMLDivElement;
+  let content!: HTMLDivElement;
+
+  const loadOlder = async () => {
+    if (!state.ready || scroller.scrollTop > load_older_px) return;
+    const fromEnd = scroller.scrollHeight - scroller.scrollTop;
+    const before = state.oldestMessage;
+    // The place is restored by hand below; the browser must not do it a second time.
+    scroller.classList.add("prepending");
+    await props.open.loadOlder().catch(() => {});
+    if (state.oldestMessage !== before && !stick.atEnd()) scroller.scrollTop = scroller.scrollHeight - fromEnd;
+    requestAnimationFrame(() => scroller.classList.remove("prepending"));
+  };
+  onMount(() => stick.attach(scroller, content));
+  createEffect(
+    on(
+      () => [state.ready, state.epoch],
+      ([ready]) => {
+        if (!ready) return;
+        stick.toEnd();
+        requestAnimationFrame(() => void loadOlder());
+      },
+    ),
+  );
+  // Whoever sends something wants to see it.
+  createEffect(
+    on(
+      () => props.open.outbox.items.length,
+      (count, before = 0) => count > before && stick.toEnd(),
+      { defer: true },
+    ),
+  );
+
+  const thinking = () => {
+    const last = state.entries.at(-1);
+    return state.runningTurn !== null && last?.kind === "message" && last.role === "user";
+  };
+
+  return (
+    <div class="log-frame">
+      <div
+        ref={scroller}
+        class="log"
+        role="log"
+        aria-label="Conversation"
+        aria-busy={state.runningTurn !== null}
+        tabindex="0"
+        onScroll={() => void loadOlder()}
+      >
+        <div ref={content} class="log-content">
+          <Show when={props.open.loadingOlder()}>
+            <p class="log-hint">
+              <Spinner /> Loading older messages…
+            </p>
+          </Show>
+          <Show when={state.ready && state.entries.length === 0 && state.queue.length === 0}>
+            <div class="log-empty">
+              <h2>What should be done?</h2>
+              <p>Describe a task below. The agent’s work streams in here, and it asks when it needs you.</p>
+            </div>
+          </Show>
+          <For each={state.entries}>
+            {(entry) => (
+              <Switch>
+                <Match when={entry.kind === "message"}>
+                  <MessageView entry={entry as MessageEntry} />
+                </Match>
+                <Match when={entry.kind === "call" && state.calls[entry.id]}>
+                  {(call) => (
+                    <ToolCallBlock
+                      call={call()}
+                      artifact={state.artifacts[call().artifactId ?? ""]}
+                      onStop={() => props.open.cancel((entry as CallEntry).id)}
+                    />
+                  )}
+                </Match>
+                <Match when={entry.kind === "artifact" && state.artifacts[(entry as ArtifactEntry).id]}>
+                  {(artifact) => <ReviewCard artifact={artifact()} />}
+                </Match>
+                <Match when={entry.kind === "notice"}>
+                  <NoticeView notice={(entry as NoticeEntry).notice} />
+                </Match>
+                <Match when={entry.kind === "error"}>
+                  <NoticeView notice={{ level: "error", title: "", text: (entry as ErrorEntry).message }} />
+                </Match>
+              </Switch>
+            )}
+          </For>
+          <Show when={thinking()}>
+            <p class="log-hint">
+              <Spinner /> Working…
+            </p>
+          </Show>
+        </div>
+      </div>
+      <Show when={!stick.atEnd()}>
+        <button type="button" class="to-end" onClick={() => stick.toEnd()}>
+          <Icon name="down" /> Latest
+        </button>
+      </Show>
+    </div>
+  );
+}

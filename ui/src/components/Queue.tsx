@@ -1,0 +1,95 @@
+import { createSignal, For, Show } from "solid-js";
+import { api, sentence } from "../api/client";
+import type { QueueItem } from "../api/types";
+import { Icon } from "./Icon";
+
+/** Messages that wait for the running turn to end. */
+export function Queue(props: { sessionId: string; items: QueueItem[] }) {
+  return (
+    <Show when={props.items.length > 0}>
+      <ul class="queue" aria-label="Queued messages">
+        <For each={props.items}>{(item) => <QueuedMessage sessionId={props.sessionId} item={item} />}</For>
+      </ul>
+    </Show>
+  );
+}
+
+function QueuedMessage(props: { sessionId: string; item: QueueItem }) {
+  const [editing, setEditing] = createSignal(false);
+  const [error, setError] = createSignal<string | null>(null);
+  let input: HTMLTextAreaElement | undefined;
+
+  const attempt = async (run: () => Promise<void>) => {
+    setError(null);
+    try {
+      await run();
+    } catch (reason) {
+      setError(sentence(reason));
+    }
+  };
+  const save = () =>
+    attempt(async () => {
+      const content = input?.value.trim() ?? "";
+      if (content !== "") await api.editQueued(props.sessionId, props.item.message_id, content);
+      setEditing(false);
+    });
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.isComposing) return;
+    if (event.key === "Escape") setEditing(false);
+    if (event.key === "Enter" && !event.shiftKey) {
+      event.preventDefault();
+      void save();
+    }
+  };
+
+  return (
+    <li class="queue-item">
+      <span class="badge">queued</span>
+      <Show
+        when={editing()}
+        fallback={
+          <>
+            <span class="queue-text">{props.item.content}</span>
+            <button type="button" class="icon-button" aria-label="Edit queued message" onClick={() => setEditing(true)}>
+              <Icon name="edit" />
+            </button>
+            <button
+              type="button"
+              class="icon-button"
+              aria-label="Withdraw queued message"
+              onClick={() => attempt(() => api.withdrawQueued(props.sessionId, props.item.message_id))}
+            >
+              <Icon name="close" />
+            </button>
+          </>
+        }
+      >
+        <textarea
+          ref={(element) => {
+            input = element;
+            queueMicrotask(() => element.focus());
+          }}
+          class="queue-edit"
+          aria-label="Queued message"
+          rows={Math.min(6, props.item.content.split("\n").length)}
+          onKeyDown={onKeyDown}
+        >
+          {props.item.content}
+        </textarea>
+        <button type="button" class="icon-button" aria-label="Save queued message" onClick={save}>
+          <Icon name="check" />
+        </button>
+        <button type="button" class="icon-button" aria-label="Leave unchanged" onClick={() => setEditing(false)}>
+          <Icon name="close" />
+        </button>
+      </Show>
+      <Show when={error()}>
+        {(message) => (
+          <p class="inline-error" role="alert">
+            {message()}
+          </p>
+        )}
+      </Show>
+    </li>
+  );
+}

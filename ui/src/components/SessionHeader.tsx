@@ -1,0 +1,79 @@
+import { createSignal, Show } from "solid-js";
+import { sentence } from "../api/client";
+import type { Agent, Session, SessionChange } from "../api/types";
+import { Icon } from "./Icon";
+import { InlineEdit } from "./InlineEdit";
+import { SessionSettings } from "./SessionSettings";
+
+interface SessionHeaderProps {
+  session: Session | undefined;
+  agents: Agent[];
+  onMenu(): void;
+  onChange(change: SessionChange): Promise<void>;
+}
+
+export function SessionHeader(props: SessionHeaderProps) {
+  const [renaming, setRenaming] = createSignal(false);
+  const [showSettings, setShowSettings] = createSignal(false);
+  const [error, setError] = createSignal<string | null>(null);
+  const change = async (fields: SessionChange) => {
+    setError(null);
+    try {
+      await props.onChange(fields);
+    } catch (reason) {
+      setError(sentence(reason));
+    }
+  };
+  return (
+    <header class="session-header">
+      <div class="header-row">
+        <button type="button" class="icon-button menu-button" aria-label="Show sessions" onClick={() => props.onMenu()}>
+          <Icon name="menu" />
+        </button>
+        <Show when={props.session}>
+          {(session) => (
+            <>
+              <Show
+                when={!renaming()}
+                fallback={
+                  <InlineEdit
+                    label="Session title"
+                    value={session().title}
+                    onSave={(title) => {
+                      setRenaming(false);
+                      void change({ title });
+                    }}
+                    onCancel={() => setRenaming(false)}
+                  />
+                }
+              >
+                <h1 class="header-title">
+                  <button type="button" title="Rename" onClick={() => setRenaming(true)}>
+                    {session().title || "Untitled"}
+                  </button>
+                </h1>
+              </Show>
+              <button
+                type="button"
+                class="icon-button settings-button"
+                aria-label="Session settings"
+                aria-expanded={showSettings()}
+                onClick={() => setShowSettings(!showSettings())}
+              >
+                <Icon name="settings" />
+              </button>
+              <SessionSettings session={session()} agents={props.agents} open={showSettings()} onChange={change} />
+            </>
+          )}
+        </Show>
+      </div>
+      <Show when={error()}>
+        {(message) => (
+          <p class="inline-error" role="alert">
+            {message()}
+          </p>
+        )}
+      </Show>
+    </header>
+  );
+}

@@ -1,0 +1,70 @@
+import { createMemo, For } from "solid-js";
+import type { Agent, Policy, Session, SessionChange } from "../api/types";
+
+const policies: [Policy, string][] = [
+  ["auto", "auto: approve all"],
+  ["ask", "ask me"],
+  ["read-only", "read-only: ask for the rest"],
+  ["deny", "deny all"],
+];
+
+interface SessionSettingsProps {
+  session: Session;
+  agents: Agent[];
+  /** On a phone: whether they are shown. */
+  open: boolean;
+  onChange(change: SessionChange): Promise<void>;
+}
+
+export function SessionSettings(props: SessionSettingsProps) {
+  const agents = createMemo(() => {
+    const known = props.agents.map((agent) => ({
+      id: agent.id,
+      label: agent.installed ? agent.title : `${agent.title} (not installed)`,
+    }));
+    const current = props.session.agent;
+    return known.some((agent) => agent.id === current) ? known : [{ id: current, label: current }, ...known];
+  });
+  return (
+    <div class="session-settings" classList={{ open: props.open }}>
+      <label>
+        <span>Model</span>
+        <input
+          type="text"
+          value={props.session.model}
+          spellcheck={false}
+          autocomplete="off"
+          onChange={(event) => {
+            const model = event.currentTarget.value.trim();
+            if (model === "") event.currentTarget.value = props.session.model;
+            else void props.onChange({ model });
+          }}
+        />
+      </label>
+      <label>
+        <span>Agent</span>
+        <select onChange={(event) => void props.onChange({ agent: event.currentTarget.value })}>
+          <For each={agents()}>
+            {(agent) => (
+              <option value={agent.id} selected={agent.id === props.session.agent}>
+                {agent.label}
+              </option>
+            )}
+          </For>
+        </select>
+      </label>
+      <label>
+        <span>Permissions</span>
+        <select onChange={(event) => void props.onChange({ permission_policy: event.currentTarget.value as Policy })}>
+          <For each={policies}>
+            {([policy, label]) => (
+              <option value={policy} selected={policy === props.session.permission_policy}>
+                {label}
+              </option>
+            )}
+          </For>
+        </select>
+      </label>
+    </div>
+  );
+}

@@ -1,0 +1,85 @@
+import { createEffect, createMemo, createSignal, onCleanup, Show } from "solid-js";
+import { sentence } from "../api/client";
+import type { Agent } from "../api/types";
+import { waitingCount } from "../state/model";
+import { openSession } from "../state/openSession";
+import type { Sessions } from "../state/sessions";
+import { Approvals } from "./Approvals";
+import { Composer } from "./Composer";
+import { Log } from "./Log";
+import { OutboxList } from "./OutboxList";
+import { Queue } from "./Queue";
+import { SessionHeader } from "./SessionHeader";
+
+interface SessionViewProps {
+  id: string;
+  sessions: Sessions;
+  agents: Agent[];
+  onMenu(): void;
+  onWaiting(count: number): void;
+  onGone(): void;
+}
+
+export function SessionView(props: SessionViewProps) {
+  const open = openSession(props.id);
+  onCleanup(() => open.close());
+  createEffect(() => props.onWaiting(waitingCount(open.state)));
+  createEffect(() => {
+    if (open.gone()) props.onGone();
+  });
+
+  const [error, setError] = createSignal<string | null>(null);
+  const running = () => open.state.runningTurn !== null;
+  const [stopping, setStopping] = createSignal(false);
+  createEffect(() => {
+    if (!running()) setStopping(false);
+  });
+  const stop = async () => {
+    setStopping(true);
+    setError(null);
+    try {
+      await open.cancel();
+    } catch (reason) {
+      setStopping(false);
+      setError(sentence(reason));
+    }
+  };
+  const session = createMemo(() => {
+    const listed = props.sessions.list.find((session) => session.id === props.id);
+    return listed ? { ...listed, ...open.state.session } : undefined;
+  });
+
+  return (
+    <main class="session">
+      <SessionHeader
+        session={session()}
+        agents={props.agents}
+        onMenu={() => props.onMenu()}
+        onChange={(change) => props.sessions.change(props.id, change)}
+      />
+      <Log open={open} />
+      <div class="dock">
+        <p class="connection" role="status" aria-live="polite">
+          <Show when={open.broken()}>Reconnecting…</Show>
+        </p>
+        <Approvals open={open} />
+        <Queue sessionId={props.id} items={open.state.queue} />
+        <OutboxList outbox={open.outbox} />
+        <Show when={error()}>
+          {(message) => (
+            <p class="inline-error" role="alert">
+              {message()}
+            </p>
+          )}
+        </Show>
+        <Composer
+          draftKey={props.id}
+          running={running()}
+          stopping={stopping()}
+          onSend={(content) => open.outbox.send(content)}
+          onStop={stop}
+        />
+      </div>
+    </main>
+  );
+}

@@ -1,0 +1,75 @@
+import { createMemo, Show } from "solid-js";
+import type { ReviewArtifact } from "../api/types";
+import type { StreamingToolCall } from "../state/model";
+import { CopilotStreamBlock } from "./CopilotStreamBlock";
+import { callStatus, readArguments } from "./callStatus";
+import { Fields } from "./Fields";
+import { ReviewCard } from "./ReviewCard";
+import { Spinner } from "./Spinner";
+
+interface ToolCallBlockProps {
+  call: StreamingToolCall;
+  artifact: ReviewArtifact | undefined;
+  onStop(): Promise<void>;
+}
+
+export function ToolCallBlock(props: ToolCallBlockProps) {
+  const delegates = () => props.call.name === "copilot_agent";
+  return (
+    <>
+      <Show when={delegates()} fallback={<PlainCall call={props.call} />}>
+        <details class="tool-block" open>
+          <summary>⚙ copilot_agent</summary>
+          <div class="tool-body">
+            <CopilotStreamBlock call={props.call} onStop={props.onStop} />
+          </div>
+        </details>
+      </Show>
+      <Show when={props.artifact}>{(artifact) => <ReviewCard artifact={artifact()} />}</Show>
+    </>
+  );
+}
+
+function PlainCall(props: { call: StreamingToolCall }) {
+  const status = createMemo(() => callStatus(props.call));
+  const args = createMemo(() => readArguments(props.call.arguments));
+  return (
+    <details class="tool-block">
+      <summary>
+        <span>⚙ {props.call.name}</span>
+        <Show when={hint(args())}>{(text) => <span class="tool-hint">{text()}</span>}</Show>
+        <Show when={status().running} fallback={<ToolOutcome label={status().label} />}>
+          <Spinner />
+          <span class="visually-hidden">running</span>
+        </Show>
+      </summary>
+      <div class="tool-body">
+        <Show when={args()} fallback={<pre class="tool-output">{props.call.arguments}</pre>}>
+          {(fields) => <Fields value={fields()} />}
+        </Show>
+        <Show when={props.call.display ?? props.call.result}>
+          {(output) => (
+            <pre class="tool-output" classList={{ failed: props.call.isError }} tabindex="0">
+              {output()}
+            </pre>
+          )}
+        </Show>
+      </div>
+    </details>
+  );
+}
+
+/** Success needs no words. */
+function ToolOutcome(props: { label: string }) {
+  return (
+    <Show when={props.label !== "done"}>
+      <span class="tool-outcome">— {props.label}</span>
+    </Show>
+  );
+}
+
+/** The one argument that says most. */
+function hint(args: Record<string, unknown> | null): string | undefined {
+  const value = args?.path ?? args?.pattern ?? args?.query ?? args?.command;
+  return typeof value === "string" ? value : undefined;
+}

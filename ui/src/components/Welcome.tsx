@@ -1,0 +1,87 @@
+import { createSignal, For, Show } from "solid-js";
+import { sentence } from "../api/client";
+import type { Agent } from "../api/types";
+import { queueFirst } from "../state/outbox";
+import { goTo } from "../state/route";
+import type { Sessions } from "../state/sessions";
+import { store } from "../state/storage";
+import { Composer } from "./Composer";
+import { Icon } from "./Icon";
+
+interface WelcomeProps {
+  sessions: Sessions;
+  agents: Agent[];
+  onMenu(): void;
+}
+
+/** The page before there is a session: the first message makes one. */
+export function Welcome(props: WelcomeProps) {
+  const [error, setError] = createSignal<string | null>(null);
+  const [attempt, setAttempt] = createSignal(0);
+  const start = async (content: string) => {
+    setError(null);
+    try {
+      const session = await props.sessions.create({});
+      queueFirst(session.id, content);
+      goTo(session.id);
+    } catch (reason) {
+      setError(sentence(reason));
+      // The text is wanted back in the composer.
+      store("draft.new", content);
+      setAttempt(attempt() + 1);
+    }
+  };
+  return (
+    <main class="session">
+      <header class="session-header">
+        <div class="header-row">
+          <button
+            type="button"
+            class="icon-button menu-button"
+            aria-label="Show sessions"
+            onClick={() => props.onMenu()}
+          >
+            <Icon name="menu" />
+          </button>
+        </div>
+      </header>
+      <div class="welcome">
+        <Show when={props.sessions.loaded()}>
+          <h1>Welcome to VoxPilot</h1>
+          <p>
+            Say what you want done in your project. VoxPilot hands it to a coding agent and shows you the work as it
+            happens, here and on every other device you open it on.
+          </p>
+          <ul class="agent-list">
+            <For each={props.agents}>{(agent) => <AgentRow agent={agent} />}</For>
+          </ul>
+        </Show>
+      </div>
+      <div class="dock">
+        <Show when={error()}>
+          {(message) => (
+            <p class="inline-error" role="alert">
+              {message()}
+            </p>
+          )}
+        </Show>
+        <Show when={attempt() + 1} keyed>
+          {(_) => <Composer draftKey="new" running={false} stopping={false} onSend={start} onStop={() => {}} />}
+        </Show>
+      </div>
+    </main>
+  );
+}
+
+function AgentRow(props: { agent: Agent }) {
+  const state = () => {
+    if (!props.agent.installed) return "not installed";
+    if (props.agent.logged_in === false) return "not logged in";
+    return props.agent.version ? `ready, ${props.agent.version}` : "ready";
+  };
+  return (
+    <li>
+      <strong>{props.agent.title}</strong> <span>{state()}</span>
+    </li>
+  );
+}

@@ -1,0 +1,138 @@
+// What an agent said and did, in order: its text, cut where something happened in between.
+
+import type { Update } from "../api/types";
+import { append, newText, type TextStream, unseen, wholeText } from "./text";
+
+export interface TextPart {
+  type: "text";
+  id: string;
+  start: number;
+  text: TextStream;
+}
+
+export interface ThoughtPart {
+  type: "thought";
+  id: string;
+  offset: number;
+  text: TextStream;
+}
+
+/** Shown updates; what only describes the session is kept beside the flow. */
+export type ShownUpdate = Exclude<Update, { type: "thought" | "usage" | "title" | "commands" | "options" }>;
+
+export interface UpdatePart {
+  type: "update";
+  id: string;
+  offset: number;
+  update: ShownUpdate;
+}
+
+export type Part = TextPart | ThoughtPart | UpdatePart;
+
+export interface Flow {
+  /** Of all the text, in UTF-16 code units. */
+  length: number;
+  parts: Part[];
+  usage: { used: number | null; size: number | null } | null;
+  title: string | null;
+  version: number;
+  /** How many parts were ever placed; makes ids. */
+  placed: number;
+}
+
+export function newFlow(version: number): Flow {
+  return { length: 0, parts: [], usage: null, title: null, version, placed: 0 };
+}
+
+/** Lays a piece of text at its offset; false if something before it is missing. */
+export function addText(flow: Flow, offset: number, content: string): boolean {
+  const fresh = unseen(flow.length, offset, content);
+  if (fresh === null) return false;
+  if (fresh === "") return true;
+  const last = flow.parts.at(-1);
+  if (last?.type === "text") append(last.text, fresh);
+  else flow.parts.push(textPart(flow.length, newText(flow.version, fresh)));
+  flow.length += fresh.length;
+  return true;
+}
+
+/** Puts an update at its place in the text, or lays it over the earlier one that it replaces. */
+export function addUpdate(flow: Flow, offset: number, update: Update): void {
+  switch (update.type) {
+    case "usage":
+      flow.usage = { used: update.used ?? null, size: update.size ?? null };
+      return;
+    case "title":
+      flow.title = update.title ?? null;
+      return;
+    case "commands":
+    case "options":
+      return;
+    case "thought":
+      think(flow, offset, update.text);
+      return;
+    case "tool_call":
+      upsert(flow, offset, `call:${update.id}`, update);
+      return;
+    case "plan":
+      upsert(flow, offset, "plan", update);
+      return;
+    default:
+      upsert(flow, offset, `update:${flow.placed}`, update);
+  }
+}
+
+function think(flow: Flow, offset: number, content: string): void {
+  if (content === "") return;
+  const index = openPlace(flow, offset);
+  const before = flow.parts[index - 1];
+  if (before?.type === "thought" && before.offset === offset) {
+    append(before.text, content);
+    return;
+  }
+  const id = `thought:${flow.placed}`;
+  place(flow, index, { type: "thought", id, offset, text: newText(flow.version, content) });
+}
+
+function upsert(flow: Flow, offset: number, id: string, update: ShownUpdate): void {
+  const known = flow.parts.find((part) => part.id === id);
+  if (known?.type === "update") known.update = update;
+  else place(flow, openPlace(flow, offset), { type: "update", id, offset, update });
+}
+
+function place(flow: Flow, index: number, part: Part): void {
+  flow.parts.splice(index, 0, part);
+  flow.placed += 1;
+}
+
+/** Where in the parts something at `offset` belongs: after all that is there already; cuts the text if need be. */
+function openPlace(flow: Flow, offset: number): number {
+  let index = flow.parts.length;
+  while (index > 0 && startsBehind(flow.parts[index - 1], offset)) index -= 1;
+  const before = flow.parts[index - 1];
+  if (before?.type === "text" && before.start + before.text.length > offset) {
+    const content = wholeText(before.text);
+    const cut = offset - before.start;
+    // Both halves are new parts, so that the view draws them anew.
+    flow.parts.splice(
+      index - 1,
+      1,
+      textPart(before.start, newText(flow.version, content.slice(0, cut))),
+      textPart(offset, newText(flow.version, content.slice(cut))),
+    );
+  }
+  return index;
+}
+
+function startsBehind(part: Part | undefined, offset: number): boolean {
+  if (part === undefined) return false;
+  return part.type === "text" ? part.start >= offset : part.offset > offset;
+}
+
+function textPart(start: number, text: TextStream): TextPart {
+  return { type: "text", id: `text:${start}`, start, text };
+}
+
+export function flowText(flow: Flow): string {
+  return flow.parts.map((part) => (part.type === "text" ? wholeText(part.text) : "")).join("");
+}

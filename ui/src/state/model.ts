@@ -1,0 +1,106 @@
+// What the page knows of one session. Only the reducer and the local actions change it.
+
+import type { Notice, PermissionRequest, QueueItem, ReviewArtifact, SessionChange, ToolCall } from "../api/types";
+import type { Flow } from "./flow";
+import type { TextStream } from "./text";
+
+export interface MessageEntry {
+  kind: "message";
+  id: string;
+  role: "user" | "assistant";
+  text: TextStream;
+  /** The rendered form of the first `htmlLength` code units of the text. */
+  html: string | null;
+  htmlLength: number;
+  createdAt: string | null;
+  clientId: string | null;
+  streaming: boolean;
+}
+
+export interface CallEntry {
+  kind: "call";
+  id: string;
+}
+
+export interface NoticeEntry {
+  kind: "notice";
+  id: string;
+  notice: Notice;
+}
+
+export interface ErrorEntry {
+  kind: "error";
+  id: string;
+  message: string;
+}
+
+/** A review artifact that no tool call claims. */
+export interface ArtifactEntry {
+  kind: "artifact";
+  id: string;
+}
+
+export type Entry = MessageEntry | CallEntry | NoticeEntry | ErrorEntry | ArtifactEntry;
+
+/** A tool call of the main AI, running or ended, live or from history. */
+export interface StreamingToolCall {
+  id: string;
+  name: string;
+  arguments: string;
+  result: string | null;
+  /** The full output, for people. */
+  display: string | null;
+  isError: boolean;
+  artifactId: string | null;
+  copilotStream: Flow | null;
+  copilotDone: { stopReason: string; summary: string } | null;
+  copilotSessionName: string | null;
+  /** Its turn is over and it never got a result. */
+  abandoned: boolean;
+}
+
+export interface SessionState {
+  /** Counts snapshots; see `TextStream.version`. */
+  epoch: number;
+  ready: boolean;
+  entries: Entry[];
+  calls: Record<string, StreamingToolCall>;
+  artifacts: Record<string, ReviewArtifact>;
+  runningTurn: string | null;
+  queue: QueueItem[];
+  confirms: ToolCall[];
+  permissions: PermissionRequest[];
+  session: SessionChange;
+  /** The oldest message that was received: where paging goes on. */
+  oldestMessage: string | null;
+  moreBefore: boolean;
+  /** Makes ids for entries that have none. */
+  counter: number;
+}
+
+export function emptyState(epoch: number): SessionState {
+  return {
+    epoch,
+    ready: false,
+    entries: [],
+    calls: {},
+    artifacts: {},
+    runningTurn: null,
+    queue: [],
+    confirms: [],
+    permissions: [],
+    session: {},
+    oldestMessage: null,
+    moreBefore: true,
+    counter: 0,
+  };
+}
+
+/** How many answers the session waits for. */
+export function waitingCount(state: SessionState): number {
+  return state.confirms.length + state.permissions.length;
+}
+
+export function findMessage(state: SessionState, id: string): MessageEntry | undefined {
+  return state.entries.findLast((entry): entry is MessageEntry => entry.kind === "message" && entry.id === id);
+}

@@ -1,0 +1,174 @@
+// One session on the page: its state, its stream, its outbox and what is fetched for it.
+
+import { batch, createSignal, untrack } from "solid-js";
+import { createStore, produce, reconcile, unwrap } from "solid-js/store";
+import { ApiError, api } from "../api/client";
+import type { StreamEvent } from "../api/types";
+import { Connection, type ConnectionOptions } from "../stream/connection";
+import { applyConfirmed, applyOlder, applyPermitted, applyRendered } from "./local";
+import { emptyState, findMessage, type MessageEntry, type SessionState } from "./model";
+import { createOutbox, type Outbox } from "./outbox";
+import { createPrerender } from "./prerender";
+import { apply } from "./reducer";
+
+/** A break shorter than this is nobody's business. */
+const quiet_break_ms = 1_000;
+const page_limit = 50;
+
+export interface OpenSession {
+  id: string;
+  state: SessionState;
+  outbox: Outbox;
+  /** The connection has been gone for long enough to say so. */
+  broken: () => boolean;
+  /** The session does not exist any more. */
+  gone: () => boolean;
+  loadingOlder: () => boolean;
+  loadOlder(): Promise<void>;
+  confirm(callId: string, approved: boolean): Promise<void>;
+  permit(requestId: string, optionId: string): Promise<void>;
+  cancel(callId?: string): Promise<void>;
+  close(): void;
+}
+
+export function openSession(id: string, createSource?: ConnectionOptions["createSource"]): OpenSession {
+  const [state, setState] = createStore<SessionState>(emptyState(0));
+  const [broken, setBroken] = createSignal(false);
+  const [gone, setGone] = createSignal(false);
+  const [loadingOlder, setLoadingOlder] = createSignal(false);
+  const outbox = createOutbox(id);
+  const change = (run: (draft: SessionState) => void) => setState(produce(run));
+
+  const prerender = createPrerender({
+    progress(messageId) {
+      const entry = findMessage(unwrap(state), messageId);
+      return entry ? { length: entry.text.length, rendered: entry.htmlLength } : null;
+    },
+    fetch: (messageId) => api.message(id, messageId),
+    onRendered: (messageId, html, length) => change((draft) => applyRendered(draft, messageId, html, length)),
+  });
+
+  /** A snapshot under way; it replaces the state at once when it is whole. */
+  let incoming: SessionState | null = null;
+
+  function receive(event: StreamEvent): "ok" | "gap" {
+    let outcome: "ok" | "gap" = "ok";
+    if (incoming) {
+      outcome = apply(incoming, event);
+      if (event.event === "ready") takeSnapshot(incoming);
+    } else {
+      change((draft) => {
+        outcome = apply(draft, event);
+      });
+    }
+    if (!incoming) afterEvent(event);
+    return outcome;
+  }
+
+  function takeSnapshot(fresh: SessionState): void {
+    incoming = null;
+    keepRendered(unwrap(state), fresh);
+    batch(() => setState(reconcile(fresh, { key: "id", merge: false })));
+    for (const entry of unwrap(state).entries) {
+      if (entry.kind === "message" && isBehind(entry)) prerender.want(entry.id);
+    }
+  }
+
+  function afterEvent(event: StreamEvent): void {
+    if (event.event === "text-delta") prerender.want(event.data.message_id);
+    if (event.event === "tool-call" || event.event === "turn") {
+      const last = unwrap(state).entries.findLast((entry): entry is MessageEntry => entry.kind === "message");
+      if (last && isBehind(last)) prerender.want(last.id);
+    }
+    const clientIds: (string | undefined)[] = [];
+    if (event.event === "message") clientIds.push(event.data.client_id);
+    if (event.event === "queue") clientIds.push(...event.data.items.map((item) => item.client_id));
+    if (event.event === "ready") {
+      for (const entry of unwrap(state).entries) {
+        if (entry.kind === "message" && entry.clientId !== null) clientIds.push(entry.clientId);
+      }
+      clientIds.push(...unwrap(state).queue.map((item) => item.client_id));
+    }
+    for (const clientId of clientIds) {
+      if (clientId !== undefined && outbox.items.some((item) => item.clientId === clientId)) outbox.discard(clientId);
+    }
+  }
+
+  let breakTimer: ReturnType<typeof setTimeout> | undefined;
+  let connected = true;
+  const connection = new Connection({
+    url: (after) => api.streamUrl(id, after),
+    onSnapshot() {
+      incoming = emptyState(unwrap(state).epoch + 1);
+    },
+    onEvent: receive,
+    onConnected(now) {
+      if (now === connected) return;
+      connected = now;
+      clearTimeout(breakTimer);
+      if (now) setBroken(false);
+      else breakTimer = setTimeout(() => setBroken(true), quiet_break_ms);
+    },
+    onRefused() {
+      // The browser does not say what a refused stream was refused with; an ordinary call does.
+      api.session(id).catch((error) => {
+        if (error instanceof ApiError && error.status === 404) {
+          setGone(true);
+          connection.close();
+        }
+      });
+    },
+    ...(createSource ? { createSource } : {}),
+  });
+
+  return {
+    id,
+    state,
+    outbox,
+    broken,
+    gone,
+    loadingOlder,
+    async loadOlder() {
+      const before = untrack(() => state.oldestMessage);
+      if (before === null || untrack(() => loadingOlder() || !state.moreBefore)) return;
+      setLoadingOlder(true);
+      try {
+        const page = await api.messages(id, before, page_limit);
+        // A snapshot may have taken over meanwhile; then this page no longer fits.
+        if (state.oldestMessage === before) change((draft) => applyOlder(draft, page.messages, page.more));
+      } finally {
+        setLoadingOlder(false);
+      }
+    },
+    async confirm(callId, approved) {
+      await api.confirm(id, callId, approved);
+      change((draft) => applyConfirmed(draft, callId));
+    },
+    async permit(requestId, optionId) {
+      await api.permit(id, requestId, optionId);
+      change((draft) => applyPermitted(draft, requestId));
+    },
+    cancel: (callId) => api.cancel(id, callId),
+    close() {
+      connection.close();
+      outbox.close();
+      prerender.close();
+      clearTimeout(breakTimer);
+    },
+  };
+}
+
+function isBehind(entry: MessageEntry): boolean {
+  return entry.role === "assistant" && entry.htmlLength < entry.text.length;
+}
+
+/** A text that still grows comes without its rendered form; the one that is on the page still fits its beginning. */
+function keepRendered(old: SessionState, fresh: SessionState): void {
+  for (const entry of fresh.entries) {
+    if (entry.kind !== "message" || entry.html !== null) continue;
+    const known = findMessage(old, entry.id);
+    if (!known || known.htmlLength > entry.text.length) continue;
+    entry.html = known.html;
+    entry.htmlLength = known.htmlLength;
+  }
+}

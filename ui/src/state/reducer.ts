@@ -1,0 +1,266 @@
+// Folds the event stream into a session's state: no I/O, no clock. It changes the draft that it is given,
+// which may be a plain object or one of Solid's.
+
+import type { EventData, EventName, Message, StreamEvent, ToolCall } from "../api/types";
+import { addText, addUpdate, newFlow } from "./flow";
+import { emptyState, findMessage, type MessageEntry, type SessionState, type StreamingToolCall } from "./model";
+import { append, newText, unseen, wholeText } from "./text";
+
+/** `gap`: something before this event is missing, and only a fresh snapshot helps. */
+export type Outcome = "ok" | "gap";
+
+type Handlers = { [Name in EventName]?: (state: SessionState, data: EventData[Name]) => Outcome | undefined };
+
+export function apply(state: SessionState, event: StreamEvent): Outcome {
+  const handler = handlers[event.event] as
+    | ((state: SessionState, data: StreamEvent["data"]) => Outcome | undefined)
+    | undefined;
+  return handler?.(state, event.data) ?? "ok";
+}
+
+const handlers: Handlers = {
+  message: receiveMessage,
+  "text-delta"(state, { message_id, offset, content }) {
+    const entry = findMessage(state, message_id);
+    const fresh = unseen(entry?.text.length ?? 0, offset, content);
+    if (fresh === null) return "gap";
+    if (entry) append(entry.text, fresh);
+    else if (fresh !== "") state.entries.push(newMessage(state, message_id, "assistant", fresh, true));
+    return "ok";
+  },
+  superseded(state, { message_id }) {
+    const index = state.entries.findLastIndex((entry) => entry.kind === "message" && entry.id === message_id);
+    if (index >= 0) state.entries.splice(index, 1);
+    return "ok";
+  },
+  "tool-call"(state, call) {
+    endStreaming(state);
+    const known = ensureCall(state, call);
+    known.abandoned = false;
+    return "ok";
+  },
+  "tool-confirm"(state, call) {
+    ensureCall(state, call);
+    if (!state.confirms.some((confirm) => confirm.id === call.id)) state.confirms.push(call);
+    return "ok";
+  },
+  "tool-result"(state, { id, name, content, display, is_error, artifact_id }) {
+    const call = ensureCall(state, { id, name, arguments: "" });
+    finishCall(state, call, content, display, is_error, artifact_id);
+    return "ok";
+  },
+  "copilot-delta"(state, { tool_call_id, session_name, offset, content }) {
+    const flow = ensureFlow(state, tool_call_id, session_name);
+    return addText(flow, offset, content) ? "ok" : "gap";
+  },
+  "copilot-done"(state, { tool_call_id, session_name, summary, stop_reason }) {
+    ensureFlow(state, tool_call_id, session_name);
+    ensureDelegation(state, tool_call_id).copilotDone = { stopReason: stop_reason, summary };
+    return "ok";
+  },
+  "agent-update"(state, { tool_call_id, session_name, offset, update }) {
+    addUpdate(ensureFlow(state, tool_call_id, session_name), offset, update);
+    return "ok";
+  },
+  "permission-request"(state, request) {
+    if (!state.permissions.some((known) => known.request_id === request.request_id)) state.permissions.push(request);
+    return "ok";
+  },
+  "permission-resolved"(state, { request_id }) {
+    state.permissions = state.permissions.filter((request) => request.request_id !== request_id);
+    return "ok";
+  },
+  turn(state, turn) {
+    const goesOn = turn.state === "running" && turn.turn_id === state.runningTurn;
+    // A snapshot names the calls that are still open after this.
+    if (!goesOn) abandonOpenCalls(state);
+    if (turn.state === "running") {
+      state.runningTurn = turn.turn_id;
+    } else {
+      state.runningTurn = null;
+      state.confirms = [];
+      state.permissions = [];
+      endStreaming(state);
+    }
+    return "ok";
+  },
+  queue(state, { items }) {
+    state.queue = items;
+    return "ok";
+  },
+  notice(state, notice) {
+    state.entries.push({ kind: "notice", id: nextId(state, "notice"), notice });
+    return "ok";
+  },
+  session(state, change) {
+    Object.assign(state.session, change);
+    return "ok";
+  },
+  "review-artifact"(state, artifact) {
+    const id = artifact.artifact_id;
+    const known = id in state.artifacts;
+    state.artifacts[id] = artifact;
+    const claimed = Object.values(state.calls).some((call) => call.artifactId === id);
+    // In a snapshot the call that made it may be on an older page.
+    if (state.ready && !known && !claimed) state.entries.push({ kind: "artifact", id });
+    return "ok";
+  },
+  done(state, { message_id, html }) {
+    const entry = findMessage(state, message_id);
+    if (entry) finishMessage(entry, html);
+    return "ok";
+  },
+  error(state, { message }) {
+    state.entries.push({ kind: "error", id: nextId(state, "error"), message });
+    return "ok";
+  },
+  ready(state) {
+    state.ready = true;
+    if (state.runningTurn === null) abandonOpenCalls(state);
+    return "ok";
+  },
+  reset(state) {
+    Object.assign(state, emptyState(state.epoch + 1));
+    return "ok";
+  },
+};
+
+function receiveMessage(state: SessionState, message: Message): Outcome {
+  state.oldestMessage ??= message.id;
+  if (message.role === "tool") {
+    receiveToolMessage(state, message);
+    return "ok";
+  }
+  let entry = findMessage(state, message.id);
+  // A step that only called tools has no text to show.
+  if (!entry && (message.role === "user" || message.content !== "")) {
+    state.entries.push(newMessage(state, message.id, message.role, message.content, false));
+    entry = findMessage(state, message.id);
+  }
+  if (entry) {
+    if (wholeText(entry.text) !== message.content) {
+      // The final text decides; a new version makes the view draw it from the start.
+      entry.text = newText(entry.text.version + 0.5, message.content);
+      entry.html = null;
+    }
+    entry.createdAt = message.created_at;
+    entry.clientId = message.client_id ?? null;
+    finishMessage(entry, message.html);
+  }
+  for (const call of message.tool_calls ?? []) ensureCall(state, call);
+  return "ok";
+}
+
+function receiveToolMessage(state: SessionState, message: Message): void {
+  if (message.tool_call_id === undefined) return;
+  const { delegation, display, content } = message;
+  const name = delegation ? "copilot_agent" : "tool";
+  const call = ensureCall(state, { id: message.tool_call_id, name, arguments: "" });
+  if (delegation && call.copilotDone === null) {
+    const flow = newFlow(state.epoch);
+    addText(flow, 0, display ?? content);
+    for (const placed of delegation.updates ?? []) addUpdate(flow, placed.offset, placed.update);
+    call.copilotStream = flow;
+    call.copilotSessionName = delegation.session_name;
+    call.copilotDone = { stopReason: delegation.stop_reason, summary: delegation.summary };
+  }
+  finishCall(state, call, content, display, message.is_error ?? false, message.artifact_id);
+}
+
+function finishCall(
+  state: SessionState,
+  call: StreamingToolCall,
+  content: string,
+  display: string | undefined,
+  isError: boolean,
+  artifactId: string | undefined,
+): void {
+  call.result = content;
+  call.display = display ?? null;
+  call.isError = isError;
+  call.artifactId = artifactId ?? null;
+  call.abandoned = false;
+  if (call.copilotStream && call.copilotStream.length === 0 && display !== undefined) {
+    addText(call.copilotStream, 0, display);
+  }
+  state.confirms = state.confirms.filter((confirm) => confirm.id !== call.id);
+  state.permissions = state.permissions.filter((request) => request.tool_call_id !== call.id);
+  if (artifactId !== undefined) {
+    const loose = state.entries.findLastIndex((entry) => entry.kind === "artifact" && entry.id === artifactId);
+    if (loose >= 0) state.entries.splice(loose, 1);
+  }
+}
+
+function newMessage(
+  state: SessionState,
+  id: string,
+  role: "user" | "assistant",
+  content: string,
+  streaming: boolean,
+): MessageEntry {
+  const text = newText(state.epoch, content);
+  return { kind: "message", id, role, text, html: null, htmlLength: 0, createdAt: null, clientId: null, streaming };
+}
+
+function finishMessage(entry: MessageEntry, html: string | undefined): void {
+  entry.streaming = false;
+  if (html === undefined) return;
+  entry.html = html;
+  entry.htmlLength = entry.text.length;
+}
+
+/** The call of that id, made and put at the end if it is new; fills in what was not known of it. */
+function ensureCall(state: SessionState, { id, name, arguments: args }: ToolCall): StreamingToolCall {
+  const known = state.calls[id];
+  if (known) {
+    if (known.arguments === "" && args !== "") {
+      known.name = name;
+      known.arguments = args;
+    }
+    return known;
+  }
+  state.entries.push({ kind: "call", id });
+  state.calls[id] = {
+    id,
+    name,
+    arguments: args,
+    result: null,
+    display: null,
+    isError: false,
+    artifactId: null,
+    copilotStream: null,
+    copilotDone: null,
+    copilotSessionName: null,
+    abandoned: false,
+  };
+  return state.calls[id];
+}
+
+function ensureDelegation(state: SessionState, id: string): StreamingToolCall {
+  return ensureCall(state, { id, name: "copilot_agent", arguments: "" });
+}
+
+function ensureFlow(state: SessionState, id: string, sessionName: string) {
+  const call = ensureDelegation(state, id);
+  call.copilotSessionName = sessionName;
+  call.abandoned = false;
+  call.copilotStream ??= newFlow(state.epoch);
+  return call.copilotStream;
+}
+
+function endStreaming(state: SessionState): void {
+  // Only the latest text can still be open.
+  const entry = state.entries.findLast((entry): entry is MessageEntry => entry.kind === "message");
+  if (entry) entry.streaming = false;
+}
+
+function abandonOpenCalls(state: SessionState): void {
+  for (const call of Object.values(state.calls)) {
+    if (call.result === null) call.abandoned = true;
+  }
+}
+
+function nextId(state: SessionState, kind: string): string {
+  state.counter += 1;
+  return `${kind}:${state.epoch}:${state.counter}`;
+}

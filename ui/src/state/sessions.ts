@@ -1,0 +1,76 @@
+// The list of sessions, kept fresh while somebody looks at it.
+
+import { createSignal } from "solid-js";
+import { createStore, reconcile } from "solid-js/store";
+import { api, sentence } from "../api/client";
+import type { Session, SessionChange, SessionDraft } from "../api/types";
+
+const poll_ms = 5_000;
+
+export interface Sessions {
+  list: Session[];
+  loaded: () => boolean;
+  error: () => string | null;
+  refresh(): Promise<void>;
+  create(draft: SessionDraft): Promise<Session>;
+  change(id: string, change: SessionChange): Promise<void>;
+  remove(id: string): Promise<void>;
+  close(): void;
+}
+
+export function createSessions(): Sessions {
+  const [list, setList] = createStore<Session[]>([]);
+  const [loaded, setLoaded] = createSignal(false);
+  const [error, setError] = createSignal<string | null>(null);
+  let latest = 0;
+
+  async function refresh(): Promise<void> {
+    latest += 1;
+    const mine = latest;
+    try {
+      const { sessions } = await api.sessions();
+      // An answer that an own action has overtaken would bring back what is gone.
+      if (mine !== latest) return;
+      setList(reconcile(sessions, { key: "id" }));
+      setLoaded(true);
+      setError(null);
+    } catch (reason) {
+      if (mine === latest) setError(sentence(reason));
+    }
+  }
+
+  const poll = () => {
+    if (document.visibilityState === "visible") void refresh();
+  };
+  const timer = setInterval(poll, poll_ms);
+  document.addEventListener("visibilitychange", poll);
+  void refresh();
+
+  return {
+    list,
+    loaded,
+    error,
+    refresh,
+    async create(draft) {
+      const session = await api.createSession(draft);
+      latest += 1;
+      setList((all) => [session, ...all.filter((known) => known.id !== session.id)]);
+      void refresh();
+      return session;
+    },
+    async change(id, change) {
+      await api.changeSession(id, change);
+      setList((session) => session.id === id, change);
+      void refresh();
+    },
+    async remove(id) {
+      await api.deleteSession(id);
+      setList((all) => all.filter((session) => session.id !== id));
+      void refresh();
+    },
+    close() {
+      clearInterval(timer);
+      document.removeEventListener("visibilitychange", poll);
+    },
+  };
+}

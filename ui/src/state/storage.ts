@@ -1,0 +1,23 @@
+// What this browser keeps for itself: drafts, and messages that have not reached the server.
+// A browser may refuse to store; then they last as long as the page.
+
+const prefix = "voxpilot.";
+const memory = new Map<string, string>();
+
+export function readStored(key: string): string | null {
+  try {
+    return localStorage.getItem(prefix + key) ?? memory.get(key) ?? null;
+  } catch {
+    return memory.get(key) ?? null;
+  }
+}
+
+export function store(key: string, value: string): void {
+  try {
+    if (value === "") localStorage.removeItem(prefix + key);
+    else localStorage.setItem(prefix + key, value);
+    memory.delete(key);
+  } catch {
+    memory.set(key, value);
+  }
+}
