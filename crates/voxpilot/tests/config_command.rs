@@ -61,18 +61,27 @@ fn a_users_file_that_names_the_work_directory_leads_to_the_file_there() {
 #[test]
 fn errors_in_the_settings_end_with_code_2_and_say_all_of_it() {
     let root = tempfile::tempdir().unwrap();
-    let env = [("VOXPILOT_DURABILITY", "maybe"), ("VOXPILOT_NOPE", "1")];
     let missing = root.path().join("missing");
-    let table: [(&[&str], &[(&str, &str)], &[&str]); 4] = [
-        (&["config"], &env, &["VOXPILOT_DURABILITY", "maybe", "process or disk", "VOXPILOT_NOPE"]),
-        (&["config", "--work-dir", missing.to_str().unwrap()], &[], &["work_dir", "--work-dir", missing.to_str().unwrap()]),
-        (&["doctor", "--copilot-token-file", missing.to_str().unwrap()], &[], &["copilot_token_file", missing.to_str().unwrap()]),
-        (&["config", "--nope"], &[], &["--nope"]),
-    ];
-    for (args, env, named) in table {
+    let missing = missing.to_str().unwrap();
+    let expect = |args: &[&str], env: &[(&str, &str)], named: &[&str]| {
         let output = voxpilot(root.path(), root.path(), args, env);
         let message = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{message}");
         assert!(named.iter().all(|name| message.contains(name)), "{named:?}: {message}");
-    }
+    };
+    let env = [("VOXPILOT_DURABILITY", "maybe"), ("VOXPILOT_NOPE", "1")];
+    expect(&["config"], &env, &["VOXPILOT_DURABILITY", "maybe", "process or disk", "VOXPILOT_NOPE"]);
+    expect(&["config", "--work-dir", missing], &[], &["work_dir", "--work-dir", missing]);
+    expect(&["doctor", "--copilot-token-file", missing], &[], &["copilot_token_file", missing]);
+    expect(&["config", "--nope"], &[], &["--nope"]);
+}
+
+#[test]
+fn doctor_fails_when_something_that_is_configured_does_not_work() {
+    let root = tempfile::tempdir().unwrap();
+    let output = voxpilot(root.path(), root.path(), &["doctor", "--agent", "copilot"], &[("PATH", "/nowhere")]);
+    let report = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{report}");
+    assert!(report.contains("fail  copilot") && report.contains("mend: npm install -g @github/copilot"), "{report}");
+    assert!(!report.contains('\x1b'), "{report}");
 }
