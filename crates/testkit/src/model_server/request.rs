@@ -1,0 +1,78 @@
+//! One recorded request and the questions a script or a test asks about it.
+
+use serde_json::Value;
+
+/// A request as it came over the wire. Header names are lowercase; a body that is not JSON is null.
+#[derive(Clone, Debug)]
+pub struct Request {
+    pub method: String,
+    pub path: String,
+    pub headers: Vec<(String, String)>,
+    pub body: Value,
+}
+
+impl Request {
+    pub(super) fn is_completion(&self) -> bool {
+        let path = self.path.split('?').next().unwrap_or_default();
+        self.method == "POST" && path.ends_with("/chat/completions")
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let mut headers = self.headers.iter();
+        let found = headers.find(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value.as_str())
+    }
+
+    pub fn model(&self) -> &str {
+        self.body["model"].as_str().unwrap_or_default()
+    }
+
+    pub fn is_streaming(&self) -> bool {
+        self.body["stream"].as_bool().unwrap_or(false)
+    }
+
+    pub fn messages(&self) -> &[Value] {
+        self.body["messages"].as_array().map_or(&[], Vec::as_slice)
+    }
+
+    pub fn roles(&self) -> Vec<&str> {
+        let messages = self.messages().iter();
+        messages.filter_map(|message| message["role"].as_str()).collect()
+    }
+
+    /// The text of the last message from the user.
+    pub fn last_user(&self) -> String {
+        let mut messages = self.messages().iter().rev();
+        let last = messages.find(|message| message["role"] == "user");
+        last.map(|message| text_of(&message["content"])).unwrap_or_default()
+    }
+
+    /// The tool results since the last message from the user, oldest first.
+    pub fn tool_results(&self) -> Vec<String> {
+        let messages = self.messages();
+        let user = messages.iter().rposition(|message| message["role"] == "user");
+        let after = &messages[user.map_or(0, |position| position + 1)..];
+        let results = after.iter().filter(|message| message["role"] == "tool");
+        results.map(|message| text_of(&message["content"])).collect()
+    }
+
+    pub fn has_tool_result(&self) -> bool {
+        !self.tool_results().is_empty()
+    }
+
+    /// The names of the tools that were offered.
+    pub fn tool_names(&self) -> Vec<&str> {
+        let tools = self.body["tools"].as_array().map_or(&[][..], Vec::as_slice);
+        let names = tools.iter().map(|tool| tool["function"]["name"].as_str());
+        names.flatten().collect()
+    }
+}
+
+/// Content is a string, or a list of parts of which some carry text.
+fn text_of(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+        _ => String::new(),
+    }
+}

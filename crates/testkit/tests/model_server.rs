@@ -1,0 +1,131 @@
+//! The scripted model server from outside: its script file, its program, and what it says to clients
+//! that do not stream.
+#![allow(clippy::unwrap_used)]
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use testkit::model_server::{ModelServer, Reply, Rules, Script};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::TcpStream;
+
+const DEADLINE: Duration = Duration::from_secs(20);
+
+/// One request on a connection of its own; gives back the status line and the rest.
+async fn call(port: u16, method: &str, path: &str, body: &Value) -> (String, String) {
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    let exchange = async {
+        let mut socket = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+        let length = body.len();
+        let request = format!("{method} {path} HTTP/1.1\r\nhost: x\r\ncontent-length: {length}\r\n\r\n{body}");
+        socket.write_all(request.as_bytes()).await.unwrap();
+        socket.shutdown().await.unwrap();
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer).await.unwrap();
+        answer
+    };
+    let answer = tokio::time::timeout(DEADLINE, exchange).await.unwrap();
+    let (status, rest) = answer.split_once("\r\n").unwrap();
+    (status.to_owned(), rest.to_owned())
+}
+
+async fn complete(port: u16, model: &str, messages: Value) -> (String, String) {
+    let body = json!({"model": model, "messages": messages});
+    call(port, "POST", "/v1/chat/completions", &body).await
+}
+
+const RULES: &str = r#"[
+    {"when": {"has_tool_result": true, "tool_result_contains": "42"}, "reply": {"text": "it is 42"}},
+    {"when": {"last_user_contains": "flaky"}, "times": 1, "reply": {"status": 429, "headers": {"retry-after": "7"}}},
+    {"when": {"model": "main", "tool_results": 0}, "reply": {"tool_calls": [{"name": "ask", "arguments": {"a": 1}}]}},
+    {"when": {"model": "coder"}, "reply": {"chunks": ["a", "b"]}}
+]"#;
+
+fn user(text: &str) -> Value {
+    json!({"role": "user", "content": [{"type": "text", "text": text}]})
+}
+
+#[tokio::test]
+async fn the_first_rule_that_fits_answers() {
+    let server = ModelServer::start(Rules::from_json(RULES).unwrap());
+    let port = server.port();
+    let (_, first) = complete(port, "main", json!([user("hi")])).await;
+    assert!(first.contains(r#""arguments":"{\"a\":1}""#), "{first}");
+    let (_, coder) = complete(port, "coder", json!([user("hi")])).await;
+    assert!(coder.contains(r#""content":"ab""#), "{coder}");
+    let results = json!([user("hi"), {"role": "tool", "tool_call_id": "c", "content": "42"}]);
+    let (_, last) = complete(port, "main", results).await;
+    assert!(last.contains("it is 42"), "{last}");
+    assert_eq!(server.requests_for("main").len(), 2);
+}
+
+#[tokio::test]
+async fn a_spent_rule_gives_way() {
+    let server = ModelServer::start(Rules::from_json(RULES).unwrap());
+    let (status, head) = complete(server.port(), "coder", json!([user("so flaky")])).await;
+    assert!(status.contains("429") && head.contains("retry-after: 7"), "{status} {head}");
+    let (status, _) = complete(server.port(), "coder", json!([user("so flaky")])).await;
+    assert!(status.contains("200"), "{status}");
+}
+
+#[tokio::test]
+async fn what_nobody_scripted_is_a_client_error_that_says_so() {
+    let server = ModelServer::start(Script::new().route("main", [Reply::text("only once")]));
+    let (status, _) = complete(server.port(), "main", json!([user("hi")])).await;
+    assert!(status.contains("200"), "{status}");
+    let (status, body) = complete(server.port(), "main", json!([user("again")])).await;
+    assert!(status.contains("400") && body.contains("after `again`"), "{status} {body}");
+}
+
+#[tokio::test]
+async fn agents_may_look_around() {
+    let server = ModelServer::start(Script::new());
+    let (status, body) = call(server.port(), "GET", "/v1/models", &Value::Null).await;
+    assert!(status.contains("200") && body.contains(r#""object":"list""#), "{status} {body}");
+    let (_, body) = call(server.port(), "GET", "/v1/models/gpt-x", &Value::Null).await;
+    assert!(body.contains(r#""id":"gpt-x""#), "{body}");
+    let (status, _) = call(server.port(), "POST", "/v1/responses", &json!({})).await;
+    assert!(status.contains("404"), "{status}");
+    assert_eq!(server.other_requests().len(), 3);
+}
+
+#[test]
+fn a_mistake_in_a_script_is_named() {
+    let error = Rules::from_json(r#"[{"reply": {"txt": "typo"}}]"#).unwrap_err();
+    assert!(format!("{error:#}").contains("txt"), "{error:#}");
+}
+
+#[tokio::test]
+async fn a_dropped_server_no_longer_listens() {
+    let server = ModelServer::start(Script::new());
+    let port = server.port();
+    drop(server);
+    let gone = async {
+        while TcpStream::connect(("127.0.0.1", port)).await.is_ok() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(DEADLINE, gone).await.unwrap();
+}
+
+#[tokio::test]
+async fn the_program_prints_its_address_and_follows_its_script() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("script.json");
+    std::fs::write(&file, RULES).unwrap();
+    let mut program = tokio::process::Command::new(env!("CARGO_BIN_EXE_model-server"))
+        .args(["--port", "0", "--script"])
+        .arg(&file)
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(program.stdout.take().unwrap()).lines();
+    let line = tokio::time::timeout(DEADLINE, lines.next_line()).await.unwrap().unwrap().unwrap();
+    let address = line.strip_prefix("listening on http://127.0.0.1:").unwrap();
+    let port = address.strip_suffix("/v1").unwrap().parse().unwrap();
+    let (_, body) = complete(port, "coder", json!([user("hi")])).await;
+    assert!(body.contains(r#""content":"ab""#), "{body}");
+    program.kill().await.unwrap();
+}
