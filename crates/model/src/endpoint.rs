@@ -1,0 +1,228 @@
+//! A model behind an address: one streamed request, tried again while nothing has been heard yet.
+//!
+//! Owns the connection and the retries. It must not repeat a request once part of an answer was passed
+//! on: whoever shows that part has to take it back first.
+
+mod backoff;
+mod classify;
+mod history;
+
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use futures::StreamExt;
+use genai::adapter::AdapterKind;
+use genai::chat::{ChatOptions, ChatRequest, ChatStreamEvent, ReasoningEffort, StopReason, StreamEnd};
+use genai::resolver::{AuthData, Endpoint as Address};
+use genai::{Client, Headers, ModelIden, ServiceTarget};
+use tokio::sync::mpsc::Sender;
+
+use crate::Tuning;
+use crate::fault::Fault;
+use crate::message::{Completion, Event, Message, Request, ToolCall, Usage};
+use crate::settings::{SettingsError, Target};
+
+/// An unreachable host must not eat the whole time that a stall may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
+
+pub(crate) struct Endpoint {
+    target: Target,
+    tuning: Tuning,
+    client: Client,
+}
+
+impl Endpoint {
+    pub(crate) fn new(target: Target, tuning: Tuning) -> Result<Endpoint, SettingsError> {
+        let mut builder = reqwest::Client::builder().connect_timeout(CONNECT_TIMEOUT).tcp_nodelay(true);
+        if target.loopback {
+            // A proxy for the outside world cannot reach this machine's own loopback.
+            builder = builder.no_proxy();
+        }
+        let failed = |reason: String| SettingsError::Client { reason };
+        let http = builder.build().map_err(|error| failed(error.to_string()))?;
+        let client = Client::builder().with_reqwest(http).build();
+        Ok(Endpoint { target, tuning, client: client.map_err(|error| failed(error.to_string()))? })
+    }
+
+    pub(crate) fn model(&self) -> &str {
+        &self.target.model
+    }
+
+    pub(crate) async fn complete(&self, request: &Request, events: &Sender<Event>) -> Result<Completion, Fault> {
+        let chat = history::to_chat(request);
+        let mut attempt = 1;
+        loop {
+            let mut heard = Heard::default();
+            let fault = match self.attempt(chat.clone(), events, &mut heard).await {
+                Ok(end) => return self.completion(request, heard.text, end),
+                Err(fault) if heard.anything => return Err(fault.after_output()),
+                Err(fault) => fault,
+            };
+            let pause = backoff::pause(&fault, attempt, self.tuning.first_backoff_ms);
+            let Some(pause) = pause.filter(|_| attempt < self.tuning.tries) else {
+                return Err(fault);
+            };
+            tracing::info!(host = %self.target.host, attempt, %fault, "model request is tried again");
+            let retrying = Event::Retrying { after_ms: u64::try_from(pause.as_millis()).unwrap_or(u64::MAX), reason: fault.to_string() };
+            let _ = events.send(retrying).await;
+            tokio::time::sleep(pause).await;
+            attempt += 1;
+        }
+    }
+
+    /// One request over the wire, up to the end that the endpoint declares.
+    async fn attempt(&self, chat: ChatRequest, events: &Sender<Event>, heard: &mut Heard) -> Result<StreamEnd, Fault> {
+        let frames = Frames::default();
+        let options = self.options(&frames);
+        let opened = self.client.exec_chat_stream(self.service(), chat, Some(&options)).await;
+        let mut stream = opened.map_err(|error| self.classify(&error))?.stream;
+        while let Some(event) = stream.next().await {
+            match event.map_err(|error| self.classify(&error))? {
+                ChatStreamEvent::Chunk(chunk) => {
+                    heard.anything = true;
+                    heard.text.push_str(&chunk.content);
+                    let _ = events.send(Event::Text(chunk.content)).await;
+                }
+                ChatStreamEvent::ReasoningChunk(chunk) => {
+                    heard.anything = true;
+                    let _ = events.send(Event::Thought(chunk.content)).await;
+                }
+                ChatStreamEvent::End(end) => return self.check_end(end),
+                // Tool-call chunks repeat what came before them; the end carries the whole calls.
+                ChatStreamEvent::Start
+                | ChatStreamEvent::ToolCallChunk(_)
+                | ChatStreamEvent::ThoughtSignatureChunk(_)
+                | ChatStreamEvent::Heartbeat => {}
+            }
+        }
+        Err(self.ended_without_end(&frames))
+    }
+
+    /// Gemini's stream is given an end even where the connection broke; only its reason tells.
+    fn check_end(&self, end: StreamEnd) -> Result<StreamEnd, Fault> {
+        let gemini = self.target.adapter == AdapterKind::Gemini;
+        if gemini && end.captured_stop_reason.is_none() {
+            return Err(Fault::Cut { host: self.target.host.clone() });
+        }
+        Ok(end)
+    }
+
+    /// The library ends a stream silently when the body is over, whatever the body was.
+    fn ended_without_end(&self, frames: &Frames) -> Fault {
+        let host = self.target.host.clone();
+        let (blank, full) = frames.counts();
+        if full == 0 && blank > 0 {
+            return Fault::Malformed { host, detail: "the body is not an event stream".to_owned() };
+        }
+        Fault::Cut { host }
+    }
+
+    fn completion(&self, request: &Request, text: String, end: StreamEnd) -> Result<Completion, Fault> {
+        let usage = end
+            .captured_usage
+            .as_ref()
+            .map(|usage| Usage { input_tokens: count(usage.prompt_tokens), output_tokens: count(usage.completion_tokens) });
+        let truncated = matches!(end.captured_stop_reason, Some(StopReason::MaxTokens(_)));
+        let calls = end.captured_into_tool_calls().unwrap_or_default();
+        let tool_calls = tool_calls(request, calls);
+        if text.is_empty() && tool_calls.is_empty() {
+            return Err(Fault::Empty { host: self.target.host.clone() });
+        }
+        Ok(Completion { text, tool_calls, usage, model: self.target.model.clone(), truncated })
+    }
+
+    fn service(&self) -> ServiceTarget {
+        let auth = match &self.target.key {
+            Some(key) => AuthData::from_single(key.expose()),
+            // The OpenAI dialect of the library insists on a key; a local server has none to check.
+            None if self.target.adapter == AdapterKind::OpenAI => {
+                AuthData::RequestOverride { url: format!("{}chat/completions", self.target.base_url), headers: Headers::default() }
+            }
+            None => AuthData::None,
+        };
+        ServiceTarget {
+            endpoint: Address::from_owned(self.target.base_url.as_str()),
+            auth,
+            model: ModelIden::new(self.target.adapter, self.target.model.as_str()),
+        }
+    }
+
+    fn options(&self, frames: &Frames) -> ChatOptions {
+        let silence = Duration::from_millis(self.tuning.stall_ms);
+        let frames = frames.clone();
+        let options = ChatOptions::default()
+            .with_capture_usage(true)
+            .with_capture_tool_calls(true)
+            .with_stream_header_timeout(silence)
+            .with_stream_read_timeout(silence)
+            .with_raw_frame_fn(move |_, frame| frames.note(frame.data));
+        if self.target.adapter == AdapterKind::OpenAI {
+            // Without an explicit effort the library reads one from the model's name and cuts it off
+            // (`mistral-medium` would be sent as `mistral`); a budget is not sent in this dialect.
+            return options.with_reasoning_effort(ReasoningEffort::Budget(0));
+        }
+        options
+    }
+
+    fn classify(&self, error: &genai::Error) -> Fault {
+        classify::fault(error, &self.target, self.tuning.stall_ms)
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} at {}", self.target.model, self.target.host)
+    }
+}
+
+/// What one attempt has passed on so far.
+#[derive(Default)]
+struct Heard {
+    anything: bool,
+    text: String,
+}
+
+/// Counts the events of a body: those without data and those with.
+#[derive(Clone, Default)]
+struct Frames(Arc<(AtomicU32, AtomicU32)>);
+
+impl Frames {
+    fn note(&self, data: &str) {
+        let counter = if data.is_empty() { &self.0.0 } else { &self.0.1 };
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn counts(&self) -> (u32, u32) {
+        (self.0.0.load(Ordering::Relaxed), self.0.1.load(Ordering::Relaxed))
+    }
+}
+
+fn count(tokens: Option<i32>) -> u64 {
+    tokens.and_then(|tokens| u64::try_from(tokens).ok()).unwrap_or(0)
+}
+
+/// The calls with ids that are unique in the conversation: some endpoints give none, and some start
+/// again at `call_0` with every answer.
+fn tool_calls(request: &Request, calls: Vec<genai::chat::ToolCall>) -> Vec<ToolCall> {
+    let mut taken: HashSet<String> = request.messages.iter().flat_map(call_ids).collect();
+    let mut unique = Vec::new();
+    for (index, call) in calls.into_iter().enumerate() {
+        let mut id = call.call_id;
+        if id.is_empty() || taken.contains(&id) {
+            id = history::made_id(&request.messages, index);
+        }
+        taken.insert(id.clone());
+        unique.push(ToolCall { id, name: call.fn_name, arguments: history::arguments_text(call.fn_arguments) });
+    }
+    unique
+}
+
+fn call_ids(message: &Message) -> Vec<String> {
+    match message {
+        Message::Assistant { tool_calls, .. } => tool_calls.iter().map(|call| call.id.clone()).collect(),
+        Message::System(_) | Message::User(_) | Message::Tool { .. } => Vec::new(),
+    }
+}

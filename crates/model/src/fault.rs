@@ -1,0 +1,85 @@
+//! What can go wrong with a completion, named for what a person or the engine can do about it.
+//! A fault never carries a key.
+
+/// Its display is one sentence for a person: which endpoint, what happened, what to do.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    #[error("the model endpoint {host} did not accept the access key (http {status}): check {variables}")]
+    Unauthorized {
+        host: String,
+        status: u16,
+        /// The settings that hold the key.
+        variables: String,
+    },
+    #[error("the model endpoint {host} is limiting requests: try again {}", when(.retry_after_s))]
+    RateLimited { host: String, retry_after_s: Option<u64> },
+    #[error("the model endpoint {host} is failing{}: try again later", because(.status, .detail))]
+    Unavailable { host: String, status: Option<u16>, detail: String },
+    #[error("the model endpoint {host} has sent nothing for {silent_s} s: try again, or choose another model")]
+    Stalled { host: String, silent_s: u64 },
+    #[error("the connection to the model endpoint {host} broke before the answer was complete: try again")]
+    Cut { host: String },
+    #[error("cannot connect to the model endpoint {host} ({reason}): check its address and that it is running")]
+    Refused { host: String, reason: String },
+    #[error("the model endpoint {host} rejected the request{}: check the model's name and its address", because(.status, .detail))]
+    BadRequest { host: String, status: Option<u16>, detail: String },
+    #[error("the model endpoint {host} sent something that is not a chat completion ({detail}): check its address")]
+    Malformed { host: String, detail: String },
+    #[error("the model at {host} answered with neither text nor a tool call: try again, or choose another model")]
+    Empty { host: String },
+}
+
+impl Fault {
+    /// The stable name of the fault in the `error` event.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Fault::Unauthorized { .. } => "model_unauthorized",
+            Fault::RateLimited { .. } => "model_rate_limited",
+            Fault::Unavailable { .. } => "model_unavailable",
+            Fault::Stalled { .. } => "model_stalled",
+            Fault::Cut { .. } => "model_cut",
+            Fault::Refused { .. } => "model_unreachable",
+            Fault::BadRequest { .. } => "model_bad_request",
+            Fault::Malformed { .. } => "model_malformed",
+            Fault::Empty { .. } => "model_empty",
+        }
+    }
+
+    /// Whether the same request may succeed if it is sent again.
+    pub fn retryable(&self) -> bool {
+        match self {
+            Fault::RateLimited { .. }
+            | Fault::Unavailable { .. }
+            | Fault::Stalled { .. }
+            | Fault::Cut { .. }
+            | Fault::Refused { .. }
+            | Fault::Empty { .. } => true,
+            Fault::Unauthorized { .. } | Fault::BadRequest { .. } | Fault::Malformed { .. } => false,
+        }
+    }
+
+    /// What the fault is to somebody who has already seen part of the answer: however the transport
+    /// failed, that answer was cut, and whoever shows it has to take it back before another try.
+    pub(crate) fn after_output(self) -> Fault {
+        match self {
+            Fault::RateLimited { host, .. } | Fault::Unavailable { host, .. } | Fault::Refused { host, .. } => Fault::Cut { host },
+            other => other,
+        }
+    }
+}
+
+fn when(retry_after_s: &Option<u64>) -> String {
+    match retry_after_s {
+        Some(seconds) => format!("in {seconds} s"),
+        None => "in a while".to_owned(),
+    }
+}
+
+fn because(status: &Option<u16>, detail: &str) -> String {
+    match (status, detail) {
+        (Some(status), "") => format!(" (http {status})"),
+        (Some(status), detail) => format!(" (http {status}, {detail})"),
+        (None, "") => String::new(),
+        (None, detail) => format!(" ({detail})"),
+    }
+}

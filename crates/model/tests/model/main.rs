@@ -1,0 +1,10 @@
+//! The model against a scripted server, over real sockets.
+#![allow(clippy::unwrap_used)]
+
+mod asking;
+mod faults;
+mod providers;
+mod relay;
+mod retries;
+mod streaming;
+mod wire;
