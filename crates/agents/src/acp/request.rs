@@ -1,0 +1,151 @@
+//! The parameters of what we send, built from the schema's types.
+
+use std::path::Path;
+
+use agent_client_protocol_schema::ProtocolVersion;
+use agent_client_protocol_schema::v1::{
+    CancelNotification, ClientCapabilities, ClientSessionCapabilities, CloseSessionRequest, ContentBlock,
+    FileSystemCapabilities, Implementation, InitializeRequest, ListSessionsRequest, LoadSessionRequest,
+    NewSessionRequest, NoticeCapabilities, PromptRequest, RequestPermissionOutcome, RequestPermissionResponse,
+    ResumeSessionRequest, SelectedPermissionOutcome, SetSessionConfigOptionRequest, SetSessionModeRequest, TextContent,
+};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// Only what is implemented is advertised.
+pub fn initialize() -> Value {
+    let capabilities = ClientCapabilities::new()
+        .fs(FileSystemCapabilities::new())
+        .terminal(false)
+        .session(ClientSessionCapabilities::new().notices(NoticeCapabilities::new()));
+    let client = Implementation::new("voxpilot", env!("CARGO_PKG_VERSION")).title("VoxPilot".to_owned());
+    value(&InitializeRequest::new(ProtocolVersion::V1).client_capabilities(capabilities).client_info(client))
+}
+
+pub fn new(cwd: &Path) -> Value {
+    value(&NewSessionRequest::new(cwd))
+}
+
+pub fn load(agent_session: &str, cwd: &Path) -> Value {
+    with_servers(value(&LoadSessionRequest::new(agent_session.to_owned(), cwd)))
+}
+
+pub fn resume(agent_session: &str, cwd: &Path) -> Value {
+    with_servers(value(&ResumeSessionRequest::new(agent_session.to_owned(), cwd)))
+}
+
+pub fn list(cwd: Option<&Path>, cursor: Option<&str>) -> Value {
+    value(&ListSessionsRequest::new().cwd(cwd.map(Path::to_owned)).cursor(cursor.map(str::to_owned)))
+}
+
+pub fn close(agent_session: &str) -> Value {
+    value(&CloseSessionRequest::new(agent_session.to_owned()))
+}
+
+pub fn prompt(agent_session: &str, text: &str) -> Value {
+    let blocks = vec![ContentBlock::Text(TextContent::new(text))];
+    value(&PromptRequest::new(agent_session.to_owned(), blocks))
+}
+
+/// The same prompt for an agent that knows the method only under another name: those want the bare text.
+pub fn prompt_under_alias(agent_session: &str, text: &str) -> Value {
+    let mut params = prompt(agent_session, text);
+    params["message"] = json!(text);
+    params["stream"] = json!(true);
+    params
+}
+
+pub fn cancel(agent_session: &str) -> Value {
+    value(&CancelNotification::new(agent_session.to_owned()))
+}
+
+pub fn set_mode(agent_session: &str, mode_id: &str) -> Value {
+    value(&SetSessionModeRequest::new(agent_session.to_owned(), mode_id.to_owned()))
+}
+
+/// Gone from the protocol and still understood by agents that have no options.
+pub fn set_model(agent_session: &str, model_id: &str) -> Value {
+    json!({ "sessionId": agent_session, "modelId": model_id })
+}
+
+/// `value` is a string for a choice and a boolean for a switch; nothing else exists in the protocol.
+pub fn set_option(agent_session: &str, config_id: &str, value: &OptionValue) -> Value {
+    let (session, config) = (agent_session.to_owned(), config_id.to_owned());
+    match value {
+        OptionValue::Choice(choice) => {
+            self::value(&SetSessionConfigOptionRequest::new(session, config, choice.as_str()))
+        }
+        OptionValue::Switch(on) => self::value(&SetSessionConfigOptionRequest::new(session, config, *on)),
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum OptionValue {
+    Choice(String),
+    Switch(bool),
+}
+
+/// The one valid form of an answer; any other counts as a denial.
+pub fn permission_outcome(option_id: Option<&str>) -> Value {
+    let outcome = match option_id {
+        Some(id) => RequestPermissionOutcome::Selected(SelectedPermissionOutcome::new(id.to_owned())),
+        None => RequestPermissionOutcome::Cancelled,
+    };
+    value(&RequestPermissionResponse::new(outcome))
+}
+
+/// The list of MCP servers is part of the request even when it is empty.
+fn with_servers(mut params: Value) -> Value {
+    if params.get("mcpServers").is_none() {
+        params["mcpServers"] = json!([]);
+    }
+    params
+}
+
+fn value(params: &impl Serialize) -> Value {
+    serde_json::to_value(params).expect("the schema's types always become JSON")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_have_the_protocols_shape() {
+        let cwd = Path::new("/w");
+        assert_eq!(
+            initialize(),
+            json!({
+                "protocolVersion": 1,
+                "clientCapabilities": {
+                    "fs": { "readTextFile": false, "writeTextFile": false },
+                    "terminal": false,
+                    "session": { "notices": {} },
+                    "auth": { "terminal": false },
+                },
+                "clientInfo": { "name": "voxpilot", "title": "VoxPilot", "version": env!("CARGO_PKG_VERSION") },
+            })
+        );
+        assert_eq!(new(cwd), json!({ "cwd": "/w", "mcpServers": [] }));
+        assert_eq!(load("s", cwd), json!({ "sessionId": "s", "cwd": "/w", "mcpServers": [] }));
+        assert_eq!(resume("s", cwd), json!({ "sessionId": "s", "cwd": "/w", "mcpServers": [] }));
+        assert_eq!(list(None, Some("NTA=")), json!({ "cursor": "NTA=" }));
+        assert_eq!(prompt("s", "hi"), json!({ "sessionId": "s", "prompt": [{ "type": "text", "text": "hi" }] }));
+        assert_eq!(set_mode("s", "m"), json!({ "sessionId": "s", "modeId": "m" }));
+        assert_eq!(
+            set_option("s", "allow_all", &OptionValue::Choice("off".into())),
+            json!({ "sessionId": "s", "configId": "allow_all", "value": "off" })
+        );
+        assert_eq!(
+            set_option("s", "x", &OptionValue::Switch(true)),
+            json!({ "sessionId": "s", "configId": "x", "type": "boolean", "value": true })
+        );
+    }
+
+    #[test]
+    fn a_permission_answer_has_the_one_valid_form() {
+        let selected = json!({ "outcome": { "outcome": "selected", "optionId": "allow_once" } });
+        assert_eq!(permission_outcome(Some("allow_once")), selected);
+        assert_eq!(permission_outcome(None), json!({ "outcome": { "outcome": "cancelled" } }));
+    }
+}

@@ -1,0 +1,168 @@
+//! What the answers to our requests say. Every field is optional on the wire; what is missing is `false` or nothing.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::signal::TurnEnd;
+
+/// What an agent said about itself when it was initialised; stored, for a server that adopts the process later.
+#[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Capabilities {
+    pub load: bool,
+    pub resume: bool,
+    pub list: bool,
+    pub close: bool,
+    pub image: bool,
+    pub audio: bool,
+    pub embedded_context: bool,
+    pub mcp_http: bool,
+    pub mcp_sse: bool,
+    pub logout: bool,
+    pub agent_name: Option<String>,
+    pub agent_title: Option<String>,
+    pub agent_version: Option<String>,
+    /// The ways to log in, as the agent describes them.
+    pub auth_methods: Vec<Value>,
+}
+
+/// A session that the agent has opened.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Opened {
+    pub agent_session: String,
+    pub modes: Option<Value>,
+    pub options: Option<Value>,
+}
+
+/// A session that the agent has stored.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Listed {
+    #[serde(rename = "sessionId", alias = "id")]
+    pub agent_session: String,
+    pub cwd: Option<String>,
+    pub title: Option<String>,
+    #[serde(alias = "updated_at")]
+    pub updated_at: Option<String>,
+}
+
+pub(crate) struct Page {
+    pub sessions: Vec<Listed>,
+    pub next: Option<String>,
+}
+
+/// The version the agent answered, as text, and what it can do.
+pub(crate) fn initialized(result: &RawValue) -> Option<(String, Capabilities)> {
+    let result: Value = serde_json::from_str(result.get()).ok()?;
+    let version = match &result["protocolVersion"] {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let agent = &result["agentCapabilities"];
+    let flag = |pointer: &str| agent.pointer(pointer).and_then(Value::as_bool).unwrap_or(false);
+    // A capability of this kind is an object, and an empty one means yes.
+    let offered = |pointer: &str| agent.pointer(pointer).is_some_and(|value| !value.is_null() && *value != false);
+    let info = |key: &str| result["agentInfo"][key].as_str().map(str::to_owned);
+    let capabilities = Capabilities {
+        load: flag("/loadSession"),
+        resume: offered("/sessionCapabilities/resume"),
+        list: offered("/sessionCapabilities/list"),
+        close: offered("/sessionCapabilities/close"),
+        image: flag("/promptCapabilities/image"),
+        audio: flag("/promptCapabilities/audio"),
+        embedded_context: flag("/promptCapabilities/embeddedContext"),
+        mcp_http: flag("/mcpCapabilities/http"),
+        mcp_sse: flag("/mcpCapabilities/sse"),
+        logout: offered("/auth/logout"),
+        agent_name: info("name"),
+        agent_title: info("title"),
+        agent_version: info("version"),
+        auth_methods: result["authMethods"].as_array().cloned().unwrap_or_default(),
+    };
+    Some((version, capabilities))
+}
+
+/// `asked_for` names the session where the answer need not (`session/load` may answer `null`).
+pub(crate) fn opened(result: &RawValue, asked_for: Option<&str>) -> Option<Opened> {
+    let mut result: Value = serde_json::from_str(result.get()).ok()?;
+    let answered = ["sessionId", "id"].into_iter().find_map(|key| result.get(key)?.as_str());
+    let agent_session = asked_for.or(answered)?.to_owned();
+    let mut take = |key: &str| result.get_mut(key).map(Value::take).filter(|value| !value.is_null());
+    Some(Opened { agent_session, modes: take("modes"), options: take("configOptions") })
+}
+
+pub(crate) fn page(result: &RawValue) -> Option<Page> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Shape {
+        sessions: Vec<Value>,
+        next_cursor: Option<String>,
+    }
+    let shape: Shape = serde_json::from_str(result.get()).ok()?;
+    let sessions = shape.sessions.into_iter().filter_map(|entry| serde_json::from_value(entry).ok()).collect();
+    Some(Page { sessions, next: shape.next_cursor })
+}
+
+pub(crate) fn options(result: &RawValue) -> Option<Value> {
+    let mut result: Value = serde_json::from_str(result.get()).ok()?;
+    result.get_mut("configOptions").map(Value::take)
+}
+
+pub(crate) enum PromptAnswer {
+    Ended(TurnEnd),
+    /// Some non-standard agents answer at once and tell the end in a notification.
+    Accepted,
+    Unreadable,
+}
+
+pub(crate) fn prompt(result: &RawValue) -> PromptAnswer {
+    let Ok(mut result) = serde_json::from_str::<Value>(result.get()) else { return PromptAnswer::Unreadable };
+    let usage = result.get_mut("usage").map(Value::take).filter(|usage| !usage.is_null());
+    if let Some(stop_reason) = result["stopReason"].as_str() {
+        return PromptAnswer::Ended(TurnEnd { stop_reason: stop_reason.to_owned(), usage });
+    }
+    let accepted = ["turnId", "requestId", "messageId", "status"].into_iter().any(|key| result.get(key).is_some());
+    if accepted { PromptAnswer::Accepted } else { PromptAnswer::Unreadable }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn raw(json: &str) -> Box<RawValue> {
+        RawValue::from_string(json.to_owned()).unwrap()
+    }
+
+    #[test]
+    fn capabilities_are_read_by_presence_or_by_flag() {
+        let (version, capabilities) = initialized(&raw(
+            r#"{"protocolVersion":1,"agentCapabilities":{"loadSession":true,"sessionCapabilities":{"close":{},"list":null},
+               "promptCapabilities":{"image":true,"text":true}},"agentInfo":{"name":"A","version":"2"},"authMethods":[{"id":"x"}]}"#,
+        ))
+        .unwrap();
+        assert_eq!(version, "1");
+        assert!(capabilities.load && capabilities.close && capabilities.image);
+        assert!(!capabilities.list && !capabilities.resume && !capabilities.mcp_http);
+        assert_eq!(capabilities.agent_version.as_deref(), Some("2"));
+        assert_eq!(capabilities.auth_methods.len(), 1);
+        let (version, bare) = initialized(&raw("{}")).unwrap();
+        assert_eq!((version.as_str(), bare), ("null", Capabilities::default()));
+    }
+
+    #[test]
+    fn a_load_may_answer_null() {
+        let opened = opened(&raw("null"), Some("s")).unwrap();
+        assert_eq!(opened, Opened { agent_session: "s".into(), modes: None, options: None });
+        assert!(super::opened(&raw("{}"), None).is_none());
+    }
+
+    #[test]
+    fn an_unknown_stop_reason_is_passed_on() {
+        assert!(matches!(prompt(&raw(r#"{"stopReason":"nap"}"#)), PromptAnswer::Ended(end) if end.stop_reason == "nap"));
+        assert!(matches!(prompt(&raw(r#"{"turnId":"1","status":"processing"}"#)), PromptAnswer::Accepted));
+        assert!(matches!(prompt(&raw("null")), PromptAnswer::Unreadable));
+    }
+}

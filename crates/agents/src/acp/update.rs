@@ -1,0 +1,209 @@
+//! One `session/update`: text, a report of a tool call, or another update.
+
+use std::borrow::Cow;
+
+use domain::agent::{Command, PlanEntry, Update};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::tool_call::{self, Report};
+use crate::jsonrpc;
+
+pub(super) enum Piece {
+    Text(String),
+    ToolCall(Report),
+    Update(Update),
+}
+
+/// Message text straight out of a line, for the kind of line that comes by the hundred thousand. `None` means only that
+/// the long way has to be taken.
+pub(super) fn plain_chunk(line: &str) -> Option<(Cow<'_, str>, Cow<'_, str>)> {
+    #[derive(Deserialize)]
+    struct Line<'a> {
+        #[serde(borrow)]
+        method: Cow<'a, str>,
+        #[serde(borrow)]
+        params: Params<'a>,
+        id: Option<serde::de::IgnoredAny>,
+    }
+    #[derive(Deserialize)]
+    struct Params<'a> {
+        #[serde(borrow, rename = "sessionId")]
+        session: Cow<'a, str>,
+        #[serde(borrow)]
+        update: Chunk<'a>,
+    }
+    #[derive(Deserialize)]
+    struct Chunk<'a> {
+        #[serde(borrow, rename = "sessionUpdate")]
+        kind: Cow<'a, str>,
+        #[serde(borrow)]
+        content: Text<'a>,
+    }
+    #[derive(Deserialize)]
+    struct Text<'a> {
+        #[serde(borrow, rename = "type")]
+        kind: Cow<'a, str>,
+        #[serde(borrow)]
+        text: Cow<'a, str>,
+    }
+
+    const KIND: &str = "agent_message_chunk";
+    let start = crate::signal::cut(line, 256);
+    if !start.starts_with('{') || !start.contains(KIND) {
+        return None;
+    }
+    let Line { method, params: Params { session, update }, id } = serde_json::from_str(line).ok()?;
+    let plain = method == "session/update" && update.kind == KIND && update.content.kind == "text" && id.is_none();
+    plain.then_some((session, update.content.text))
+}
+
+/// Never fails: what cannot be understood comes back whole.
+pub(super) fn read(json: &str) -> Piece {
+    #[derive(Deserialize)]
+    struct Kind<'a> {
+        #[serde(borrow, rename = "sessionUpdate")]
+        kind: Cow<'a, str>,
+    }
+    let Ok(Kind { kind }) = serde_json::from_str(json) else {
+        return Piece::Update(Update::Unknown { kind: String::new(), raw: value(json) });
+    };
+    typed(&kind, json)
+        .or_else(|| typed(&kind, &jsonrpc::mend_surrogates(json)?))
+        .unwrap_or_else(|| Piece::Update(Update::Unknown { kind: kind.into_owned(), raw: value(json) }))
+}
+
+/// Any JSON as a value; what no value can hold (too deep, too large a number) is kept as its text.
+pub(super) fn value(json: &str) -> Value {
+    serde_json::from_str(json)
+        .ok()
+        .or_else(|| serde_json::from_str(&jsonrpc::mend_surrogates(json)?).ok())
+        .unwrap_or_else(|| Value::String(json.to_owned()))
+}
+
+/// `None` where the kind is unknown or its payload is not of the known shape.
+fn typed(kind: &str, json: &str) -> Option<Piece> {
+    let update = match kind {
+        "agent_message_chunk" => {
+            return chunk(json, Piece::Text);
+        }
+        "agent_thought_chunk" => return chunk(json, |text| Piece::Update(Update::Thought { text })),
+        "user_message_chunk" => return chunk(json, |text| Piece::Update(Update::UserMessage { text })),
+        "tool_call" | "tool_call_update" => return tool_call::read(json).ok().map(Piece::ToolCall),
+        "plan" => plan(json)?,
+        "usage_update" => usage(json)?,
+        "session_info_update" => title(json)?,
+        "available_commands_update" => commands(json)?,
+        "current_mode_update" => mode(json)?,
+        "config_option_update" => Update::Options { options: field(json, "configOptions")? },
+        "notice" => notice(json)?,
+        _ => return None,
+    };
+    Some(Piece::Update(update))
+}
+
+fn chunk(json: &str, of_text: impl Fn(String) -> Piece) -> Option<Piece> {
+    let content = field(json, "content")?;
+    match content {
+        Value::Object(mut block) if block.get("type").is_some_and(|kind| kind == "text") => {
+            match block.get_mut("text").map(Value::take) {
+                Some(Value::String(text)) => Some(of_text(text)),
+                _ => None,
+            }
+        }
+        content => Some(Piece::Update(Update::Content { content })),
+    }
+}
+
+fn plan(json: &str) -> Option<Update> {
+    #[derive(Deserialize)]
+    struct Plan {
+        #[serde(alias = "steps")]
+        entries: Vec<Entry>,
+    }
+    #[derive(Deserialize)]
+    struct Entry {
+        #[serde(alias = "description")]
+        content: String,
+        #[serde(default)]
+        priority: Option<String>,
+        #[serde(default)]
+        status: Option<String>,
+    }
+    let plan: Plan = serde_json::from_str(json).ok()?;
+    let entries = plan.entries.into_iter().map(|entry| PlanEntry {
+        content: entry.content,
+        priority: entry.priority.unwrap_or_else(|| "medium".to_owned()),
+        status: entry.status.unwrap_or_else(|| "pending".to_owned()),
+    });
+    Some(Update::Plan { entries: entries.collect() })
+}
+
+fn usage(json: &str) -> Option<Update> {
+    #[derive(Deserialize)]
+    struct Usage {
+        used: Option<u64>,
+        size: Option<u64>,
+        cost: Option<Value>,
+    }
+    let Usage { used, size, cost } = serde_json::from_str(json).ok()?;
+    Some(Update::Usage { used, size, cost })
+}
+
+/// An update that does not mention the title says nothing about it, so it is not one of the title.
+fn title(json: &str) -> Option<Update> {
+    match field(json, "title")? {
+        Value::String(title) => Some(Update::Title { title: Some(title) }),
+        Value::Null => Some(Update::Title { title: None }),
+        _ => None,
+    }
+}
+
+fn commands(json: &str) -> Option<Update> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Commands {
+        available_commands: Vec<Entry>,
+    }
+    #[derive(Deserialize)]
+    struct Entry {
+        name: String,
+        #[serde(default)]
+        description: Option<String>,
+    }
+    let commands: Commands = serde_json::from_str(json).ok()?;
+    let commands = commands
+        .available_commands
+        .into_iter()
+        .map(|Entry { name, description }| Command { name, description: description.unwrap_or_default() });
+    Some(Update::Commands { commands: commands.collect() })
+}
+
+fn mode(json: &str) -> Option<Update> {
+    match field(json, "currentModeId").or_else(|| field(json, "modeId"))? {
+        Value::String(mode_id) => Some(Update::Mode { mode_id }),
+        _ => None,
+    }
+}
+
+fn notice(json: &str) -> Option<Update> {
+    #[derive(Deserialize)]
+    struct Notice {
+        severity: Option<String>,
+        title: String,
+        description: Option<String>,
+    }
+    let Notice { severity, title, description } = serde_json::from_str(json).ok()?;
+    let text = match description {
+        Some(description) => format!("{title}\n{description}"),
+        None => title,
+    };
+    Some(Update::Notice { level: severity.unwrap_or_else(|| "info".to_owned()), text })
+}
+
+fn field(json: &str, key: &str) -> Option<Value> {
+    match serde_json::from_str(json).ok()? {
+        Value::Object(mut fields) => fields.get_mut(key).map(Value::take),
+        _ => None,
+    }
+}

@@ -1,0 +1,157 @@
+//! The agents that can be driven, as data: how each is found, started, and what it is given. Starts nothing but `--version`.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+mod environment;
+mod program;
+mod token;
+
+pub use environment::environment;
+pub use program::{find, version};
+pub use token::TokenError;
+
+pub const COPILOT: &str = "copilot";
+pub const DEMO: &str = "demo";
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Agent {
+    pub id: String,
+    pub title: String,
+    /// A name to look up in `PATH`, or a path.
+    pub command: PathBuf,
+    pub args: Vec<String>,
+    /// Beside what every agent gets.
+    pub env: Vec<(String, String)>,
+    /// A file whose content the agent gets as its GitHub token. Read at every start and never kept.
+    pub token_file: Option<PathBuf>,
+}
+
+/// What the configuration says about agents.
+pub struct Settings {
+    pub copilot_command: PathBuf,
+    pub copilot_home: Option<PathBuf>,
+    pub copilot_token_file: Option<PathBuf>,
+    /// Our own binary, which holds the demo agent.
+    pub own_exe: PathBuf,
+    /// More agents; one with a known id takes its place.
+    pub configured: Vec<Agent>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Catalogue {
+    agents: Vec<Agent>,
+}
+
+impl Catalogue {
+    pub fn new(settings: Settings) -> Self {
+        let home = settings.copilot_home.map(|home| ("COPILOT_HOME".to_owned(), home.to_string_lossy().into_owned()));
+        let copilot = Agent {
+            id: COPILOT.to_owned(),
+            title: "GitHub Copilot".to_owned(),
+            command: settings.copilot_command,
+            args: vec!["--acp".to_owned(), "--stdio".to_owned()],
+            env: home.into_iter().collect(),
+            token_file: settings.copilot_token_file,
+        };
+        let demo = Agent {
+            id: DEMO.to_owned(),
+            title: "Demo agent".to_owned(),
+            command: settings.own_exe,
+            args: vec!["demo-agent".to_owned()],
+            env: Vec::new(),
+            token_file: None,
+        };
+        let mut agents = vec![copilot, demo];
+        for agent in settings.configured {
+            match agents.iter_mut().find(|known| known.id == agent.id) {
+                Some(known) => *known = agent,
+                None => agents.push(agent),
+            }
+        }
+        Self { agents }
+    }
+
+    pub fn get(&self, id: &str) -> Option<&Agent> {
+        self.agents.iter().find(|agent| agent.id == id)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Agent> {
+        self.agents.iter()
+    }
+
+    /// Copilot where it is installed, else the demo agent, which always is.
+    pub fn default_id(&self, path: Option<&OsStr>) -> &'static str {
+        match self.get(COPILOT).and_then(|copilot| copilot.program(path)) {
+            Some(_) => COPILOT,
+            None => DEMO,
+        }
+    }
+}
+
+impl Agent {
+    /// Where its program is, if it is installed.
+    pub fn program(&self, path: Option<&OsStr>) -> Option<PathBuf> {
+        find(&self.command, path)
+    }
+
+    /// The whole environment it is started with: what it is let have of `vars`, its own, and its token.
+    pub fn environment(&self, vars: impl Iterator<Item = (OsString, OsString)>) -> Result<Vec<(String, String)>, TokenError> {
+        let mut extra = self.env.clone();
+        if let Some(file) = &self.token_file {
+            extra.push(("COPILOT_GITHUB_TOKEN".to_owned(), token::read(Path::new(file))?));
+        }
+        Ok(environment(vars, &extra))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn settings(configured: Vec<Agent>) -> Settings {
+        Settings {
+            copilot_command: "/nowhere/copilot".into(),
+            copilot_home: Some("/state".into()),
+            copilot_token_file: None,
+            own_exe: "/bin/sh".into(),
+            configured,
+        }
+    }
+
+    #[test]
+    fn configured_agents_are_added_or_take_a_known_place() {
+        let other = |id: &str| Agent {
+            id: id.into(),
+            title: id.into(),
+            command: "x".into(),
+            args: vec![],
+            env: vec![],
+            token_file: None,
+        };
+        let catalogue = Catalogue::new(settings(vec![other("mine"), other(COPILOT)]));
+        assert_eq!(catalogue.iter().map(|agent| agent.id.as_str()).collect::<Vec<_>>(), [COPILOT, DEMO, "mine"]);
+        assert_eq!(catalogue.get(COPILOT).unwrap().title, COPILOT);
+    }
+
+    #[test]
+    fn without_copilot_the_demo_agent_is_the_default() {
+        let catalogue = Catalogue::new(settings(vec![]));
+        assert_eq!(catalogue.default_id(None), DEMO);
+        let installed = Catalogue::new(Settings { copilot_command: "sh".into(), ..settings(vec![]) });
+        assert_eq!(installed.default_id(Some(OsStr::new("/nowhere:/bin"))), COPILOT);
+    }
+
+    #[test]
+    fn copilot_gets_its_state_directory_and_its_token() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "secret\n").unwrap();
+        let mut settings = settings(vec![]);
+        settings.copilot_token_file = Some(file.path().to_owned());
+        let catalogue = Catalogue::new(settings);
+        let env = catalogue.get(COPILOT).unwrap().environment(std::iter::empty()).unwrap();
+        assert_eq!(env, [("COPILOT_HOME".into(), "/state".into()), ("COPILOT_GITHUB_TOKEN".into(), "secret".into())]);
+    }
+}

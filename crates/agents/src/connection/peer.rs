@@ -1,0 +1,160 @@
+//! The writing half of a connection: asks, and waits for what the driver hands it from the journal.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use runner::{Handle, RequestError, WriteError};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use tokio::time::timeout;
+use uuid::Uuid;
+
+use super::pending::{PROMPT_METHOD, Pending, Prompt};
+use crate::acp::decoder::rejected;
+use crate::acp::{alias, id, request};
+use crate::jsonrpc::{self, RpcId};
+use crate::signal::RpcError;
+
+/// Write ids are compared only within one runner, so one name space serves all.
+const ANSWERS: Uuid = Uuid::from_u128(0x6b1f_5b0c_2a6e_4f57_9d0e_8c1a_7d34_e2f1);
+
+/// How long an agent that is gone may take to be read to its end.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// The write id of the answer to an agent's request: the same however often, and by whichever server, it is given.
+pub(super) fn answer_write(rpc_id: &RpcId) -> Uuid {
+    Uuid::new_v5(&ANSWERS, rpc_id.to_string().as_bytes())
+}
+
+pub(super) struct Peer {
+    /// `None` for a runner that had ended before we came.
+    handle: Option<Handle>,
+    pub pending: Pending,
+    count: AtomicU64,
+}
+
+impl Peer {
+    pub fn new(handle: Option<Handle>) -> Self {
+        Self { handle, pending: Pending::default(), count: AtomicU64::new(0) }
+    }
+
+    pub fn next_count(&self) -> u64 {
+        self.count.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Asks under the name the agent knows the method by; while that is unknown, under one after another.
+    pub async fn request(
+        &self,
+        id: &str,
+        method: &'static str,
+        params: &Value,
+        deadline: Duration,
+    ) -> Result<Box<RawValue>, RpcError> {
+        if let Some(name) = self.pending.name(method) {
+            return self.ask(id, name, params, deadline).await;
+        }
+        let mut missing = None;
+        for name in alias::names(method) {
+            match self.ask(id, name, params, deadline).await {
+                Err(error) if error.is_method_missing() => _ = missing.get_or_insert(error),
+                answered => {
+                    if matches!(answered, Ok(_) | Err(RpcError::Rejected { .. })) {
+                        self.pending.settle(method, name);
+                    }
+                    return answered;
+                }
+            }
+        }
+        Err(missing.unwrap_or_else(|| RpcError::Malformed { method: method.to_owned() }))
+    }
+
+    async fn ask(&self, id: &str, method: &str, params: &Value, deadline: Duration) -> Result<Box<RawValue>, RpcError> {
+        let mut waiting = self.pending.wait(id, method)?;
+        let answered = timeout(deadline, async {
+            match self.write(Uuid::now_v7(), jsonrpc::request(id, method, params)).await {
+                // The journal knows how the agent ended, and the driver is about to read it.
+                Err(RpcError::Gone(text)) => {
+                    timeout(LAST_WORDS, waiting.answer()).await.unwrap_or(Err(RpcError::Gone(text)))
+                }
+                written => {
+                    written?;
+                    waiting.answer().await
+                }
+            }
+        });
+        match answered.await {
+            Ok(Ok(Ok(Some(result)))) => Ok(result),
+            Ok(Ok(Ok(None))) => Err(RpcError::Malformed { method: method.to_owned() }),
+            Ok(Ok(Err(error))) => Err(rejected(error)),
+            Ok(Err(error)) => Err(error),
+            Err(_) => Err(RpcError::Timeout { method: method.to_owned(), seconds: deadline.as_secs() }),
+        }
+    }
+
+    pub async fn prompt(&self, write_id: Uuid, call_id: &str, agent_session: &str, text: &str) -> Result<(), RpcError> {
+        let name = self.pending.name(PROMPT_METHOD);
+        let prompt = Prompt {
+            write_id,
+            agent_session: agent_session.to_owned(),
+            text: text.to_owned(),
+            name: name.unwrap_or(PROMPT_METHOD),
+        };
+        let line = prompt_line(call_id, &prompt);
+        if name.is_none() {
+            self.pending.prompt_sent(call_id, prompt);
+        }
+        let written = self.write(write_id, line).await;
+        if written.is_err() {
+            self.pending.prompt_failed(call_id);
+        }
+        written
+    }
+
+    /// Sends a prompt again, whose method the agent did not know, under the name it now carries.
+    pub async fn prompt_again(&self, call_id: &str, prompt: &Prompt) -> Result<(), RpcError> {
+        let write_id = Uuid::new_v5(&prompt.write_id, prompt.name.as_bytes());
+        self.write(write_id, prompt_line(call_id, prompt)).await
+    }
+
+    pub async fn write(&self, write_id: Uuid, line: Vec<u8>) -> Result<(), RpcError> {
+        let written = match &self.handle {
+            Some(handle) => handle.write(write_id, line).await,
+            None => Err(WriteError::Gone),
+        };
+        written.map_err(|error| match error {
+            WriteError::Gone => RpcError::Gone(self.pending.gone().unwrap_or_else(|| error.to_string())),
+            WriteError::DiskFull(_) | WriteError::Stuck(_) | WriteError::NotALine => RpcError::NotSent(error.to_string()),
+        })
+    }
+
+    pub async fn busy(&self, running: bool) {
+        if let Some(handle) = &self.handle
+            && let Err(error) = handle.busy(running).await
+        {
+            tracing::debug!(%error, running, "the runner was not told whether a prompt runs");
+        }
+    }
+
+    pub async fn ack(&self, seq: u64) {
+        if let Some(handle) = &self.handle
+            && let Err(error) = handle.ack(seq).await
+        {
+            tracing::debug!(%error, seq, "the runner was not told what is stored");
+        }
+    }
+
+    pub async fn stop(&self) -> Result<(), RequestError> {
+        match &self.handle {
+            Some(handle) => handle.stop().await,
+            None => Ok(()),
+        }
+    }
+}
+
+fn prompt_line(call_id: &str, prompt: &Prompt) -> Vec<u8> {
+    let params = match prompt.name {
+        PROMPT_METHOD => request::prompt(&prompt.agent_session, &prompt.text),
+        _ => request::prompt_under_alias(&prompt.agent_session, &prompt.text),
+    };
+    jsonrpc::request(&id::prompt(call_id), prompt.name, &params)
+}

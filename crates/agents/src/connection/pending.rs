@@ -1,0 +1,159 @@
+//! What is owed to us: the requests that wait for an answer, and the prompts that may have to be sent under another name.
+//! Pure bookkeeping behind a mutex that is never held across an await.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard};
+
+use tokio::sync::oneshot;
+use uuid::Uuid;
+
+use crate::acp::alias;
+use crate::acp::decoder::Answer;
+use crate::signal::RpcError;
+
+#[derive(Default)]
+pub(super) struct Pending {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: HashMap<String, Entry>,
+    prompts: HashMap<String, Prompt>,
+    /// The name under which the agent knows a method, once it is certain.
+    names: HashMap<&'static str, &'static str>,
+    tickets: u64,
+    gone: Option<String>,
+}
+
+struct Entry {
+    ticket: u64,
+    answer: oneshot::Sender<Result<Answer, RpcError>>,
+}
+
+/// A prompt that was sent and may yet turn out to go by another method.
+#[derive(Clone, Debug)]
+pub(super) struct Prompt {
+    pub write_id: Uuid,
+    pub agent_session: String,
+    pub text: String,
+    pub name: &'static str,
+}
+
+pub(super) const PROMPT_METHOD: &str = "session/prompt";
+
+/// A place in the table, given up when it is dropped.
+pub(super) struct Waiting<'a> {
+    pending: &'a Pending,
+    id: String,
+    ticket: u64,
+    answer: oneshot::Receiver<Result<Answer, RpcError>>,
+}
+
+impl Pending {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("no holder of this lock can panic")
+    }
+
+    /// From now on an answer to `id` is kept for the caller.
+    pub fn wait(&self, id: &str, method: &str) -> Result<Waiting<'_>, RpcError> {
+        let mut state = self.state();
+        if let Some(gone) = &state.gone {
+            return Err(RpcError::Gone(gone.clone()));
+        }
+        if state.waiting.contains_key(id) {
+            return Err(RpcError::Busy { method: method.to_owned() });
+        }
+        state.tickets += 1;
+        let ticket = state.tickets;
+        let (sender, answer) = oneshot::channel();
+        state.waiting.insert(id.to_owned(), Entry { ticket, answer: sender });
+        Ok(Waiting { pending: self, id: id.to_owned(), ticket, answer })
+    }
+
+    /// Late, repeated and foreign answers find nobody.
+    pub fn resolve(&self, id: &str, answer: Answer) {
+        let entry = self.state().waiting.remove(id);
+        match entry {
+            Some(entry) => _ = entry.answer.send(Ok(answer)),
+            None => tracing::debug!(id, "ignored an answer that nobody waits for"),
+        }
+    }
+
+    /// Everything that waits fails, and so does everything that comes.
+    pub fn fail(&self, text: &str) {
+        let waiting = {
+            let mut state = self.state();
+            state.gone = Some(text.to_owned());
+            state.prompts.clear();
+            std::mem::take(&mut state.waiting)
+        };
+        for entry in waiting.into_values() {
+            let _ = entry.answer.send(Err(RpcError::Gone(text.to_owned())));
+        }
+    }
+
+    pub fn gone(&self) -> Option<String> {
+        self.state().gone.clone()
+    }
+
+    pub fn name(&self, method: &'static str) -> Option<&'static str> {
+        self.state().names.get(method).copied()
+    }
+
+    pub fn settle(&self, method: &'static str, name: &'static str) {
+        self.state().names.insert(method, name);
+    }
+
+    pub fn prompt_sent(&self, call_id: &str, prompt: Prompt) {
+        self.state().prompts.insert(call_id.to_owned(), prompt);
+    }
+
+    /// The agent has done something with the prompt, so it knows the method by that name.
+    pub fn prompt_ended(&self, call_id: &str) {
+        let mut state = self.state();
+        if let Some(prompt) = state.prompts.remove(call_id) {
+            state.names.insert(PROMPT_METHOD, prompt.name);
+        }
+    }
+
+    pub fn prompt_failed(&self, call_id: &str) {
+        self.state().prompts.remove(call_id);
+    }
+
+    /// The prompt under the next name to try, if there is one left and the right one is not known yet.
+    pub fn rename_prompt(&self, call_id: &str) -> Option<Prompt> {
+        let mut state = self.state();
+        let prompt = state.prompts.get(call_id)?;
+        let next = alias::names(PROMPT_METHOD).skip_while(|name| *name != prompt.name).nth(1);
+        match next {
+            Some(next) => {
+                let prompt = state.prompts.get_mut(call_id)?;
+                prompt.name = next;
+                Some(prompt.clone())
+            }
+            None => {
+                state.prompts.remove(call_id);
+                None
+            }
+        }
+    }
+}
+
+impl Waiting<'_> {
+    pub async fn answer(&mut self) -> Result<Answer, RpcError> {
+        match (&mut self.answer).await {
+            Ok(answer) => answer,
+            Err(_) => Err(RpcError::Gone("the connection was given up".to_owned())),
+        }
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        let mut state = self.pending.state();
+        if state.waiting.get(&self.id).is_some_and(|entry| entry.ticket == self.ticket) {
+            state.waiting.remove(&self.id);
+        }
+    }
+}
