@@ -90,20 +90,9 @@ impl Journal {
         }
         let segments = Segments::open(dir, durability, last_seq + 1, reader.whole())?;
         let published = Published { segments: segments.lengths()?, last_seq, fault: None };
-        let writer = Writer {
-            segments,
-            next_seq: last_seq + 1,
-            scratch: Vec::new(),
-            backlog: VecDeque::new(),
-            backlog_bytes: 0,
-            sealed: false,
-        };
-        Ok(Self {
-            writer: Mutex::new(writer),
-            published: Mutex::new(published),
-            news: Condvar::new(),
-            room: Condvar::new(),
-        })
+        let writer =
+            Writer { segments, next_seq: last_seq + 1, scratch: Vec::new(), backlog: VecDeque::new(), backlog_bytes: 0, sealed: false };
+        Ok(Self { writer: Mutex::new(writer), published: Mutex::new(published), news: Condvar::new(), room: Condvar::new() })
     }
 
     /// Appends what comes from the agent. It is never refused: with a full disk it waits in memory, and when that is full too

@@ -18,7 +18,6 @@ pub use journal::{JournalReader, read_journal};
 pub use process::run;
 pub use record::{Body, MAX_LINE_BYTES, Record};
 pub use server::{
-    AttachError, Found, Handle, LeftoverError, ReadError, Records, RequestError, StartError, WriteError, attach,
-    end_leftovers, find, start,
+    AttachError, Found, Handle, LeftoverError, ReadError, Records, RequestError, StartError, WriteError, attach, end_leftovers, find, start,
 };
 pub use spec::{Durability, MARK, Spec};

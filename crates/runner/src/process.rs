@@ -29,7 +29,7 @@ use crate::identity::{Identity, ProcessIdentity};
 use crate::journal::Journal;
 use crate::processes;
 use crate::record::{Body, ExitPayload, Kind};
-use crate::spec::{Spec, lock_path, socket_path};
+use crate::spec::{Spec, lock_path, socket_address, socket_path};
 use attach::Attach;
 use life::{Event, Life};
 use stdin::Stdin;
@@ -54,16 +54,16 @@ struct Hub {
 /// The process first starts itself once more and leaves, so that the runner is nobody's child and no wait or kill by way of
 /// the server's process tree reaches it. What goes wrong is in `runner.log`; if the agent could not even be tried, also in
 /// the journal as its exit.
-pub fn run(dir: &Path) -> ExitCode {
-    let dir = match std::path::absolute(dir) {
+pub fn run(given: &Path) -> ExitCode {
+    let dir = match std::path::absolute(given) {
         Ok(dir) => dir,
         Err(error) => {
-            eprintln!("runner directory {}: {error}", dir.display());
+            eprintln!("runner directory {}: {error}", given.display());
             return ExitCode::FAILURE;
         }
     };
     log::open(&dir);
-    let outcome = if std::env::var_os(DETACHED).is_none() { start_detached() } else { live(&dir) };
+    let outcome = if is_detached() { live(&dir) } else { start_detached(given, &dir) };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -73,7 +73,12 @@ pub fn run(dir: &Path) -> ExitCode {
     }
 }
 
-fn start_detached() -> io::Result<()> {
+#[expect(clippy::disallowed_methods, reason = "not a setting: a word from this process to itself")]
+fn is_detached() -> bool {
+    std::env::var_os(DETACHED).is_some()
+}
+
+fn start_detached(given: &Path, dir: &Path) -> io::Result<()> {
     // The binary may have been replaced since this process began; what runs now is still there by its link.
     let exe = std::env::current_exe().ok().filter(|exe| exe.exists()).unwrap_or_else(|| "/proc/self/exe".into());
     let mut arguments = std::env::args_os();
@@ -81,7 +86,9 @@ fn start_detached() -> io::Result<()> {
     if let Some(name) = arguments.next() {
         command.arg0(name);
     }
-    command.args(arguments).env(DETACHED, "1").spawn().map(drop)
+    // A long-lived process stands in nobody's way at the root, so the directory must be named in full.
+    command.args(arguments.map(|argument| if argument == given.as_os_str() { dir.into() } else { argument }));
+    command.current_dir("/").env(DETACHED, "1").spawn().map(drop)
 }
 
 fn live(dir: &Path) -> io::Result<()> {
@@ -90,8 +97,7 @@ fn live(dir: &Path) -> io::Result<()> {
     let _ = rustix::process::setsid();
     let own = rustix::process::getpid();
     rustix::process::set_child_subreaper(Some(own))?;
-    let runner = ProcessIdentity::of(own.as_raw_nonzero().get())
-        .ok_or_else(|| io::Error::other("this process is not in /proc"))?;
+    let runner = ProcessIdentity::of(own.as_raw_nonzero().get()).ok_or_else(|| io::Error::other("this process is not in /proc"))?;
     let identity = Identity { boot_id: processes::boot_id(), runner, agent: None };
     identity.store(dir)?;
     let spec = Spec::load(dir)?;
@@ -156,14 +162,13 @@ fn lock(dir: &Path) -> io::Result<File> {
 }
 
 fn listen(dir: &Path) -> io::Result<UnixListener> {
-    // A socket's address is short: from inside the directory its name always fits.
-    std::env::set_current_dir(dir)?;
-    match fs::remove_file("socket") {
+    let (address, _opened) = socket_address(dir)?;
+    match fs::remove_file(&address) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    let listener = UnixListener::bind("socket")?;
-    fs::set_permissions("socket", fs::Permissions::from_mode(0o600))?;
+    let listener = UnixListener::bind(&address)?;
+    fs::set_permissions(&address, fs::Permissions::from_mode(0o600))?;
     Ok(listener)
 }
 

@@ -57,8 +57,7 @@ pub(crate) fn signal(process: &Process, signal: Signal) {
 /// Whether the process was started with `name=value` in its environment.
 pub(crate) fn has_variable(pid: i32, name: &str, value: &str) -> bool {
     let wanted = format!("{name}={value}");
-    fs::read(format!("/proc/{pid}/environ"))
-        .is_ok_and(|environ| environ.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes()))
+    fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environ| environ.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes()))
 }
 
 /// Changes with every start of the machine; start times are only comparable within one.

@@ -128,9 +128,7 @@ pub(crate) fn decode(frame: Bytes) -> Option<Record> {
             Body::Exit { code, signal, stderr_tail }
         }
         k if k == Kind::Oversized as u8 => Body::Oversized { bytes: u64::from_le_bytes(*payload.first_chunk::<8>()?) },
-        k if k == Kind::Notice as u8 || k == Kind::LiveNotice as u8 => {
-            Body::Notice(String::from_utf8_lossy(&payload).into_owned())
-        }
+        k if k == Kind::Notice as u8 || k == Kind::LiveNotice as u8 => Body::Notice(String::from_utf8_lossy(&payload).into_owned()),
         _ => return None,
     };
     Some(Record { seq, time_ms, body })

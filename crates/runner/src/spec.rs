@@ -2,15 +2,20 @@
 
 use std::fs;
 use std::io::{self, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 /// The one variable the runner adds to the agent's environment, holding the runner's id. Children inherit it, so what a
 /// dead runner left behind can be found even in another process group, another session, or under init.
 pub const MARK: &str = "COPILOT_RUNNER_ID";
+
+/// The longest socket address the system takes.
+const ADDRESS_BYTES: usize = 107;
 
 /// Everything a runner needs to know, as `spec.json` in its directory.
 #[derive(Serialize, Deserialize, Clone, Debug)]
@@ -69,6 +74,18 @@ pub(crate) fn lock_path(dir: &Path) -> PathBuf {
 
 pub(crate) fn socket_path(dir: &Path) -> PathBuf {
     dir.join("socket")
+}
+
+/// A name for the socket that the system takes, and what must stay open while it is used.
+pub(crate) fn socket_address(dir: &Path) -> io::Result<(PathBuf, Option<OwnedFd>)> {
+    let path = socket_path(dir);
+    if path.as_os_str().len() <= ADDRESS_BYTES {
+        return Ok((path, None));
+    }
+    // Too long to say, so it is named by way of the open directory.
+    let opened = rustix::fs::open(dir, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let short = PathBuf::from(format!("/proc/self/fd/{}/socket", opened.as_raw_fd()));
+    Ok((short, Some(opened)))
 }
 
 pub(crate) fn journal_dir(dir: &Path) -> PathBuf {

@@ -25,8 +25,14 @@ pub(crate) enum Request {
     /// Makes this connection the control one and ends whoever was attached before. Answered with version and epoch.
     Control,
     /// Makes this connection the records one of that attachment.
-    Records { epoch: u64, cursor: u64 },
-    Write { write_id: Uuid, line: Vec<u8> },
+    Records {
+        epoch: u64,
+        cursor: u64,
+    },
+    Write {
+        write_id: Uuid,
+        line: Vec<u8>,
+    },
     Busy(bool),
     Ack(u64),
     Stop,
@@ -95,9 +101,8 @@ impl Status {
 
     pub fn decode(frame: &[u8]) -> Option<(Self, &[u8])> {
         let (status, payload) = frame.split_first()?;
-        let status = [Self::Done, Self::Gone, Self::DiskFull, Self::Stuck, Self::Refused]
-            .into_iter()
-            .find(|known| *known as u8 == *status)?;
+        let status =
+            [Self::Done, Self::Gone, Self::DiskFull, Self::Stuck, Self::Refused].into_iter().find(|known| *known as u8 == *status)?;
         Some((status, payload))
     }
 }

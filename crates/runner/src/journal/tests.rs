@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 
 use super::*;
@@ -27,7 +28,7 @@ fn tail(journal: &Journal, dir: &Path, cursor: u64) -> Vec<u64> {
     let mut bytes = Vec::new();
     loop {
         let Step::Bytes { to, through } = tail.next(journal, || true).unwrap() else { panic!("no fault was made") };
-        tail.copy(to, |chunk| Ok(bytes.extend_from_slice(chunk))).unwrap();
+        tail.copy(to, |chunk| bytes.write_all(chunk)).unwrap();
         if through == journal.last_seq() {
             break;
         }

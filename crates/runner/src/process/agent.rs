@@ -43,8 +43,7 @@ pub(super) fn spawn(hub: &Arc<Hub>) -> io::Result<Agent> {
 }
 
 fn tend(hub: &Arc<Hub>, child: &mut Child, pid: Pid) -> io::Result<Agent> {
-    let (Some(input), Some(output), Some(errors)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
-    else {
+    let (Some(input), Some(output), Some(errors)) = (child.stdin.take(), child.stdout.take(), child.stderr.take()) else {
         return Err(io::Error::other("the agent's pipes are missing"));
     };
     let group = reaper::begin(hub, pid)?;

@@ -38,14 +38,8 @@ pub(super) struct Company {
 
 impl Attach {
     pub fn new() -> Self {
-        let state =
-            State { epoch: 0, control: None, records: None, busy: false, alone_since: Instant::now(), closed: false };
-        Self {
-            state: Mutex::new(state),
-            epoch: AtomicU64::new(0),
-            delivered: AtomicU64::new(0),
-            acknowledged: AtomicU64::new(0),
-        }
+        let state = State { epoch: 0, control: None, records: None, busy: false, alone_since: Instant::now(), closed: false };
+        Self { state: Mutex::new(state), epoch: AtomicU64::new(0), delivered: AtomicU64::new(0), acknowledged: AtomicU64::new(0) }
     }
 
     /// Makes this the control connection. Returns the epoch that names the attachment from now on.

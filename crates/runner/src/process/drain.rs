@@ -62,11 +62,16 @@ fn drain_stdout(hub: &Hub, mut pipe: ChildStdout) -> io::Result<()> {
         let fast = before.elapsed() < FAST_READ;
         hub.journal.append(|batch| lines.feed(&chunk[..length], |piece| push(batch, &piece)));
         if fast && length < SMALL_READ_BYTES {
-            thread::sleep(GATHER);
+            gather();
         }
     }
     hub.journal.append(|batch| lines.finish(|piece| push(batch, &piece)));
     Ok(())
+}
+
+#[expect(clippy::disallowed_methods, reason = "a bound on the rate of wake-ups, not a wait for something to happen")]
+fn gather() {
+    thread::sleep(GATHER);
 }
 
 fn push(batch: &mut crate::journal::Batch<'_>, piece: &Piece<'_>) {

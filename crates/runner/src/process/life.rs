@@ -99,8 +99,7 @@ impl Life {
         loop {
             let company = self.hub.attach.company();
             let heard = company.acknowledged >= exit_seq;
-            let stopped = self.stop.is_some()
-                && (!company.reading || company.delivered >= exit_seq || begun.elapsed() >= LINGER_STOPPED);
+            let stopped = self.stop.is_some() && (!company.reading || company.delivered >= exit_seq || begun.elapsed() >= LINGER_STOPPED);
             if heard || stopped || begun.elapsed() >= LINGER {
                 return;
             }

@@ -26,12 +26,16 @@ pub(super) fn begin(hub: &Arc<Hub>, listener: UnixListener) -> io::Result<()> {
                 Ok((stream, _)) => admit(hub, &open, stream),
                 Err(error) => {
                     log::line(format_args!("accepting a connection: {error}"));
-                    // Out of descriptors, most likely: others must end first.
-                    thread::sleep(Duration::from_millis(100));
+                    back_off();
                 }
             }
         }
     })
+}
+
+#[expect(clippy::disallowed_methods, reason = "out of descriptors, most likely: nothing tells when there are some again")]
+fn back_off() {
+    thread::sleep(Duration::from_millis(100));
 }
 
 fn admit(hub: &Arc<Hub>, open: &Arc<AtomicUsize>, stream: UnixStream) {

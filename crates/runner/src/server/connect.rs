@@ -1,32 +1,22 @@
 //! Connecting to a runner's socket, and one request with its answer. Every wait here has a deadline.
 
 use std::io;
-use std::os::fd::AsRawFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-use rustix::fs::{Mode, OFlags};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
-use crate::spec::socket_path;
+use crate::spec::socket_address;
 use crate::wire::{self, Request, Status};
 
 /// A runner answers at once, unless the disk under its journal is very slow.
 const ANSWER: Duration = Duration::from_secs(30);
-/// The longest socket address the system takes.
-const ADDRESS_BYTES: usize = 107;
 
 pub(super) async fn open(dir: &Path) -> io::Result<UnixStream> {
-    let path = socket_path(dir);
-    if path.as_os_str().len() <= ADDRESS_BYTES {
-        return within(UnixStream::connect(&path)).await;
-    }
-    // Too long to say, so it is named by way of the open directory.
-    let opened = rustix::fs::open(dir, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-    let short = PathBuf::from(format!("/proc/self/fd/{}/socket", opened.as_raw_fd()));
-    within(UnixStream::connect(short)).await
+    let (address, _opened) = socket_address(dir)?;
+    within(UnixStream::connect(address)).await
 }
 
 pub(super) async fn send(stream: &mut UnixStream, request: &Request) -> io::Result<()> {
@@ -47,8 +37,8 @@ pub(super) async fn ask(stream: &mut UnixStream, request: &Request) -> io::Resul
         Ok(frame)
     })
     .await?;
-    let (status, payload) = Status::decode(&frame)
-        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "an answer of an unknown kind"))?;
+    let (status, payload) =
+        Status::decode(&frame).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "an answer of an unknown kind"))?;
     Ok((status, payload.to_vec()))
 }
 

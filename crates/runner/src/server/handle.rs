@@ -7,7 +7,7 @@ use thiserror::Error;
 use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream;
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 use uuid::Uuid;
 
@@ -24,7 +24,8 @@ const STOP: Duration = Duration::from_secs(120);
 #[derive(Clone, Debug)]
 pub struct Handle {
     inbox: mpsc::Sender<Asked>,
-    _task: Arc<Owned>,
+    /// Ends the connection when the last handle goes.
+    _conversation: Arc<JoinSet<()>>,
 }
 
 #[derive(Debug, Error)]
@@ -59,19 +60,12 @@ struct Asked {
     answer: oneshot::Sender<(Status, String)>,
 }
 
-#[derive(Debug)]
-struct Owned(JoinHandle<()>);
-
-impl Drop for Owned {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
-
 impl Handle {
     pub(super) fn new(stream: UnixStream) -> Self {
         let (inbox, asked) = mpsc::channel(INBOX);
-        Self { inbox, _task: Arc::new(Owned(tokio::spawn(converse(stream, asked)))) }
+        let mut tasks = JoinSet::new();
+        tasks.spawn(converse(stream, asked));
+        Self { inbox, _conversation: Arc::new(tasks) }
     }
 
     /// Gives the agent one line. When this returns, the line is in the journal and on its way to the agent. The same

@@ -85,9 +85,7 @@ async fn leftovers(found: &Found) -> Vec<Process> {
     let (id, identity) = (found.spec.as_ref().map(|spec| spec.id), found.identity.clone());
     let look = move || {
         let all = processes::all();
-        let marked = |process: &Process| {
-            id.is_some_and(|id| processes::has_variable(process.pid, MARK, &id.to_string()))
-        };
+        let marked = |process: &Process| id.is_some_and(|id| processes::has_variable(process.pid, MARK, &id.to_string()));
         let ours = |process: &&Process| belongs(process, identity.as_ref(), &all) || marked(process);
         let mut left: Vec<Process> = all.iter().filter(ours).copied().collect();
         let roots: HashSet<i32> = left.iter().map(|process| process.pid).collect();
@@ -108,7 +106,5 @@ fn belongs(process: &Process, identity: Option<&Identity>, all: &[Process]) -> b
     if process.session == runner.pid && process.start >= runner.start && untaken(runner.pid, runner.start) {
         return true;
     }
-    identity.agent.is_some_and(|agent| {
-        process.group == agent.pid && process.start >= agent.start && untaken(agent.pid, agent.start)
-    })
+    identity.agent.is_some_and(|agent| process.group == agent.pid && process.start >= agent.start && untaken(agent.pid, agent.start))
 }

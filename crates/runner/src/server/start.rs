@@ -49,14 +49,7 @@ pub async fn start(exe: &Path, dir: &Path, spec: &Spec) -> Result<(), StartError
     let errors = log.try_clone().map_err(StartError::Directory)?;
     // Nothing is shared with the server: no pipe, no environment with its secrets. This process leaves at once and the runner
     // it has started is nobody's child.
-    let first = Command::new(exe)
-        .arg("runner")
-        .arg(dir)
-        .env_clear()
-        .stdin(Stdio::null())
-        .stdout(log)
-        .stderr(errors)
-        .status();
+    let first = Command::new(exe).arg("runner").arg(dir).env_clear().stdin(Stdio::null()).stdout(log).stderr(errors).status();
     let status = timeout(READY, first).await.map_err(|_| StartError::Late)?.map_err(StartError::Spawn)?;
     if !status.success() {
         return Err(StartError::Ended(last_words(dir)));
