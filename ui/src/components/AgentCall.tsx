@@ -28,6 +28,10 @@ export function AgentCall(props: { call: AgentToolCall }) {
   const lineCount = createMemo(() => diffs().reduce((sum, diff) => sum + diff.lines.length, 0));
   const open = createMemo(() => lineCount() > 0 && lineCount() <= open_lines);
   const title = () => props.call.title || command() || props.call.kind || "Tool call";
+  /** A diff names its file itself. */
+  const locations = createMemo(() =>
+    (props.call.locations ?? []).filter((place) => !diffs().some((diff) => diff.path === place.path)),
+  );
   const isBare = () => !command() && !output() && diffs().length === 0;
 
   return (
@@ -43,9 +47,9 @@ export function AgentCall(props: { call: AgentToolCall }) {
         <Status status={props.call.status} />
       </summary>
       <div class="agent-call-body">
-        <Show when={(props.call.locations ?? []).length > 0}>
+        <Show when={locations().length > 0}>
           <ul class="locations" aria-label="Places">
-            <For each={props.call.locations}>
+            <For each={locations()}>
               {(place) => <li>{place.line === undefined ? place.path : `${place.path}:${place.line}`}</li>}
             </For>
           </ul>
@@ -95,8 +99,7 @@ function Status(props: { status: string | undefined }) {
       </Match>
       <Match when={props.status === "in_progress" || props.status === "pending"}>
         <span class="call-status">
-          <Spinner />
-          <span class="visually-hidden">{props.status === "pending" ? "pending" : "in progress"}</span>
+          <Spinner label={props.status === "pending" ? "pending" : "in progress"} />
         </span>
       </Match>
       <Match when={props.status === "failed"}>

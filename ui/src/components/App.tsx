@@ -3,7 +3,7 @@ import { api, onSignedOut } from "../api/client";
 import { activeId, goTo } from "../state/route";
 import { createSessions } from "../state/sessions";
 import { focusComposer, watchShortcuts } from "./keyboard";
-import { SessionView } from "./SessionView";
+import { type LiveState, SessionView } from "./SessionView";
 import { Sidebar } from "./Sidebar";
 import { SignedOut } from "./SignedOut";
 import { Welcome } from "./Welcome";
@@ -20,7 +20,7 @@ export function App() {
   );
   const [signedOut, setSignedOut] = createSignal(false);
   const [drawerOpen, setDrawerOpen] = createSignal(false);
-  const [liveWaiting, setLiveWaiting] = createSignal(0);
+  const [live, setLive] = createSignal<LiveState | null>(null);
   onSignedOut(() => setSignedOut(true));
   onCleanup(() => sessions.close());
   onMount(() => onCleanup(watchShortcuts()));
@@ -28,7 +28,7 @@ export function App() {
   const active = createMemo(() => sessions.list.find((session) => session.id === activeId()));
   const waiting = createMemo(() => {
     const elsewhere = sessions.list.filter((session) => session.id !== activeId() && Number(session.waiting) > 0);
-    return liveWaiting() + elsewhere.length;
+    return (live()?.waiting ?? 0) + elsewhere.length;
   });
   createEffect(() => {
     const title = active()?.title;
@@ -40,7 +40,7 @@ export function App() {
     const latest = sessions.list[0];
     if (sessions.loaded() && activeId() === null && latest) goTo(latest.id);
   });
-  createEffect(on(activeId, () => setLiveWaiting(0)));
+  createEffect(on(activeId, () => setLive(null)));
 
   const start = async () => {
     const session = await sessions.create({});
@@ -57,6 +57,7 @@ export function App() {
       <div class="app">
         <Sidebar
           sessions={sessions}
+          live={live()}
           open={drawerOpen()}
           onClose={() => setDrawerOpen(false)}
           onStart={start}
@@ -74,7 +75,7 @@ export function App() {
               sessions={sessions}
               agents={agents() ?? []}
               onMenu={() => setDrawerOpen(true)}
-              onWaiting={setLiveWaiting}
+              onLive={setLive}
               onGone={() => {
                 void sessions.refresh();
                 leave(id);

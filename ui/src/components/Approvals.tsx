@@ -2,7 +2,7 @@ import { createEffect, For, on, Show } from "solid-js";
 import { waitingCount } from "../state/model";
 import type { OpenSession } from "../state/openSession";
 import { ConfirmCard } from "./ConfirmCard";
-import { focusComposer } from "./keyboard";
+import { focusConversation } from "./keyboard";
 import { PermissionCard } from "./PermissionCard";
 
 /** What waits for an answer, where it cannot be overlooked. */
@@ -30,7 +30,7 @@ export function Approvals(props: { open: OpenSession }) {
   const moveOn = () => {
     const next = box.querySelector<HTMLElement>(".card");
     if (next) next.focus();
-    else focusComposer();
+    else focusConversation();
   };
 
   return (

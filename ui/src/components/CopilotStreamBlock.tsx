@@ -34,10 +34,8 @@ export function CopilotStreamBlock(props: CopilotStreamBlockProps) {
             🤖 Copilot [{sessionName(props.call)}]{running() ? "" : ` — ${status().label}`}
           </span>
           <Show when={running()}>
-            <Spinner />
-            <span class="visually-hidden">running</span>
+            <Spinner label="running" />
           </Show>
-          <Usage call={props.call} />
         </summary>
         <CopilotBody call={props.call} running={running()} onStop={props.onStop} />
       </details>
@@ -79,11 +77,14 @@ function CopilotBody(props: CopilotStreamBlockProps & { running: boolean }) {
         </div>
       </pre>
       <Show when={props.call.isError && props.call.result}>{(text) => <p class="inline-error">{text()}</p>}</Show>
-      <Show when={props.running}>
-        <button type="button" class="button small" disabled={stopping()} onClick={stop}>
-          {stopping() ? "Stopping…" : "Stop this agent"}
-        </button>
-      </Show>
+      <div class="copilot-foot">
+        <Show when={props.running}>
+          <button type="button" class="button small" disabled={stopping()} onClick={stop}>
+            {stopping() ? "Stopping…" : "Stop this agent"}
+          </button>
+        </Show>
+        <Usage call={props.call} />
+      </div>
     </div>
   );
 }

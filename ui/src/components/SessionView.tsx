@@ -11,19 +11,26 @@ import { OutboxList } from "./OutboxList";
 import { Queue } from "./Queue";
 import { SessionHeader } from "./SessionHeader";
 
+/** What the stream tells sooner than the list of sessions. */
+export type LiveState = { running: boolean; waiting: number; queue_len: number };
+
 interface SessionViewProps {
   id: string;
   sessions: Sessions;
   agents: Agent[];
   onMenu(): void;
-  onWaiting(count: number): void;
+  onLive(live: LiveState): void;
   onGone(): void;
 }
 
 export function SessionView(props: SessionViewProps) {
   const open = openSession(props.id);
   onCleanup(() => open.close());
-  createEffect(() => props.onWaiting(waitingCount(open.state)));
+  createEffect(() => {
+    if (!open.state.ready) return;
+    const { runningTurn, queue } = open.state;
+    props.onLive({ running: runningTurn !== null, waiting: waitingCount(open.state), queue_len: queue.length });
+  });
   createEffect(() => {
     if (open.gone()) props.onGone();
   });

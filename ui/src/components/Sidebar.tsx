@@ -6,9 +6,12 @@ import type { Sessions } from "../state/sessions";
 import { DeleteDialog } from "./DeleteDialog";
 import { Icon } from "./Icon";
 import { SessionRow } from "./SessionRow";
+import type { LiveState } from "./SessionView";
 
 interface SidebarProps {
   sessions: Sessions;
+  /** How the open session stands, ahead of the list. */
+  live: LiveState | null;
   /** On a phone: whether the drawer is open. */
   open: boolean;
   /** Matches where the sidebar is a drawer. */
@@ -83,7 +86,7 @@ export function Sidebar(props: SidebarProps) {
           <For each={props.sessions.list}>
             {(session) => (
               <SessionRow
-                session={session}
+                session={session.id === activeId() && props.live ? { ...session, ...props.live } : session}
                 active={session.id === activeId()}
                 onOpen={() => props.onClose()}
                 onRename={(title) => attempt(() => props.sessions.change(session.id, { title }))}

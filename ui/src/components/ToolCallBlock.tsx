@@ -39,8 +39,7 @@ function PlainCall(props: { call: StreamingToolCall }) {
         <span>⚙ {props.call.name}</span>
         <Show when={hint(args())}>{(text) => <span class="tool-hint">{text()}</span>}</Show>
         <Show when={status().running} fallback={<ToolOutcome label={status().label} />}>
-          <Spinner />
-          <span class="visually-hidden">running</span>
+          <Spinner label="running" />
         </Show>
       </summary>
       <div class="tool-body">

@@ -21,8 +21,7 @@ export function Welcome(props: WelcomeProps) {
   const start = async (content: string) => {
     setError(null);
     try {
-      const session = await props.sessions.create({});
-      queueFirst(session.id, content);
+      const session = await props.sessions.create({}, (fresh) => queueFirst(fresh.id, content));
       goTo(session.id);
     } catch (reason) {
       setError(sentence(reason));

@@ -8,6 +8,12 @@ export function focusComposer(): void {
   document.getElementById(composerId)?.focus();
 }
 
+/** Back to the conversation, where a phone must not raise its keyboard. */
+export function focusConversation(): void {
+  if (window.matchMedia?.("(pointer: coarse)").matches) document.querySelector<HTMLElement>(".log")?.focus();
+  else focusComposer();
+}
+
 function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.matches("input, textarea, select, [contenteditable]");
 }

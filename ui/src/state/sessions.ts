@@ -12,7 +12,8 @@ export interface Sessions {
   loaded: () => boolean;
   error: () => string | null;
   refresh(): Promise<void>;
-  create(draft: SessionDraft): Promise<Session>;
+  /** `prepare` runs before anybody can see the new session. */
+  create(draft: SessionDraft, prepare?: (session: Session) => void): Promise<Session>;
   change(id: string, change: SessionChange): Promise<void>;
   remove(id: string): Promise<void>;
   close(): void;
@@ -51,8 +52,9 @@ export function createSessions(): Sessions {
     loaded,
     error,
     refresh,
-    async create(draft) {
+    async create(draft, prepare) {
       const session = await api.createSession(draft);
+      prepare?.(session);
       latest += 1;
       setList((all) => [session, ...all.filter((known) => known.id !== session.id)]);
       void refresh();
