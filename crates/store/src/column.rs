@@ -1,0 +1,86 @@
+//! How values look in columns: ids and times as TEXT, numbers as BIGINT, the rest as JSON.
+
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
+
+type Result<T> = std::result::Result<T, sqlx::Error>;
+
+/// Nine digits always: text order is time order, and the time comes back as it was.
+pub(crate) fn time(time: Timestamp) -> String {
+    format!("{time:.9}")
+}
+
+pub(crate) fn number(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+pub(crate) fn json<T: Serialize>(value: &T) -> String {
+    serde_json::to_string(value).expect("rows hold nothing that JSON cannot say")
+}
+
+/// The word by which serde knows a variant without fields.
+pub(crate) fn word<T: Serialize>(value: &T) -> String {
+    match serde_json::to_value(value) {
+        Ok(Value::String(word)) => word,
+        _ => unreachable!("only enums without fields are stored as words"),
+    }
+}
+
+pub(crate) trait Columns {
+    fn text(&self, column: &str) -> Result<String>;
+    fn maybe(&self, column: &str) -> Result<Option<String>>;
+    fn number(&self, column: &str) -> Result<u64>;
+
+    fn parsed<T>(&self, column: &str) -> Result<T>
+    where
+        T: FromStr,
+        T::Err: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        self.text(column)?.parse().map_err(|error| decode(column, error))
+    }
+
+    fn maybe_parsed<T>(&self, column: &str) -> Result<Option<T>>
+    where
+        T: FromStr,
+        T::Err: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        self.maybe(column)?.map(|text| text.parse().map_err(|error| decode(column, error))).transpose()
+    }
+
+    fn json<T: DeserializeOwned>(&self, column: &str) -> Result<T> {
+        serde_json::from_str(&self.text(column)?).map_err(|error| decode(column, error))
+    }
+
+    fn maybe_json<T: DeserializeOwned>(&self, column: &str) -> Result<Option<T>> {
+        self.maybe(column)?.map(|text| serde_json::from_str(&text).map_err(|error| decode(column, error))).transpose()
+    }
+
+    fn word<T: DeserializeOwned>(&self, column: &str) -> Result<T> {
+        serde_json::from_value(Value::String(self.text(column)?)).map_err(|error| decode(column, error))
+    }
+}
+
+impl Columns for SqliteRow {
+    fn text(&self, column: &str) -> Result<String> {
+        self.try_get(column)
+    }
+
+    fn maybe(&self, column: &str) -> Result<Option<String>> {
+        self.try_get(column)
+    }
+
+    fn number(&self, column: &str) -> Result<u64> {
+        let value: i64 = self.try_get(column)?;
+        u64::try_from(value).map_err(|error| decode(column, error))
+    }
+}
+
+fn decode(column: &str, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> sqlx::Error {
+    sqlx::Error::ColumnDecode { index: column.to_owned(), source: source.into() }
+}

@@ -1,0 +1,102 @@
+//! What can go wrong, by what the caller can do about it. The database's own errors are sources, never variants.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use domain::ids::SessionId;
+use sqlx::error::ErrorKind;
+
+type Source = Box<dyn std::error::Error + Send + Sync>;
+
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error("the database {} is in use by another voxpilot server", path.display())]
+    InUse { path: PathBuf },
+    #[error("the database has schema version {found}, this version of voxpilot knows {known}: use the newer voxpilot that wrote it")]
+    Newer { found: u32, known: u32 },
+    #[error("{} is not a voxpilot database", path.display())]
+    Foreign { path: PathBuf },
+    #[error("the database {} is damaged: restore a backup or move it away", path.display())]
+    Damaged { path: PathBuf, source: Source },
+    #[error("the database {} cannot be opened", path.display())]
+    Io { path: PathBuf, source: Source },
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    #[error("no session {0}")]
+    NoSession(SessionId),
+    /// Something of that name is there already.
+    #[error("{what} exists already")]
+    Conflict { what: &'static str },
+    /// What was to be changed is no longer there.
+    #[error("{what} is gone")]
+    Gone { what: &'static str },
+    #[error("the disk is full")]
+    Full,
+    /// An earlier submitted write of the session was not stored; nothing more is until [`crate::Store::mend`] is called.
+    #[error("session {session} is fenced, an earlier write was not stored: {reason}")]
+    Fenced { session: SessionId, reason: Arc<str> },
+    #[error("the store is closed")]
+    Closed,
+    #[error("the database failed")]
+    Failed(#[source] Source),
+}
+
+/// Why a live reader has to stop.
+#[derive(Debug, thiserror::Error)]
+pub enum FeedError {
+    #[error("the store is closed")]
+    Closed,
+    #[error("the log cannot be read")]
+    Failed(#[source] StoreError),
+}
+
+const SQLITE_CORRUPT: i32 = 11;
+const SQLITE_FULL: i32 = 13;
+const SQLITE_NOTADB: i32 = 26;
+
+/// The primary result code; sqlx reports the extended one.
+fn code(error: &sqlx::Error) -> Option<i32> {
+    let extended: i32 = error.as_database_error()?.code()?.parse().ok()?;
+    Some(extended & 0xff)
+}
+
+impl From<sqlx::Error> for StoreError {
+    fn from(error: sqlx::Error) -> Self {
+        if matches!(error, sqlx::Error::PoolClosed) {
+            return StoreError::Closed;
+        }
+        if code(&error) == Some(SQLITE_FULL) {
+            return StoreError::Full;
+        }
+        match error.as_database_error().map(|database| database.kind()) {
+            Some(ErrorKind::UniqueViolation) => StoreError::Conflict { what: "a row with the same key" },
+            _ => StoreError::Failed(Box::new(error)),
+        }
+    }
+}
+
+impl From<StoreError> for FeedError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Closed => FeedError::Closed,
+            other => FeedError::Failed(other),
+        }
+    }
+}
+
+impl OpenError {
+    pub(crate) fn io(path: &std::path::Path, source: impl Into<Source>) -> Self {
+        OpenError::Io { path: path.to_owned(), source: source.into() }
+    }
+
+    pub(crate) fn database(path: &std::path::Path, error: sqlx::Error) -> Self {
+        let path = path.to_owned();
+        match code(&error) {
+            Some(SQLITE_NOTADB) => OpenError::Foreign { path },
+            Some(SQLITE_CORRUPT) => OpenError::Damaged { path, source: Box::new(error) },
+            _ => OpenError::Io { path, source: Box::new(error) },
+        }
+    }
+}

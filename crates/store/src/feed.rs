@@ -1,0 +1,75 @@
+//! Live reading: a cursor over the sequence. There is no list of subscribers and nothing that can lag; a reader that was away for
+//! long reads from the database, one that keeps up from memory, and both get the same bytes.
+
+use std::sync::Arc;
+
+use domain::ids::SessionId;
+use sqlx::SqlitePool;
+use tokio::sync::watch;
+
+use crate::error::{FeedError, StoreError};
+use crate::frame::Frame;
+use crate::read;
+use crate::tail::{BATCH_BYTES, Glance, Tail};
+
+/// Reads one session's log as it grows.
+pub struct Feed {
+    session: SessionId,
+    tail: Arc<Tail>,
+    bell: watch::Receiver<()>,
+    pool: SqlitePool,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Batch {
+    /// What follows the cursor: at least one event, the first numbered `cursor + 1`, without a gap.
+    Frames { frames: Vec<Frame> },
+    /// What follows the cursor is no longer kept, or the cursor is not of this log: take a snapshot.
+    Reset,
+    /// The session was deleted, or never was.
+    Deleted,
+}
+
+impl Feed {
+    pub(crate) fn new(session: SessionId, tail: Arc<Tail>, pool: SqlitePool) -> Feed {
+        let bell = tail.subscribe();
+        Feed { session, tail, bell, pool }
+    }
+
+    /// Waits until there is something after the cursor. Dropping the future loses nothing.
+    pub async fn after(&mut self, cursor: u64, limit: usize) -> Result<Batch, FeedError> {
+        loop {
+            // Marked as heard before looking: what is published from here on rings again.
+            self.bell.mark_unchanged();
+            match self.tail.glance(cursor, limit.max(1)) {
+                Glance::Frames(frames) => return Ok(Batch::Frames { frames }),
+                Glance::Deleted => return Ok(Batch::Deleted),
+                Glance::Closed => return Err(FeedError::Closed),
+                Glance::UpToDate => {}
+                Glance::Elsewhere => {
+                    if let Some(batch) = self.read(cursor, limit.max(1)).await? {
+                        return Ok(batch);
+                    }
+                }
+            }
+            self.bell.changed().await.map_err(|_| FeedError::Closed)?;
+        }
+    }
+
+    /// From the database; `None` where the cursor is at the end of the log.
+    async fn read(&self, cursor: u64, limit: usize) -> Result<Option<Batch>, StoreError> {
+        let mut tx = self.pool.begin().await?;
+        let Some((last, horizon)) = read::log::bounds(&mut tx, self.session).await? else {
+            return Ok(Some(Batch::Deleted));
+        };
+        if cursor < horizon || cursor > last {
+            return Ok(Some(Batch::Reset));
+        }
+        if cursor == last {
+            self.tail.learn(last);
+            return Ok(None);
+        }
+        let frames = read::log::frames(&mut tx, self.session, cursor, limit, BATCH_BYTES).await?;
+        Ok(Some(Batch::Frames { frames }))
+    }
+}

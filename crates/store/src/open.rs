@@ -1,0 +1,188 @@
+//! Opening the database file: one owner, the right kind of file, the right schema, a copy before anything is changed.
+
+use std::fs::{File, OpenOptions, Permissions, TryLockError};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, SqliteConnection};
+
+use crate::error::OpenError;
+
+/// Forward only: the n-th one takes a database from schema version n-1 to n.
+pub(crate) const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_log.sql")];
+
+/// Marks the file as ours ("VoxP"), so that no other program's database is ever migrated.
+const APPLICATION_ID: i64 = 0x566f_7850;
+const BUSY: Duration = Duration::from_secs(10);
+/// The write-ahead log is cut back to this after a flood.
+const WAL_BYTES: &str = "67108864";
+
+/// An opened database, ready to be written.
+pub(crate) struct Opened {
+    pub conn: SqliteConnection,
+    pub writing: SqliteConnectOptions,
+    pub reading: SqliteConnectOptions,
+    /// Other processes are kept out while this is open.
+    pub lock: File,
+}
+
+pub(crate) async fn open(path: &Path, durability_disk: bool, migrations: &[&'static str]) -> Result<Opened, OpenError> {
+    let lock = lock(path)?;
+    private(path).map_err(|error| OpenError::io(path, error))?;
+    let plain = SqliteConnectOptions::new().filename(path).busy_timeout(BUSY).disable_statement_logging();
+    let found = examine(path, &plain, migrations.len()).await?;
+    let writing = plain
+        .clone()
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(if durability_disk { SqliteSynchronous::Full } else { SqliteSynchronous::Normal })
+        .foreign_keys(true)
+        .pragma("journal_size_limit", WAL_BYTES);
+    let failed = |error| OpenError::database(path, error);
+    let mut conn = writing.connect().await.map_err(failed)?;
+    if found > 0 && found < migrations.len() {
+        back_up(&mut conn, path, found).await?;
+    }
+    for (version, sql) in migrations.iter().enumerate().skip(found) {
+        migrate(&mut conn, version + 1, sql).await.map_err(failed)?;
+    }
+    check(&mut conn, path).await?;
+    Ok(Opened { conn, writing, reading: plain.read_only(true), lock })
+}
+
+fn lock(path: &Path) -> Result<File, OpenError> {
+    let lock_path = beside(path, ".lock");
+    let file = private(&lock_path).map_err(|error| OpenError::io(&lock_path, error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(OpenError::InUse { path: path.to_owned() }),
+        Err(TryLockError::Error(error)) => Err(OpenError::io(&lock_path, error)),
+    }
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// Opens or makes a file that only its owner may read. What SQLite puts beside it inherits the mode.
+fn private(path: &Path) -> std::io::Result<File> {
+    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
+    if file.metadata()?.permissions().mode() & 0o077 != 0 {
+        file.set_permissions(Permissions::from_mode(0o600))?;
+    }
+    Ok(file)
+}
+
+/// Looks before anything is changed, the journal mode included. Gives the schema version, 0 for a new file.
+async fn examine(path: &Path, options: &SqliteConnectOptions, known: usize) -> Result<usize, OpenError> {
+    let failed = |error| OpenError::database(path, error);
+    let mut conn = options.connect().await.map_err(failed)?;
+    let application: i64 = sqlx::query_scalar("PRAGMA application_id").fetch_one(&mut conn).await.map_err(failed)?;
+    let version: i64 = sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut conn).await.map_err(failed)?;
+    let tables: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM sqlite_master").fetch_one(&mut conn).await.map_err(failed)?;
+    conn.close().await.map_err(failed)?;
+    let new = application == 0 && version == 0 && tables == 0;
+    if application != APPLICATION_ID && !new {
+        return Err(OpenError::Foreign { path: path.to_owned() });
+    }
+    let known = u32::try_from(known).unwrap_or(u32::MAX);
+    match u32::try_from(version) {
+        Ok(found) if found > known => Err(OpenError::Newer { found, known }),
+        Ok(found) => Ok(found as usize),
+        Err(_) => Err(OpenError::Foreign { path: path.to_owned() }),
+    }
+}
+
+/// A whole copy beside the database, named for the version it has. An unfinished copy never bears that name.
+async fn back_up(conn: &mut SqliteConnection, path: &Path, version: usize) -> Result<(), OpenError> {
+    let target = beside(path, &format!(".v{version}.backup"));
+    let unfinished = beside(&target, ".unfinished");
+    let io = |error| OpenError::io(&target, error);
+    // SQLite writes into an empty file, and so keeps its mode.
+    let file = private(&unfinished).map_err(io)?;
+    file.set_len(0).map_err(io)?;
+    let name = unfinished.to_str().ok_or_else(|| OpenError::io(&unfinished, "the path is not UTF-8"))?;
+    sqlx::query("VACUUM INTO $1").bind(name).execute(conn).await.map_err(|error| OpenError::database(&target, error))?;
+    file.sync_all().map_err(io)?;
+    std::fs::rename(&unfinished, &target).map_err(io)?;
+    tracing::info!(version, backup = %target.display(), "backed up the database before migrating it");
+    Ok(())
+}
+
+async fn migrate(conn: &mut SqliteConnection, version: usize, sql: &'static str) -> Result<(), sqlx::Error> {
+    let mut tx = conn.begin_with("BEGIN IMMEDIATE").await?;
+    sqlx::raw_sql(sql).execute(&mut *tx).await?;
+    let mark = format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {version}");
+    sqlx::raw_sql(AssertSqlSafe(mark)).execute(&mut *tx).await?;
+    tx.commit().await
+}
+
+/// Checks what recovery reads first. The log itself is too large to read through at every start.
+async fn check(conn: &mut SqliteConnection, path: &Path) -> Result<(), OpenError> {
+    for sql in ["PRAGMA quick_check(sessions)", "PRAGMA quick_check(turns)", "PRAGMA quick_check(queue)", "PRAGMA quick_check(runners)"] {
+        let verdict: String = sqlx::query_scalar(sql).fetch_one(&mut *conn).await.map_err(|error| OpenError::database(path, error))?;
+        if verdict != "ok" {
+            return Err(OpenError::Damaged { path: path.to_owned(), source: verdict.into() });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LATER: &[&str] = &[MIGRATIONS[0], "ALTER TABLE sessions ADD COLUMN colour TEXT"];
+
+    async fn version(path: &Path) -> i64 {
+        let mut conn = SqliteConnectOptions::new().filename(path).connect().await.unwrap();
+        sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut conn).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn an_older_database_is_copied_and_then_migrated() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log.db");
+        let backup = dir.path().join("log.db.v1.backup");
+        let mut opened = open(&path, false, MIGRATIONS).await.unwrap();
+        sqlx::query("INSERT INTO meta (key, value) VALUES ('kept', 'yes')").execute(&mut opened.conn).await.unwrap();
+        opened.conn.close().await.unwrap();
+        drop(opened.lock);
+        assert!(!backup.exists());
+
+        let opened = open(&path, false, LATER).await.unwrap();
+        opened.conn.close().await.unwrap();
+        assert_eq!(version(&path).await, 2);
+        assert_eq!(version(&backup).await, 1);
+        assert_eq!(std::fs::metadata(&backup).unwrap().permissions().mode() & 0o777, 0o600);
+        let mut copy = SqliteConnectOptions::new().filename(&backup).connect().await.unwrap();
+        let kept: String = sqlx::query_scalar("SELECT value FROM meta WHERE key = 'kept'").fetch_one(&mut copy).await.unwrap();
+        assert_eq!(kept, "yes");
+    }
+
+    #[tokio::test]
+    async fn a_newer_database_is_refused_and_left_as_it_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log.db");
+        drop(open(&path, false, LATER).await.unwrap());
+        let before = version(&path).await;
+        let refused = open(&path, false, MIGRATIONS).await.err().unwrap();
+        assert!(matches!(refused, OpenError::Newer { found: 2, known: 1 }), "{refused}");
+        assert_eq!(version(&path).await, before);
+    }
+
+    #[tokio::test]
+    async fn a_migration_that_fails_leaves_the_old_schema() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log.db");
+        drop(open(&path, false, MIGRATIONS).await.unwrap());
+        let broken: &[&str] = &[MIGRATIONS[0], "CREATE TABLE fresh (id TEXT); CREATE TABLE sessions (id TEXT)"];
+        assert!(open(&path, false, broken).await.is_err());
+        assert_eq!(version(&path).await, 1);
+        drop(open(&path, false, LATER).await.unwrap());
+        assert_eq!(version(&path).await, 2);
+    }
+}

@@ -1,0 +1,229 @@
+//! The rows beside the log: what is written with events, and what is read back.
+
+use domain::event::{Event, Message, PermissionRequest, QueueItem, ReviewArtifact, SessionChange, ToolCall, Turn, TurnState};
+use domain::ids::{ArtifactId, MessageId, PermissionId, SessionId, TurnId};
+use domain::policy::Policy;
+use jiff::Timestamp;
+use serde_json::Value;
+use uuid::Uuid;
+
+/// Events and rows of one session that become durable together or not at all.
+#[derive(Clone, Debug)]
+pub struct Write {
+    pub session: SessionId,
+    pub events: Vec<Event>,
+    pub rows: Vec<Row>,
+}
+
+/// A change of the tables; applied in the order given, before the events of the same write are numbered.
+#[derive(Clone, Debug)]
+pub enum Row {
+    CreateSession(NewSession),
+    /// Changes the fields that are given.
+    UpdateSession(SessionChange),
+    /// Removes the session with everything it has; the events of the same write are void.
+    DeleteSession,
+    /// Inserts at the end of the conversation, or replaces the message of the same id at its place.
+    Message(Message),
+    /// Inserts or replaces. `started_seq` is the store's to set, at the first write: the given value is ignored.
+    Turn(TurnRow),
+    Enqueue(QueueRow),
+    /// Fails with [`crate::StoreError::Gone`] where the message no longer waits.
+    EditQueued {
+        message_id: MessageId,
+        content: String,
+    },
+    /// The message started or was withdrawn. Removing it twice changes nothing.
+    Dequeue {
+        message_id: MessageId,
+    },
+    /// Inserts or replaces by name; the row's id stays that of the first write.
+    AgentSession(AgentSessionRow),
+    RemoveAgentSession {
+        name: String,
+    },
+    OpenPermission(PermissionRow),
+    /// Only the first answer counts; a later one changes nothing.
+    ResolvePermission {
+        request_id: PermissionId,
+        option_id: Option<String>,
+        by: String,
+    },
+    OpenConfirm(ToolCall),
+    ResolveConfirm {
+        tool_call_id: String,
+    },
+    /// Inserts or replaces.
+    Artifact(ArtifactRow),
+    /// Inserts or replaces by id.
+    Runner(RunnerRow),
+    /// Fails with [`crate::StoreError::Gone`] for an unknown runner: a cursor that is not stored would make its events twice.
+    RunnerCursor {
+        id: String,
+        cursor: u64,
+    },
+    RemoveRunner {
+        id: String,
+    },
+    /// Events up to and including this one are dropped; never past the last event or into a running turn.
+    Horizon(u64),
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct NewSession {
+    pub title: String,
+    pub work_dir: String,
+    pub model: String,
+    pub agent: String,
+    pub permission_policy: Option<Policy>,
+    pub created_at: Timestamp,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct SessionRow {
+    pub id: SessionId,
+    pub title: String,
+    pub work_dir: String,
+    pub model: String,
+    pub agent: String,
+    pub permission_policy: Option<Policy>,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    pub last_seq: u64,
+    pub running: bool,
+    pub queue_len: u32,
+    /// How many permissions and confirmations wait for a person.
+    pub waiting: u32,
+}
+
+/// A place in the list of sessions; the list goes on behind it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SessionCursor {
+    pub updated_at: Timestamp,
+    pub id: SessionId,
+}
+
+impl SessionRow {
+    pub fn cursor(&self) -> SessionCursor {
+        SessionCursor { updated_at: self.updated_at, id: self.id }
+    }
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct TurnRow {
+    pub id: TurnId,
+    pub state: TurnState,
+    pub reason: Option<String>,
+    pub user_message_id: Option<MessageId>,
+    /// The first event of the write that started the turn.
+    pub started_seq: u64,
+    pub started_at: Timestamp,
+    pub ended_at: Option<Timestamp>,
+    /// What is known about a turn whose outcome is not.
+    pub evidence: Option<Value>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct QueueRow {
+    pub item: QueueItem,
+    pub attachments: Value,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct AgentSessionRow {
+    pub id: Uuid,
+    pub name: String,
+    pub acp_session_id: String,
+    pub agent: String,
+    pub cwd: String,
+    pub created_at: Timestamp,
+    /// Until the first prompt the agent keeps nothing, so there is nothing to restore.
+    pub prompted_at: Option<Timestamp>,
+    pub mode: Option<String>,
+    pub options: Option<Value>,
+    pub usage: Option<Value>,
+    /// How it was last brought back.
+    pub restored: Option<String>,
+    /// The runner in whose process it was last opened.
+    pub runner_id: Option<String>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct PermissionRow {
+    pub request: PermissionRequest,
+    /// The id of the agent's own request, by which it is answered.
+    pub rpc_id: String,
+    pub runner_id: String,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct ArtifactRow {
+    /// The session that it belongs to; on writing, that of the write counts.
+    pub session: SessionId,
+    pub summary: ReviewArtifact,
+    /// The files with their diffs.
+    pub files: Value,
+    /// Viewed marks and comments.
+    pub review: Value,
+    pub created_at: Timestamp,
+}
+
+impl ArtifactRow {
+    pub fn id(&self) -> ArtifactId {
+        self.summary.artifact_id
+    }
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct RunnerRow {
+    pub id: String,
+    /// The session that it belongs to; on writing, that of the write counts.
+    pub session: SessionId,
+    pub agent: String,
+    pub dir: String,
+    /// How much of the runner's journal has become events.
+    pub cursor: u64,
+    /// What the agent said it can do; nothing until it has.
+    pub capabilities: Option<Value>,
+}
+
+/// Messages, oldest first.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Page {
+    pub messages: Vec<Message>,
+    /// There are older ones.
+    pub more: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RunningTurn {
+    pub turn_id: TurnId,
+    pub started_seq: u64,
+}
+
+/// A session as it is after event `seq`: everything a client needs that comes without a cursor.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Snapshot {
+    pub seq: u64,
+    pub session: SessionRow,
+    /// The latest ones, oldest first.
+    pub messages: Vec<Message>,
+    /// There are older messages.
+    pub more: bool,
+    pub artifacts: Vec<ReviewArtifact>,
+    /// The turns that ended otherwise than completed.
+    pub ended_turns: Vec<Turn>,
+    pub turn: Option<RunningTurn>,
+    /// The events of the running turn, from its start to `seq`.
+    pub turn_events: Vec<Event>,
+    pub permissions: Vec<PermissionRequest>,
+    pub confirms: Vec<ToolCall>,
+    pub queue: Vec<QueueItem>,
+}
+
+/// The outcome of a write.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Committed {
+    /// The session's last sequence number after the commit that held the write: at least that of its last event.
+    pub last_seq: u64,
+}

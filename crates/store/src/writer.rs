@@ -1,0 +1,261 @@
+//! The one writer. It takes what has arrived, writes it in one transaction, commits, shows it to the readers, and then answers.
+//!
+//! It owns the only connection that may write. Whoever waits for a write is answered after the readers could see it, and a write
+//! that was not stored is never passed over: see [`Writer::refuse`].
+
+mod batch;
+mod rows;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::ids::SessionId;
+use jiff::Timestamp;
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions, Connection, SqliteConnection};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+
+use crate::error::StoreError;
+use crate::read;
+use crate::row::{Committed, Row, Write};
+use crate::tail::Tails;
+use batch::Batch;
+
+/// How many writes may wait; beyond that, callers wait before they can hand over.
+pub(crate) const QUEUE: usize = 4096;
+/// How many writes share a transaction.
+const GROUP: usize = 1024;
+const SWEEP: Duration = Duration::from_secs(30);
+/// How many ends of logs are remembered; they are read again when needed.
+const REMEMBERED: usize = 10_000;
+
+type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
+
+pub(crate) enum Command {
+    Write(Job),
+    Compact { session: SessionId, older_than: Timestamp, done: Answer<bool> },
+    Setting { key: String, value: String, done: Answer<()> },
+    Mend { session: SessionId, done: Answer<()> },
+    Close,
+}
+
+pub(crate) struct Job {
+    pub write: Write,
+    /// The caller goes on without waiting, so it may already have sent what builds on this.
+    pub submitted: bool,
+    pub done: Answer<Committed>,
+}
+
+pub(crate) struct Writer {
+    commands: mpsc::Receiver<Command>,
+    options: SqliteConnectOptions,
+    /// `None` after a failure that may have left it in the middle of a transaction.
+    conn: Option<SqliteConnection>,
+    tails: Arc<Tails>,
+    ends: HashMap<SessionId, u64>,
+    fences: HashMap<SessionId, Arc<str>>,
+    swept: Instant,
+    /// Held as long as this task may write.
+    _lock: Arc<File>,
+}
+
+impl Writer {
+    pub fn new(
+        commands: mpsc::Receiver<Command>,
+        options: SqliteConnectOptions,
+        conn: SqliteConnection,
+        tails: Arc<Tails>,
+        lock: Arc<File>,
+    ) -> Writer {
+        Writer {
+            commands,
+            options,
+            conn: Some(conn),
+            tails,
+            ends: HashMap::new(),
+            fences: HashMap::new(),
+            swept: Instant::now(),
+            _lock: lock,
+        }
+    }
+
+    /// Runs until it is told to close or nobody can send any more, and everything that was sent is written. Gives the connection back.
+    pub async fn run(mut self) -> Option<SqliteConnection> {
+        let mut inbox = Vec::with_capacity(GROUP);
+        loop {
+            match tokio::time::timeout(SWEEP, self.commands.recv_many(&mut inbox, GROUP)).await {
+                Ok(0) => break,
+                Ok(_) => self.handle(&mut inbox).await,
+                Err(_) => {}
+            }
+            if self.swept.elapsed() >= SWEEP {
+                self.tails.sweep();
+                self.swept = Instant::now();
+            }
+            if self.ends.len() > REMEMBERED {
+                self.ends.clear();
+            }
+        }
+        self.conn
+    }
+
+    async fn handle(&mut self, inbox: &mut Vec<Command>) {
+        let mut jobs = Vec::with_capacity(inbox.len());
+        for command in inbox.drain(..) {
+            match command {
+                Command::Write(job) if !job.write.rows.iter().any(Row::is_exclusive) => jobs.push(job),
+                command => {
+                    self.write(std::mem::take(&mut jobs)).await;
+                    self.handle_alone(command).await;
+                }
+            }
+        }
+        self.write(jobs).await;
+    }
+
+    async fn handle_alone(&mut self, command: Command) {
+        match command {
+            Command::Write(job) => self.write(vec![job]).await,
+            Command::Compact { session, older_than, done } => {
+                let _ = done.send(self.compact(session, older_than).await);
+            }
+            Command::Setting { key, value, done } => {
+                let _ = done.send(self.set(&key, &value).await);
+            }
+            Command::Mend { session, done } => {
+                self.fences.remove(&session);
+                let _ = done.send(Ok(()));
+            }
+            Command::Close => self.commands.close(),
+        }
+    }
+
+    /// Writes the jobs together; where that fails, one by one, so that a bad one harms no other.
+    async fn write(&mut self, jobs: Vec<Job>) {
+        let mut jobs = self.pass_fence(jobs);
+        if jobs.len() > 1 {
+            match self.transact(&jobs).await {
+                Ok(batch) => return self.publish(batch, jobs),
+                Err(error) => tracing::debug!(%error, writes = jobs.len(), "a group of writes failed, trying them one by one"),
+            }
+        }
+        for job in jobs.drain(..) {
+            let Some(job) = self.pass_fence(vec![job]).pop() else { continue };
+            match self.transact(std::slice::from_ref(&job)).await {
+                Ok(batch) => self.publish(batch, vec![job]),
+                Err(error) => self.refuse(job, error),
+            }
+        }
+    }
+
+    /// Turns away what belongs to a fenced session; but a session can always be deleted.
+    fn pass_fence(&self, jobs: Vec<Job>) -> Vec<Job> {
+        if self.fences.is_empty() {
+            return jobs;
+        }
+        let mut passed = Vec::with_capacity(jobs.len());
+        for job in jobs {
+            let session = job.write.session;
+            match self.fences.get(&session) {
+                Some(reason) if !job.write.rows.iter().any(|row| matches!(row, Row::DeleteSession)) => {
+                    let _ = job.done.send(Err(StoreError::Fenced { session, reason: Arc::clone(reason) }));
+                }
+                _ => passed.push(job),
+            }
+        }
+        passed
+    }
+
+    /// Takes the connection, or makes a new one.
+    async fn connection(&mut self) -> Result<SqliteConnection, StoreError> {
+        match self.conn.take() {
+            Some(conn) => Ok(conn),
+            None => Ok(self.options.connect().await?),
+        }
+    }
+
+    /// The connection is put back only if it is known to be outside of a transaction: after some failures the database has rolled
+    /// back by itself, which sqlx does not know.
+    async fn transact(&mut self, jobs: &[Job]) -> Result<Batch, StoreError> {
+        let mut conn = self.connection().await?;
+        let mut tx = conn.begin_with("BEGIN IMMEDIATE").await?;
+        match batch::fill(&mut tx, &self.ends, jobs).await {
+            Ok(batch) => {
+                tx.commit().await?;
+                self.conn = Some(conn);
+                Ok(batch)
+            }
+            Err(error) => {
+                if tx.rollback().await.is_ok() {
+                    self.conn = Some(conn);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// The transaction is committed: now, and only now, it may be seen.
+    fn publish(&mut self, batch: Batch, jobs: Vec<Job>) {
+        for change in batch.changes {
+            let session = change.session;
+            if change.deleted {
+                self.ends.remove(&session);
+                self.fences.remove(&session);
+                self.tails.delete(session);
+                continue;
+            }
+            self.ends.insert(session, change.last);
+            if !change.frames.is_empty() {
+                self.tails.publish(session, change.frames, change.last);
+            }
+            if let Some(horizon) = change.horizon {
+                self.tails.cut(session, horizon);
+            }
+        }
+        for (job, answer) in jobs.into_iter().zip(batch.answers) {
+            let _ = job.done.send(answer);
+        }
+    }
+
+    /// The job was not stored. If its sender did not wait, what it sent behind this one must not be stored either, or the log would
+    /// have a hole that nobody knows of: the session is fenced until its owner, having noticed, mends it.
+    fn refuse(&mut self, job: Job, error: StoreError) {
+        let session = job.write.session;
+        tracing::error!(%session, %error, source = ?std::error::Error::source(&error), "a write was not stored");
+        if job.submitted {
+            self.fences.insert(session, error.to_string().into());
+        }
+        let _ = job.done.send(Err(error));
+    }
+
+    async fn compact(&mut self, session: SessionId, older_than: Timestamp) -> Result<bool, StoreError> {
+        let mut conn = self.connection().await?;
+        let row = read::session::one(&mut conn, session).await;
+        self.conn = Some(conn);
+        let Some(row) = row? else { return Ok(false) };
+        if row.running || row.updated_at >= older_than {
+            return Ok(false);
+        }
+        let write = Write { session, events: Vec::new(), rows: vec![Row::Horizon(row.last_seq)] };
+        let (done, answer) = oneshot::channel();
+        self.write(vec![Job { write, submitted: false, done }]).await;
+        answer.await.map_err(|_| StoreError::Closed)??;
+        Ok(true)
+    }
+
+    async fn set(&mut self, key: &str, value: &str) -> Result<(), StoreError> {
+        let mut conn = self.connection().await?;
+        sqlx::query("INSERT INTO meta (key, value) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value")
+            .bind(key)
+            .bind(value)
+            .execute(&mut conn)
+            .await?;
+        self.conn = Some(conn);
+        Ok(())
+    }
+}

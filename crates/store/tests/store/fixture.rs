@@ -1,0 +1,126 @@
+//! A store in a directory of its own, and events to put into it.
+
+use std::future::Future;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use domain::event::{CopilotDelta, Event, Message, Notice, Role, TextDelta};
+use domain::ids::{MessageId, SessionId};
+use jiff::Timestamp;
+use store::{Batch, Feed, Frame, NewSession, Row, Store, Write};
+use tempfile::TempDir;
+use uuid::Uuid;
+
+pub struct Fixture {
+    pub dir: TempDir,
+    pub store: Store,
+}
+
+impl Fixture {
+    pub async fn new() -> Fixture {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(&dir.path().join("log.db"), false).await.unwrap();
+        Fixture { dir, store }
+    }
+
+    /// With one session.
+    pub async fn with_session() -> (Fixture, SessionId) {
+        let fixture = Fixture::new().await;
+        let id = session_id(1);
+        fixture.store.commit(create(id)).await.unwrap();
+        (fixture, id)
+    }
+
+    pub fn path(&self) -> PathBuf {
+        self.dir.path().join("log.db")
+    }
+}
+
+pub fn session_id(n: u128) -> SessionId {
+    SessionId(Uuid::from_u128(n))
+}
+
+pub fn message_id(n: u128) -> MessageId {
+    MessageId(Uuid::from_u128(n))
+}
+
+pub fn at(second: i64) -> Timestamp {
+    Timestamp::new(1_700_000_000 + second, 120_000_000).unwrap()
+}
+
+pub fn create(session: SessionId) -> Write {
+    let new = NewSession {
+        title: format!("session {session}"),
+        work_dir: "/work".into(),
+        model: "relay".into(),
+        agent: "demo".into(),
+        permission_policy: None,
+        created_at: at(0),
+    };
+    rows(session, vec![Row::CreateSession(new)])
+}
+
+pub fn rows(session: SessionId, rows: Vec<Row>) -> Write {
+    Write { session, events: vec![], rows }
+}
+
+pub fn events(session: SessionId, events: Vec<Event>) -> Write {
+    Write { session, events, rows: vec![] }
+}
+
+pub fn notice(text: impl Into<String>) -> Event {
+    Event::Notice(Notice { code: "test".into(), level: "info".into(), title: "t".into(), text: text.into(), session_name: None })
+}
+
+pub fn output(call: &str, offset: u64, content: &str) -> Event {
+    Event::CopilotDelta(CopilotDelta { tool_call_id: call.into(), session_name: "s".into(), offset, content: content.into() })
+}
+
+pub fn text(message: u128, offset: u64, content: &str) -> Event {
+    Event::TextDelta(TextDelta { message_id: message_id(message), offset, content: content.into() })
+}
+
+pub fn message(n: u128, role: Role, content: &str) -> Message {
+    Message {
+        id: message_id(n),
+        role,
+        content: content.into(),
+        html: None,
+        created_at: at(i64::try_from(n).unwrap()),
+        turn_id: None,
+        client_id: None,
+        tool_calls: vec![],
+        tool_call_id: None,
+        display: None,
+        is_error: false,
+        artifact_id: None,
+        delegation: None,
+    }
+}
+
+/// Everything that is waited for has a deadline.
+pub async fn within<T>(future: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(20), future).await.expect("within the deadline")
+}
+
+/// Reads on until the event numbered `last`.
+pub async fn read_to(feed: &mut Feed, mut cursor: u64, last: u64, limit: usize) -> Vec<Frame> {
+    let mut all = Vec::new();
+    while cursor < last {
+        match within(feed.after(cursor, limit)).await.unwrap() {
+            Batch::Frames { frames } => {
+                assert_eq!(frames[0].seq, cursor + 1);
+                cursor = frames.last().unwrap().seq;
+                all.extend(frames);
+            }
+            other => panic!("expected frames after {cursor}, got {other:?}"),
+        }
+    }
+    all
+}
+
+pub fn assert_dense(frames: &[Frame], after: u64) {
+    for (frame, seq) in frames.iter().zip(after + 1..) {
+        assert_eq!(frame.seq, seq);
+    }
+}

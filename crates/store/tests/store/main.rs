@@ -1,0 +1,9 @@
+//! The store on a real file.
+#![allow(clippy::unwrap_used)]
+
+mod feed;
+mod file;
+mod fixture;
+mod log;
+mod tables;
+mod trouble;
