@@ -1,2 +1,3 @@
 
+pub mod faulty_agent;
 pub mod model_server;

@@ -1,0 +1,163 @@
+//! An ACP agent that misbehaves on request: the first word of a prompt picks the fault, see `scenario`.
+//!
+//! Its JSON is written by hand on purpose: it must be able to say what no library would let it say, and it must not
+//! share a mistake with the code it tests.
+//!
+//! Set from outside: `FAULTY_PROTOCOL_VERSION` (what initialize answers), `FAULTY_AUTH=1` (a login is needed),
+//! `FAULTY_INIT=hang|exit` (initialize is never answered, or the process ends at it), `FAULTY_LOAD=ok|missing` (sessions
+//! can be loaded: any id works, or none does), `FAULTY_LOG=<file>` (every line received is appended there).
+
+mod scenario;
+mod wire;
+
+use std::collections::HashMap;
+use std::fs::OpenOptions;
+use std::io::{BufRead, Write};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread;
+
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use scenario::Turn;
+use wire::Wire;
+
+/// What all turns share.
+#[derive(Default)]
+pub struct Agent {
+    wire: Wire,
+    /// Session ids in the order they were made, each with the way to cancel its running turn.
+    sessions: Mutex<Vec<(String, Option<SyncSender<()>>)>>,
+    /// The text of every prompt received, to prove that none came twice.
+    prompts: Mutex<Vec<String>>,
+    /// From now on the end of stdin is not the end.
+    stays_after_eof: AtomicBool,
+}
+
+fn main() -> ExitCode {
+    let agent = Arc::new(Agent::default());
+    let mut lines = std::io::stdin().lock();
+    let mut line = Vec::new();
+    while lines.read_until(b'\n', &mut line).is_ok_and(|count| count > 0) {
+        log(&line);
+        if let Ok(message) = serde_json::from_slice::<Value>(&line)
+            && let Some(code) = agent.receive(&message)
+        {
+            return code;
+        }
+        line.clear();
+    }
+    while agent.stays_after_eof.load(Ordering::Acquire) {
+        thread::park();
+    }
+    ExitCode::SUCCESS
+}
+
+#[allow(clippy::disallowed_methods, reason = "a program of its own, with an environment of its own")]
+pub fn setting(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+fn log(line: &[u8]) {
+    let Some(path) = setting("FAULTY_LOG") else {
+        return;
+    };
+    let logged = OpenOptions::new().create(true).append(true).open(path).and_then(|mut file| file.write_all(line));
+    logged.expect("FAULTY_LOG can be written");
+}
+
+impl Agent {
+    /// Handles one message; a code means that the process is to end.
+    fn receive(self: &Arc<Self>, message: &Value) -> Option<ExitCode> {
+        let (id, params) = (&message["id"], &message["params"]);
+        match (message["method"].as_str(), message.get("id").is_some()) {
+            (Some("initialize"), true) => match setting("FAULTY_INIT").as_deref() {
+                Some("hang") => {}
+                Some("exit") => {
+                    eprintln!("faulty-agent: not today");
+                    return Some(ExitCode::from(1));
+                }
+                _ => self.wire.respond(id, &initialized()),
+            },
+            (Some("session/new"), true) => self.new_session(id),
+            (Some("session/load"), true) => self.load_session(id, params),
+            (Some("session/prompt"), true) => self.prompt(id, params),
+            (Some("session/close" | "session/set_mode"), true) => self.wire.respond(id, &json!({})),
+            (Some("session/cancel"), false) => self.cancel(params),
+            (Some(method), true) => self.wire.fail(id, -32601, &format!("method not found: {method}")),
+            (Some(_), false) => {}
+            (None, _) => self.wire.deliver(message),
+        }
+        None
+    }
+
+    fn new_session(&self, id: &Value) {
+        if setting("FAULTY_AUTH").is_some() {
+            return self.wire.fail(id, -32000, "Authentication required");
+        }
+        let session = Uuid::new_v4().to_string();
+        self.sessions().push((session.clone(), None));
+        // Before the answer that makes the id known, as Copilot does it.
+        self.wire.update(&session, &json!({ "sessionUpdate": "available_commands_update", "availableCommands": [] }));
+        self.wire.respond(id, &json!({ "sessionId": session }));
+    }
+
+    fn load_session(&self, id: &Value, params: &Value) {
+        let session = params["sessionId"].as_str().unwrap_or_default();
+        match setting("FAULTY_LOAD").as_deref() {
+            Some("ok") => {
+                self.sessions().push((session.to_owned(), None));
+                self.wire.text(session, "user_message_chunk", "replayed question");
+                self.wire.text(session, "agent_message_chunk", "replayed answer");
+                self.wire.respond(id, &Value::Null);
+            }
+            Some(_) => self.wire.fail(id, -32002, &format!("Resource not found: Session {session} not found")),
+            None => self.wire.fail(id, -32601, "method not found: session/load"),
+        }
+    }
+
+    fn prompt(self: &Arc<Self>, id: &Value, params: &Value) {
+        let session = params["sessionId"].as_str().unwrap_or_default().to_owned();
+        let (cancel, cancelled) = sync_channel(1);
+        match self.sessions().iter_mut().find(|(known, _)| *known == session) {
+            Some((_, running)) => *running = Some(cancel),
+            None => return self.wire.fail(id, -32602, &format!("Session {session} not found")),
+        }
+        let blocks = params["prompt"].as_array().cloned().unwrap_or_default();
+        let texts: Vec<&str> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
+        let text = texts.join("\n");
+        self.prompts.lock().expect("nobody panics with the prompts").push(text.clone());
+        let turn = Turn { agent: Arc::clone(self), session, request: id.clone(), cancelled };
+        // Not joined: a scenario may never end, and the end of the process ends it.
+        thread::spawn(move || scenario::play(&turn, &text));
+    }
+
+    fn cancel(&self, params: &Value) {
+        let sessions = self.sessions();
+        let running = sessions.iter().find(|(id, _)| params["sessionId"] == **id);
+        if let Some((_, Some(cancel))) = running {
+            // Full means that it has been told already.
+            let _ = cancel.try_send(());
+        }
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, Vec<(String, Option<SyncSender<()>>)>> {
+        self.sessions.lock().expect("nobody panics with the sessions")
+    }
+}
+
+fn initialized() -> Value {
+    let version = setting("FAULTY_PROTOCOL_VERSION").and_then(|version| version.parse().ok());
+    json!({
+        "protocolVersion": version.unwrap_or(1),
+        "agentCapabilities": { "loadSession": setting("FAULTY_LOAD").is_some(), "sessionCapabilities": { "close": {} } },
+        "agentInfo": { "name": "faulty-agent", "title": "Faulty agent", "version": env!("CARGO_PKG_VERSION") },
+        "authMethods": [],
+    })
+}
+
+/// Answers to requests of ours, by id.
+type Waiting = HashMap<u64, SyncSender<Value>>;
