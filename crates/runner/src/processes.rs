@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::fs;
 
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
 /// One process at one moment. Pid and start time together name it for as long as the machine runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,11 +48,17 @@ pub(crate) fn descendants(all: &[Process], roots: &HashSet<i32>) -> Vec<Process>
 /// Signals exactly that process: the pid is pinned first, then compared, so a reused number is left in peace.
 pub(crate) fn signal(process: &Process, signal: Signal) {
     let Some(pid) = Pid::from_raw(process.pid) else { return };
-    let Ok(pinned) = pidfd_open(pid, PidfdFlags::empty()) else { return };
-    if read(process.pid).is_some_and(|now| now.start == process.start) {
-        // It may have ended since: then there is nothing left to do.
-        let _ = pidfd_send_signal(&pinned, signal);
+    let pinned = pidfd_open(pid, PidfdFlags::empty());
+    if read(process.pid).is_none_or(|now| now.start != process.start) {
+        return;
     }
+    // It may have ended since: then there is nothing left to do.
+    let _ = match pinned {
+        Ok(pinned) => pidfd_send_signal(&pinned, signal),
+        // A kernel that cannot pin; the comparison a moment ago has to do.
+        Err(Errno::NOSYS) => kill_process(pid, signal),
+        Err(error) => Err(error),
+    };
 }
 
 /// Whether the process was started with `name=value` in its environment.

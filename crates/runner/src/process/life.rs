@@ -24,6 +24,8 @@ const SILENT_PROMPT: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long a killed tree may take to go, and how often newborn processes are looked for meanwhile.
 const KILL: Duration = Duration::from_secs(10);
 const KILL_AGAIN: Duration = Duration::from_millis(50);
+/// How long after the agent's end it may take to hear that it was the last of its tree.
+const NOBODY_LEFT: Duration = Duration::from_millis(10);
 /// A pipe that stays open although the tree is gone is held by a stranger.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 /// How long the end is offered to a server that has not acknowledged it, and to one that asked for it.
@@ -148,7 +150,9 @@ impl Life {
     /// Input closed, then asked, then killed: the agent, its group, and whatever else descends from it.
     fn end_tree(&mut self, agent: &Agent) {
         self.hub.stdin.close();
-        if self.wait_for(self.grace(), |life| life.exit.is_some() || life.tree_gone) && self.tree_gone {
+        self.wait_for(self.grace(), |life| life.exit.is_some());
+        // Usually the agent leaves nobody behind, and that is known at once.
+        if self.wait_for(NOBODY_LEFT, |life| life.tree_gone) {
             return;
         }
         agent.group.signal(Signal::TERM);

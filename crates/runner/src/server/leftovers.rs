@@ -61,8 +61,11 @@ fn look_at(dir: PathBuf) -> Found {
 
 /// Ends every process that a dead runner's agent has left, asked first and then killed, and returns when all are gone.
 pub async fn end_leftovers(found: &Found) -> Result<(), LeftoverError> {
-    let now = look_at(found.dir.clone());
-    if now.runner_alive {
+    let mut now = look_at(found.dir.clone());
+    // The directory may be gone by now, its processes not.
+    now.identity = now.identity.or_else(|| found.identity.clone());
+    now.spec = now.spec.or_else(|| found.spec.clone());
+    if now.identity.as_ref().is_some_and(Identity::runner_alive) {
         return Err(LeftoverError::RunnerAlive);
     }
     let grace = Duration::from_millis(now.spec.as_ref().map_or(GRACE_MS, |spec| spec.term_grace_ms));

@@ -6,7 +6,7 @@ use std::process::Command;
 use runner::{Body, Durability, Record, WriteError};
 use uuid::Uuid;
 
-use crate::rig::{Rig, assert_dense, gate, lines, open_gate, read_lines, read_until, run, within};
+use crate::rig::{Rig, assert_dense, eventually, exit, gate, gone, lines, open_gate, read_lines, read_to_exit, read_until, run, within};
 
 /// A small file system of its own; taken away again at the end.
 struct SmallDisk(PathBuf);
@@ -39,25 +39,29 @@ impl Drop for SmallDisk {
 }
 
 fn notices(records: &[Record]) -> Vec<&str> {
-    let notice = |record: &'_ Record| matches!(record.body, Body::Notice(_));
-    records
-        .iter()
-        .filter(|record| notice(record))
-        .map(|record| match &record.body {
-            Body::Notice(text) => text.as_str(),
-            _ => "",
-        })
-        .collect()
+    fn notice(record: &Record) -> Option<&str> {
+        match &record.body {
+            Body::Notice(text) => Some(text),
+            _ => None,
+        }
+    }
+    records.iter().filter_map(notice).collect()
 }
 
-#[tokio::test]
-async fn a_full_disk_is_told_refuses_prompts_and_loses_nothing() {
-    let mut rig = Rig::script("echo before; cat $GATE; seq 1 20000; exec cat");
-    let Some(disk) = SmallDisk::mount(&rig.home.path().join("disk")) else { return };
+/// A rig on a small disk, its agent waiting at a gate.
+fn on_small_disk(script: &str) -> Option<(Rig, SmallDisk, PathBuf)> {
+    let mut rig = Rig::script(script);
+    let disk = SmallDisk::mount(&rig.home.path().join("disk"))?;
     rig.dir = disk.0.join("runners").join("one");
     let path = rig.home.path().join("gate");
     gate(&path);
     rig.spec.env.push(("GATE".to_owned(), path.to_str().unwrap().to_owned()));
+    Some((rig, disk, path))
+}
+
+#[tokio::test]
+async fn a_full_disk_is_told_refuses_prompts_and_loses_nothing() {
+    let Some((rig, disk, path)) = on_small_disk("echo before; cat $GATE; seq 1 20000; exec cat") else { return };
     let rig = rig.start().await;
     let (handle, mut records) = rig.attach(0).await;
     let mut seen = read_lines(&mut records, 1).await;
@@ -84,9 +88,7 @@ async fn a_full_disk_is_told_refuses_prompts_and_loses_nothing() {
 
 #[tokio::test]
 async fn a_prompt_that_meets_a_full_disk_first_is_refused_and_works_later() {
-    let mut rig = Rig::script("exec cat");
-    let Some(disk) = SmallDisk::mount(&rig.home.path().join("disk")) else { return };
-    rig.dir = disk.0.join("runners").join("one");
+    let Some((rig, disk, _path)) = on_small_disk("exec cat") else { return };
     let rig = rig.start().await;
     let (handle, mut records) = rig.attach(0).await;
     let ballast = disk.fill();
@@ -105,12 +107,7 @@ async fn a_prompt_that_meets_a_full_disk_first_is_refused_and_works_later() {
 
 #[tokio::test]
 async fn a_new_server_is_told_of_a_full_disk_too() {
-    let mut rig = Rig::script("cat $GATE; seq 1 20000; exec cat");
-    let Some(disk) = SmallDisk::mount(&rig.home.path().join("disk")) else { return };
-    rig.dir = disk.0.join("runners").join("one");
-    let path = rig.home.path().join("gate");
-    gate(&path);
-    rig.spec.env.push(("GATE".to_owned(), path.to_str().unwrap().to_owned()));
+    let Some((rig, disk, path)) = on_small_disk("cat $GATE; seq 1 20000; exec cat") else { return };
     let rig = rig.start().await;
     let (handle, mut records) = rig.attach(0).await;
     let _ballast = disk.fill();
@@ -133,5 +130,42 @@ async fn with_durability_disk_everything_arrives_too() {
     let seen = read_lines(&mut records, 1001).await;
     assert_eq!(lines(&seen)[1000], "end");
     assert_dense(&seen, 1);
+    within(handle.stop()).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_agent_that_ends_while_the_disk_is_full_is_heard_to_its_end() {
+    let Some((rig, disk, path)) = on_small_disk("cat $GATE; seq 1 20000; echo bye >&2; exit 5") else { return };
+    let rig = rig.start().await;
+    let (_handle, mut records) = rig.attach(0).await;
+    let ballast = disk.fill();
+    open_gate(&path).await;
+    let agent = rig.identity().agent.unwrap().pid;
+    read_until(&mut records, |all| !notices(all).is_empty()).await;
+    gone(agent).await;
+    std::fs::remove_file(ballast).unwrap();
+    let seen = read_to_exit(&mut records).await;
+    assert_eq!(lines(&seen).len(), 20_001);
+    assert_eq!(exit(&seen), (Some(5), None, "bye\n".to_owned()));
+}
+
+#[tokio::test]
+async fn beyond_the_backlog_the_agent_waits_and_nothing_is_lost() {
+    const LINES: usize = 1_000_000;
+    let script = format!("cat $GATE; yes {} | head -n {LINES} | cat -n; echo done; exec cat", "x".repeat(99));
+    let Some((rig, disk, path)) = on_small_disk(&script) else { return };
+    let rig = rig.start().await;
+    let (handle, mut records) = rig.attach(0).await;
+    open_gate(&path).await;
+    let mut seen = read_until(&mut records, |all| !notices(all).is_empty()).await;
+    eventually(|| rig.resident_kb() > 64 * 1024).await;
+    run("mount", &["-o", "remount,size=400m", disk.0.to_str().unwrap()]);
+    seen.extend(read_lines(&mut records, LINES + 2 - lines(&seen).len()).await);
+    let seen = lines(&seen);
+    assert_eq!(seen.len(), LINES + 2);
+    for (expected, line) in (1..=LINES).zip(&seen[1..]) {
+        let number: usize = line.split_whitespace().next().unwrap().parse().unwrap();
+        assert_eq!(number, expected);
+    }
     within(handle.stop()).await.unwrap();
 }

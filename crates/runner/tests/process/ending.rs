@@ -139,11 +139,8 @@ async fn it_is_nobodys_child_and_in_a_session_of_its_own() {
 async fn an_idle_runner_is_small() {
     let rig = Rig::script("exec cat").start().await;
     let (_handle, _records) = rig.attach(0).await;
-    let status = std::fs::read_to_string(format!("/proc/{}/status", rig.identity().runner.pid)).unwrap();
-    let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-    let resident_kb: u64 = resident.trim().trim_end_matches(" kB").parse().unwrap();
-    println!("idle runner: {resident_kb} kB resident");
-    assert!(resident_kb < 8 * 1024, "{resident_kb} kB");
+    println!("idle runner: {} kB resident", rig.resident_kb());
+    assert!(rig.resident_kb() < 8 * 1024, "{} kB", rig.resident_kb());
 }
 
 #[tokio::test]

@@ -16,6 +16,7 @@ async fn a_flood_arrives_whole_and_in_order() {
     let rate = LINES as f64 / begun.elapsed().as_secs_f64();
     assert_dense(&seen, 1);
     println!("{rate:.0} lines/s; runner {} ticks of 10 ms for {LINES} lines", ticks(&rig));
+    assert!(rig.resident_kb() < 8 * 1024, "{} kB", rig.resident_kb());
     within(handle.stop()).await.unwrap();
 }
 
@@ -52,6 +53,7 @@ async fn a_line_by_line_flood_costs_little() {
     assert_dense(&read_lines(&mut records, 50_000).await, 1);
     let rate = 50_000.0 / begun.elapsed().as_secs_f64();
     println!("{rate:.0} single writes/s; runner {} ticks of 10 ms", ticks(&rig));
+    assert!(ticks(&rig) < 50, "far less than one wake-up a line");
 }
 
 /// Processor time the runner has used.

@@ -55,6 +55,12 @@ impl Rig {
         runner::read_journal(&self.dir, 0).unwrap().collect()
     }
 
+    pub fn resident_kb(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.identity().runner.pid)).unwrap();
+        let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        resident.trim().trim_end_matches(" kB").parse().unwrap()
+    }
+
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.dir.join("runner.log")).unwrap()
     }
@@ -81,6 +87,17 @@ pub fn exe() -> PathBuf {
 
 pub async fn within<T>(work: impl Future<Output = T>) -> T {
     tokio::time::timeout(DEADLINE, work).await.expect("the deadline has passed")
+}
+
+/// For what nothing tells of: looks again and again, with the deadline of all waits.
+pub async fn eventually(holds: impl Fn() -> bool) {
+    let mut look = tokio::time::interval(Duration::from_millis(5));
+    within(async {
+        while !holds() {
+            look.tick().await;
+        }
+    })
+    .await;
 }
 
 /// Reads until `enough` says so and returns everything read.
