@@ -1,5 +1,6 @@
 //! An ACP agent that behaves badly on demand. The first argument says how it starts; the first word of a prompt what it
 //! does then. It exists for the tests of connections.
+#![allow(clippy::disallowed_methods, reason = "leaving abruptly is one of the things it is for")]
 
 use std::io::{self, BufRead, Write};
 use std::process::exit;

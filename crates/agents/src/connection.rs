@@ -12,7 +12,7 @@ use domain::agent::ToolCall;
 use runner::{AttachError, RequestError, Spec, StartError};
 use serde_json::Value;
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use crate::acp::decoder::Decoder;
@@ -97,16 +97,8 @@ struct Inner {
     peer: Arc<Peer>,
     capabilities: Capabilities,
     deadlines: Deadlines,
-    _driver: Owned,
-}
-
-/// The driver task, ended with its owner.
-struct Owned(JoinHandle<()>);
-
-impl Drop for Owned {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
+    /// Holds the one driver task, which ends with it.
+    _driver: JoinSet<()>,
 }
 
 impl Connection {
@@ -147,7 +139,7 @@ impl Connection {
         Ok(Self::new(peer, capabilities, deadlines, driver))
     }
 
-    fn new(peer: Arc<Peer>, capabilities: Capabilities, deadlines: Deadlines, driver: Owned) -> Self {
+    fn new(peer: Arc<Peer>, capabilities: Capabilities, deadlines: Deadlines, driver: JoinSet<()>) -> Self {
         Self { inner: Arc::new(Inner { peer, capabilities, deadlines, _driver: driver }) }
     }
 
@@ -202,12 +194,7 @@ impl Connection {
 
     /// Returns the options as they are afterwards, where the agent says so; the newest come as an update anyway.
     /// Agents without options take the two that everybody has by their older methods.
-    pub async fn set_option(
-        &self,
-        agent_session: &str,
-        config_id: &str,
-        value: &OptionValue,
-    ) -> Result<Option<Value>, RpcError> {
+    pub async fn set_option(&self, agent_session: &str, config_id: &str, value: &OptionValue) -> Result<Option<Value>, RpcError> {
         let deadline = self.inner.deadlines.other;
         let params = request::set_option(agent_session, config_id, value);
         match self.counted("session/set_config_option", &params, deadline).await {
@@ -287,8 +274,10 @@ impl Connection {
     }
 }
 
-fn spawn(peer: Arc<Peer>, source: Source, decoder: Decoder, cursor: u64, signals: mpsc::Sender<Batch>) -> Owned {
-    Owned(tokio::spawn(Driver::new(peer, source, decoder, cursor, signals).run()))
+fn spawn(peer: Arc<Peer>, source: Source, decoder: Decoder, cursor: u64, signals: mpsc::Sender<Batch>) -> JoinSet<()> {
+    let mut task = JoinSet::new();
+    task.spawn(Driver::new(peer, source, decoder, cursor, signals).run());
+    task
 }
 
 async fn initialize(peer: &Peer, deadline: Duration) -> Result<Capabilities, ConnectError> {

@@ -34,10 +34,20 @@ impl fmt::Display for RpcId {
 
 #[derive(Debug)]
 pub enum Message<'a> {
-    Request { id: RpcId, method: Cow<'a, str>, params: Option<&'a RawValue> },
-    Notification { method: Cow<'a, str>, params: Option<&'a RawValue> },
+    Request {
+        id: RpcId,
+        method: Cow<'a, str>,
+        params: Option<&'a RawValue>,
+    },
+    Notification {
+        method: Cow<'a, str>,
+        params: Option<&'a RawValue>,
+    },
     /// `outcome` is `None` where the answer holds neither a result nor an error.
-    Response { id: RpcId, outcome: Option<Result<&'a RawValue, ErrorObject>> },
+    Response {
+        id: RpcId,
+        outcome: Option<Result<&'a RawValue, ErrorObject>>,
+    },
 }
 
 #[derive(Clone, PartialEq, Debug)]

@@ -19,28 +19,55 @@ pub struct Batch {
 #[derive(Clone, PartialEq, Debug)]
 pub enum Signal {
     /// Message text; neighbouring chunks of one agent session are joined.
-    Text { agent_session: Arc<str>, text: String },
-    Update { agent_session: Arc<str>, update: Update },
+    Text {
+        agent_session: Arc<str>,
+        text: String,
+    },
+    Update {
+        agent_session: Arc<str>,
+        update: Update,
+    },
     /// What an agent repeats while it loads a session: history, never live output.
-    Replay { agent_session: Arc<str>, part: Part },
-    Permission { agent_session: Arc<str>, rpc_id: RpcId, ask: PermissionAsk },
+    Replay {
+        agent_session: Arc<str>,
+        part: Part,
+    },
+    Permission {
+        agent_session: Arc<str>,
+        rpc_id: RpcId,
+        ask: PermissionAsk,
+    },
     /// The agent no longer needs the answer to this request, which it is still owed.
-    Withdrawn { rpc_id: RpcId },
-    TurnEnd { call_id: String, result: Result<TurnEnd, RpcError> },
+    Withdrawn {
+        rpc_id: RpcId,
+    },
+    TurnEnd {
+        call_id: String,
+        result: Result<TurnEnd, RpcError>,
+    },
     /// A notification that belongs to no agent session, as it came.
-    Other { method: String, params: Value },
+    Other {
+        method: String,
+        params: Value,
+    },
     /// A line that is no message: its beginning, or its length where it was too long to be kept.
-    BadLine { text: String, oversized_bytes: Option<u64> },
+    BadLine {
+        text: String,
+        oversized_bytes: Option<u64>,
+    },
     /// For people, from the runner.
     Notice(String),
     /// The agent process has ended. Always the last signal; every pending request has failed by then.
-    Gone { exit: Exit, text: String },
+    Gone {
+        exit: Exit,
+        text: String,
+    },
 }
 
 #[derive(Clone, PartialEq, Debug)]
 pub enum Part {
     Text(String),
-    Update(Update),
+    Update(Box<Update>),
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -63,7 +90,8 @@ impl Exit {
         let how = match (self.code, self.signal) {
             (_, Some(signal)) => format!("the agent was ended by signal {signal}"),
             (Some(code), None) => format!("the agent exited with status {code}"),
-            (None, None) => "the agent is gone".to_owned(),
+            (None, None) if self.stderr_tail.is_empty() => "the agent's runner is gone".to_owned(),
+            (None, None) => "the agent could not be started".to_owned(),
         };
         match self.stderr_tail.lines().map(str::trim).rfind(|line| !line.is_empty()) {
             Some(last) => format!("{how}: {}", cut(last, 400)),
@@ -142,9 +170,7 @@ impl Signals {
             Some(Signal::Replay { agent_session: last, part: Part::Text(joined) }) if last == agent_session => {
                 joined.push_str(text);
             }
-            _ => self
-                .0
-                .push(Signal::Replay { agent_session: agent_session.clone(), part: Part::Text(text.to_owned()) }),
+            _ => self.0.push(Signal::Replay { agent_session: agent_session.clone(), part: Part::Text(text.to_owned()) }),
         }
     }
 

@@ -3,11 +3,12 @@
 //! A kill may tear the last line of a file; a torn tail is cut before anything is appended, and a line that
 //! cannot be read is passed over, so that one bad line never costs the whole session.
 
+use std::cmp::Reverse;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
@@ -19,7 +20,7 @@ pub(crate) enum Record {
     Session {
         id: String,
         cwd: PathBuf,
-        created_at: String,
+        at: Timestamp,
     },
     Cwd {
         cwd: PathBuf,
@@ -35,6 +36,7 @@ pub(crate) enum Record {
     },
     Prompt {
         text: String,
+        at: Timestamp,
     },
     /// A piece of the agent's message; neighbours belong together.
     Text {
@@ -48,6 +50,7 @@ pub(crate) enum Record {
     },
     End {
         stop_reason: String,
+        at: Timestamp,
     },
 }
 
@@ -57,14 +60,14 @@ pub(crate) struct Summary {
     pub id: String,
     pub cwd: PathBuf,
     pub title: Option<String>,
-    pub updated: SystemTime,
+    /// From the records: a file's own time is too coarse to put sessions in order.
+    pub updated: Timestamp,
 }
 
 impl Summary {
     /// Newest first, the id breaking ties: the order of the list, and what a cursor points into.
-    pub fn sort_key(&self) -> (std::cmp::Reverse<u128>, &str) {
-        let age = self.updated.duration_since(UNIX_EPOCH).unwrap_or_default();
-        (std::cmp::Reverse(age.as_nanos()), &self.id)
+    pub fn sort_key(&self) -> (Reverse<i128>, &str) {
+        (Reverse(self.updated.as_nanosecond()), &self.id)
     }
 }
 
@@ -134,23 +137,27 @@ fn summarise(path: &Path) -> Option<Summary> {
     let id = path.file_name()?.to_str()?.strip_suffix(".ndjson")?.to_owned();
     Uuid::parse_str(&id).ok()?;
     let file = File::open(path).ok()?;
-    let updated = file.metadata().and_then(|meta| meta.modified()).ok()?;
-    let (mut cwd, mut title) = (None, None);
+    let (mut cwd, mut title, mut updated) = (None, None, None);
     // Most lines of a long session are text: only those that matter here are parsed.
-    const WANTED: [&[u8]; 3] = [b"{\"type\":\"session\"", b"{\"type\":\"cwd\"", b"{\"type\":\"title\""];
+    const WANTED: [&str; 5] = ["session", "cwd", "title", "prompt", "end"];
+    let is_wanted = |line: &[u8]| {
+        let rest = line.strip_prefix(b"{\"type\":\"").unwrap_or_default();
+        WANTED.iter().any(|kind| rest.starts_with(kind.as_bytes()))
+    };
     for line in BufReader::new(file).split(b'\n') {
         let line = line.ok()?;
-        if !WANTED.iter().any(|start| line.starts_with(start)) {
+        if !is_wanted(&line) {
             continue;
         }
         match serde_json::from_slice(&line) {
-            Ok(Record::Session { cwd: first, .. }) => cwd = Some(first),
+            Ok(Record::Session { cwd: first, at, .. }) => (cwd, updated) = (Some(first), Some(at)),
+            Ok(Record::Prompt { at, .. } | Record::End { at, .. }) => updated = Some(at),
             Ok(Record::Cwd { cwd: moved }) => cwd = Some(moved),
             Ok(Record::Title { title: given }) => title = Some(given),
             _ => {}
         }
     }
-    Some(Summary { id, cwd: cwd?, title, updated })
+    Some(Summary { id, cwd: cwd?, title, updated: updated? })
 }
 
 /// One session's file, open for appending.

@@ -110,7 +110,7 @@ impl Session {
             match record {
                 Record::Mode { mode } => state.mode = Mode::from_id(mode).unwrap_or(state.mode),
                 Record::Pace { pace } => state.pace = Pace::from_id(pace).unwrap_or(state.pace),
-                Record::Prompt { text } => {
+                Record::Prompt { text, .. } => {
                     state.bytes += text.len() as u64;
                     state.prompts.push(text.clone());
                 }

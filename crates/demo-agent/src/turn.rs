@@ -8,6 +8,7 @@ mod tool_call;
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 pub(crate) use command::ShellEvent;
@@ -52,7 +53,7 @@ impl<'a> Turn<'a> {
 
     /// Works on the prompt and returns the stop reason.
     pub fn run(mut self, prompt: &Prompt) -> &'static str {
-        self.session.record(&Record::Prompt { text: prompt.text.clone() });
+        self.session.record(&Record::Prompt { text: prompt.text.clone(), at: Timestamp::now() });
         if self.session.add_prompt(&prompt.text) == 0 {
             self.give_title(prompt);
         }
@@ -65,7 +66,7 @@ impl<'a> Turn<'a> {
             }
         };
         self.update(&self.session.usage());
-        self.session.record(&Record::End { stop_reason: stop_reason.into() });
+        self.session.record(&Record::End { stop_reason: stop_reason.into(), at: Timestamp::now() });
         stop_reason
     }
 
@@ -116,7 +117,7 @@ impl<'a> Turn<'a> {
     fn give_title(&self, prompt: &Prompt) {
         let line = prompt.words.lines().map(str::trim).find(|line| !line.is_empty());
         let title: String = line.unwrap_or("Untitled").chars().take(TITLE_CHARS).collect();
-        let now = jiff::Timestamp::now().to_string();
+        let now = Timestamp::now().to_string();
         self.update(&json!({ "sessionUpdate": "session_info_update", "title": title, "updatedAt": now }));
         self.session.record(&Record::Title { title });
     }

@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 /// Something an agent did in one of its sessions.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "tool calls are most of what is kept, and a box would cost more than it saves")]
 pub enum Update {
     /// The agent's reasoning, a piece at a time.
     Thought { text: String },

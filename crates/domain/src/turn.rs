@@ -135,6 +135,26 @@ impl Session {
         }
     }
 
+    /// After a restart: the agent has this call's prompt, so whatever it says belongs to it.
+    pub fn begun(&mut self, call_id: &str) {
+        if let Some(turn) = &mut self.turn {
+            turn.set(call_id, |call| call.state = CallState::Running);
+        }
+    }
+
+    /// After a restart: a confirmation that the log opened and that waits no longer was given, and its tool has not answered yet.
+    pub fn confirmed(&mut self, waiting: &[ToolCall]) {
+        let Some(turn) = &mut self.turn else { return };
+        if let Phase::Tools { calls, .. } = &mut turn.phase {
+            for call in calls.iter_mut().filter(|call| call.state == CallState::Asking) {
+                if !waiting.iter().any(|open| open.id == call.call.id) {
+                    call.work = Work::Plain;
+                    call.state = CallState::Waiting;
+                }
+            }
+        }
+    }
+
     pub fn is_queued(&self, message_id: MessageId) -> bool {
         self.queue.iter().any(|item| item.message_id == message_id)
     }

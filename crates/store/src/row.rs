@@ -62,6 +62,10 @@ pub enum Row {
         id: String,
         cursor: u64,
     },
+    RunnerCapabilities {
+        id: String,
+        capabilities: Option<Value>,
+    },
     RemoveRunner {
         id: String,
     },

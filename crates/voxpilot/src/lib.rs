@@ -3,4 +3,5 @@
 pub mod config;
 pub mod doctor;
 pub mod logging;
+pub mod serve;
 pub mod token;

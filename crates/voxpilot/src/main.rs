@@ -1,12 +1,13 @@
 //! The command line: picks a command, gives it the settings, turns its outcome into an exit code.
 
 use std::io::IsTerminal;
+use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use clap::{Arg, ArgMatches, Command};
 use voxpilot::config::{self, ConfigError};
-use voxpilot::doctor;
+use voxpilot::{doctor, serve};
 
 fn main() -> ExitCode {
     match run(&command().get_matches()) {
@@ -28,7 +29,11 @@ fn command() -> Command {
         .subcommand(with_settings("serve", "Run the server"))
         .subcommand(with_settings("config", "Print every setting and where it came from"))
         .subcommand(with_settings("doctor", "Check what is installed, logged in and reachable"))
-        .subcommand(Command::new("demo-agent").about("Run the built-in agent on stdio"))
+        .subcommand(
+            Command::new("demo-agent")
+                .about("Run the built-in agent on stdio")
+                .arg(Arg::new("flags").num_args(0..).trailing_var_arg(true).allow_hyphen_values(true)),
+        )
         .subcommand(Command::new("openapi").hide(true).about("Print the description of the HTTP interface"))
         .subcommand(Command::new("runner").hide(true).arg(Arg::new("dir").required(true)))
 }
@@ -37,7 +42,23 @@ fn run(matches: &ArgMatches) -> Result<ExitCode> {
     match matches.subcommand() {
         Some(("config", matches)) => print_config(matches),
         Some(("doctor", matches)) => examine(matches),
-        Some((name, _)) => bail!("`{name}` is not built yet"),
+        Some(("serve", matches)) => {
+            let (config, sources) = config::load(config::flags(matches))?;
+            serve::run(&config, &sources)
+        }
+        Some(("demo-agent", matches)) => {
+            let flags = matches.get_many::<String>("flags").into_iter().flatten().cloned();
+            Ok(demo_agent::run(flags))
+        }
+        Some(("runner", matches)) => {
+            let dir: &String = matches.get_one("dir").context("the runner's directory is missing")?;
+            Ok(runner::run(Path::new(dir)))
+        }
+        Some(("openapi", _)) => {
+            println!("{}", web::openapi_document());
+            Ok(ExitCode::SUCCESS)
+        }
+        Some((name, _)) => bail!("there is no command `{name}`"),
         None => bail!("no command given"),
     }
 }

@@ -65,7 +65,7 @@ impl Decoder {
     pub fn knowing(calls: Vec<(String, ToolCall)>, loads: Vec<(String, String)>, prompts: Vec<(String, String)>) -> Self {
         let mut decoder = Self::default();
         for (session, call) in calls {
-            decoder.calls.lay(&session.into(), Report { call, terminal_output: None });
+            decoder.calls.lay(&session.into(), Report::from(call));
         }
         decoder.loads = loads.into_iter().map(|(name, session)| (id::load(&name), session.into())).collect();
         decoder.prompts = prompts.into_iter().map(|(session, call)| (session.into(), call)).collect();
@@ -175,7 +175,7 @@ impl Decoder {
         let ask = request.ask(json, known);
         // Some agents report a call for the first time by asking for it.
         if let Some(call) = call.filter(|_| first_seen) {
-            self.piece(&agent_session, Piece::ToolCall(Report { call, terminal_output: None }), &mut out.signals);
+            self.piece(&agent_session, Piece::ToolCall(Report::from(call)), &mut out.signals);
         }
         out.signals.push(Signal::Permission { agent_session, rpc_id: id, ask });
     }
@@ -228,6 +228,10 @@ impl Decoder {
         match piece {
             Piece::Text(text) => self.text(session, &text, signals),
             Piece::ToolCall(report) => {
+                // Told anew, a call of an earlier life starts over.
+                if report.is_whole && self.is_loading(session) {
+                    self.calls.forget(session, &report.call.id);
+                }
                 let call = self.calls.lay(session, report);
                 self.update(session, Update::ToolCall(call), signals);
             }
@@ -246,7 +250,7 @@ impl Decoder {
 
     fn update(&self, session: &Arc<str>, update: Update, signals: &mut Signals) {
         if self.is_loading(session) {
-            signals.push(Signal::Replay { agent_session: session.clone(), part: Part::Update(update) });
+            signals.push(Signal::Replay { agent_session: session.clone(), part: Part::Update(Box::new(update)) });
         } else {
             signals.update(session, update);
         }

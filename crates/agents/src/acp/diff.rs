@@ -11,11 +11,7 @@ pub fn unified(path: &str, old: Option<&str>, new: &str) -> String {
         Some(_) => (format!("a/{name}"), format!("b/{name}")),
         None => ("/dev/null".to_owned(), format!("b/{name}")),
     };
-    TextDiff::from_lines(old.unwrap_or_default(), new)
-        .unified_diff()
-        .context_radius(CONTEXT_LINES)
-        .header(&from, &to)
-        .to_string()
+    TextDiff::from_lines(old.unwrap_or_default(), new).unified_diff().context_radius(CONTEXT_LINES).header(&from, &to).to_string()
 }
 
 #[cfg(test)]

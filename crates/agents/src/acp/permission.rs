@@ -26,9 +26,7 @@ pub(super) fn read(json: &str) -> Option<Request> {
         options: Option<Vec<Value>>,
         title: Option<String>,
     }
-    let wire: Wire = serde_json::from_str(json)
-        .ok()
-        .or_else(|| serde_json::from_str(&jsonrpc::mend_surrogates(json)?).ok())?;
+    let wire: Wire = serde_json::from_str(json).ok().or_else(|| serde_json::from_str(&jsonrpc::mend_surrogates(json)?).ok())?;
     Some(Request {
         agent_session: wire.session_id,
         report: wire.tool_call.and_then(|call| tool_call::read_value(call).ok()),
@@ -40,11 +38,7 @@ pub(super) fn read(json: &str) -> Option<Request> {
 fn option(entry: &Value) -> Option<PermissionOption> {
     let text = |key: &str| entry[key].as_str().map(str::to_owned);
     let option_id = text("optionId")?;
-    Some(PermissionOption {
-        name: text("name").unwrap_or_else(|| option_id.clone()),
-        kind: text("kind").unwrap_or_default(),
-        option_id,
-    })
+    Some(PermissionOption { name: text("name").unwrap_or_else(|| option_id.clone()), kind: text("kind").unwrap_or_default(), option_id })
 }
 
 impl Request {

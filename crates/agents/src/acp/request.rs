@@ -4,10 +4,10 @@ use std::path::Path;
 
 use agent_client_protocol_schema::ProtocolVersion;
 use agent_client_protocol_schema::v1::{
-    CancelNotification, ClientCapabilities, ClientSessionCapabilities, CloseSessionRequest, ContentBlock,
-    FileSystemCapabilities, Implementation, InitializeRequest, ListSessionsRequest, LoadSessionRequest,
-    NewSessionRequest, NoticeCapabilities, PromptRequest, RequestPermissionOutcome, RequestPermissionResponse,
-    ResumeSessionRequest, SelectedPermissionOutcome, SetSessionConfigOptionRequest, SetSessionModeRequest, TextContent,
+    CancelNotification, ClientCapabilities, ClientSessionCapabilities, CloseSessionRequest, ContentBlock, FileSystemCapabilities,
+    Implementation, InitializeRequest, ListSessionsRequest, LoadSessionRequest, NewSessionRequest, NoticeCapabilities, PromptRequest,
+    RequestPermissionOutcome, RequestPermissionResponse, ResumeSessionRequest, SelectedPermissionOutcome, SetSessionConfigOptionRequest,
+    SetSessionModeRequest, TextContent,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -72,9 +72,7 @@ pub fn set_model(agent_session: &str, model_id: &str) -> Value {
 pub fn set_option(agent_session: &str, config_id: &str, value: &OptionValue) -> Value {
     let (session, config) = (agent_session.to_owned(), config_id.to_owned());
     match value {
-        OptionValue::Choice(choice) => {
-            self::value(&SetSessionConfigOptionRequest::new(session, config, choice.as_str()))
-        }
+        OptionValue::Choice(choice) => self::value(&SetSessionConfigOptionRequest::new(session, config, choice.as_str())),
         OptionValue::Switch(on) => self::value(&SetSessionConfigOptionRequest::new(session, config, *on)),
     }
 }

@@ -13,7 +13,17 @@ const MAX_REMEMBERED: usize = 512;
 /// One report: what it mentions of the call, and terminal output that continues what came before.
 pub(super) struct Report {
     pub call: ToolCall,
-    pub terminal_output: Option<String>,
+    /// The tool's own name, for a call without a title.
+    name: Option<String>,
+    terminal_output: Option<String>,
+    /// It is the first report of its call, not a change of it.
+    pub is_whole: bool,
+}
+
+impl From<ToolCall> for Report {
+    fn from(call: ToolCall) -> Self {
+        Self { call, name: None, terminal_output: None, is_whole: false }
+    }
 }
 
 #[derive(Deserialize)]
@@ -43,15 +53,17 @@ pub(super) fn read_value(value: Value) -> serde_json::Result<Report> {
 fn report(wire: Wire) -> Report {
     let meta = |pointer: &str| wire.meta.as_ref()?.pointer(pointer);
     // Shell results say how they ended only here; a call that ends with another status is "completed" all the same.
-    let shell_exit = wire.raw_output.as_ref().and_then(|output| output.get("contents")?.as_array()).and_then(|contents| {
-        contents.iter().rev().find_map(|content| content.get("exitCode")?.as_i64())
-    });
+    let shell_exit = wire
+        .raw_output
+        .as_ref()
+        .and_then(|output| output.get("contents")?.as_array())
+        .and_then(|contents| contents.iter().rev().find_map(|content| content.get("exitCode")?.as_i64()));
     let exit_code = shell_exit.or_else(|| meta("/terminal_exit/exit_code")?.as_i64());
     let parent = meta("/github.com~1copilot/agentId").and_then(Value::as_str).map(str::to_owned);
     let terminal_output = meta("/terminal_output_delta/data").and_then(Value::as_str).map(str::to_owned);
     let call = ToolCall {
         id: wire.tool_call_id,
-        title: wire.title.or(wire.name),
+        title: wire.title,
         kind: wire.kind,
         status: wire.status,
         content: wire.content.map(|items| items.into_iter().map(content).collect()),
@@ -61,20 +73,16 @@ fn report(wire: Wire) -> Report {
         exit_code,
         parent,
     };
-    Report { call, terminal_output }
+    Report { call, name: wire.name, terminal_output, is_whole: false }
 }
 
 fn content(item: Value) -> ToolContent {
     let text = |pointer: &str| item.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
     let known = match item["type"].as_str() {
-        Some("content") if item["content"]["type"] == "text" => {
-            text("/content/text").map(|text| ToolContent::Text { text })
+        Some("content") if item["content"]["type"] == "text" => text("/content/text").map(|text| ToolContent::Text { text }),
+        Some("diff") => {
+            text("/path").zip(text("/newText")).map(|(path, new_text)| ToolContent::Diff { path, old_text: text("/oldText"), new_text })
         }
-        Some("diff") => text("/path").zip(text("/newText")).map(|(path, new_text)| ToolContent::Diff {
-            path,
-            old_text: text("/oldText"),
-            new_text,
-        }),
         Some("terminal") => text("/terminalId").map(|terminal_id| ToolContent::Terminal { terminal_id }),
         _ => None,
     };
@@ -94,6 +102,12 @@ impl Calls {
         self.calls.get(&(agent_session.clone(), id.to_owned()))
     }
 
+    pub fn forget(&mut self, agent_session: &Arc<str>, id: &str) {
+        let key = (agent_session.clone(), id.to_owned());
+        self.calls.remove(&key);
+        self.order.retain(|known| *known != key);
+    }
+
     /// Lays a report over what is known of the call and returns the whole.
     pub fn lay(&mut self, agent_session: &Arc<str>, report: Report) -> ToolCall {
         let key = (agent_session.clone(), report.call.id.clone());
@@ -101,11 +115,11 @@ impl Calls {
             self.forget_old();
             self.order.push_back(key.clone());
         }
-        let call = self
-            .calls
-            .entry(key)
-            .or_insert_with(|| ToolCall { id: report.call.id.clone(), ..ToolCall::default() });
+        let call = self.calls.entry(key).or_insert_with(|| ToolCall { id: report.call.id.clone(), ..ToolCall::default() });
         call.merge(report.call);
+        if call.title.is_none() {
+            call.title = report.name;
+        }
         if let Some(output) = report.terminal_output {
             append(call.content.get_or_insert_default(), &output);
         }
@@ -159,10 +173,7 @@ mod tests {
         let mut calls = Calls::default();
         lay(&mut calls, r#"{"toolCallId":"c","content":[{"type":"terminal","terminalId":"t"}]}"#);
         lay(&mut calls, r#"{"toolCallId":"c","_meta":{"terminal_output_delta":{"data":"a"}}}"#);
-        let call = lay(
-            &mut calls,
-            r#"{"toolCallId":"c","_meta":{"terminal_output_delta":{"data":"b"},"terminal_exit":{"exit_code":1}}}"#,
-        );
+        let call = lay(&mut calls, r#"{"toolCallId":"c","_meta":{"terminal_output_delta":{"data":"b"},"terminal_exit":{"exit_code":1}}}"#);
         assert_eq!(call.exit_code, Some(1));
         assert_eq!(call.content.unwrap()[1], ToolContent::Text { text: "ab".into() });
     }

@@ -84,12 +84,14 @@ pub(super) fn value(json: &str) -> Value {
 /// `None` where the kind is unknown or its payload is not of the known shape.
 fn typed(kind: &str, json: &str) -> Option<Piece> {
     let update = match kind {
-        "agent_message_chunk" => {
-            return chunk(json, Piece::Text);
-        }
+        "agent_message_chunk" => return chunk(json, Piece::Text),
         "agent_thought_chunk" => return chunk(json, |text| Piece::Update(Update::Thought { text })),
         "user_message_chunk" => return chunk(json, |text| Piece::Update(Update::UserMessage { text })),
-        "tool_call" | "tool_call_update" => return tool_call::read(json).ok().map(Piece::ToolCall),
+        "tool_call" | "tool_call_update" => {
+            let mut report = tool_call::read(json).ok()?;
+            report.is_whole = kind == "tool_call";
+            return Some(Piece::ToolCall(report));
+        }
         "plan" => plan(json)?,
         "usage_update" => usage(json)?,
         "session_info_update" => title(json)?,
@@ -105,12 +107,10 @@ fn typed(kind: &str, json: &str) -> Option<Piece> {
 fn chunk(json: &str, of_text: impl Fn(String) -> Piece) -> Option<Piece> {
     let content = field(json, "content")?;
     match content {
-        Value::Object(mut block) if block.get("type").is_some_and(|kind| kind == "text") => {
-            match block.get_mut("text").map(Value::take) {
-                Some(Value::String(text)) => Some(of_text(text)),
-                _ => None,
-            }
-        }
+        Value::Object(mut block) if block.get("type").is_some_and(|kind| kind == "text") => match block.get_mut("text").map(Value::take) {
+            Some(Value::String(text)) => Some(of_text(text)),
+            _ => None,
+        },
         content => Some(Piece::Update(Update::Content { content })),
     }
 }

@@ -2,18 +2,14 @@
 
 use std::ffi::OsString;
 
-const NAMES: &[&str] =
-    &["GH_TOKEN", "GITHUB_TOKEN", "GH_HOST", "HOME", "USER", "SHELL", "PATH", "TMPDIR", "LANG", "TERM", "TZ"];
+const NAMES: &[&str] = &["GH_TOKEN", "GITHUB_TOKEN", "GH_HOST", "HOME", "USER", "SHELL", "PATH", "TMPDIR", "LANG", "TERM", "TZ"];
 const PREFIXES: &[&str] = &["COPILOT_", "XDG_", "LC_"];
 /// In upper and in lower case.
 const PROXIES: &[&str] = &["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "FTP_PROXY"];
 const OURS: &str = "VOXPILOT_";
 
 /// `extra` comes from the configuration: it adds and replaces, but even it passes nothing of ours.
-pub fn environment(
-    vars: impl Iterator<Item = (OsString, OsString)>,
-    extra: &[(String, String)],
-) -> Vec<(String, String)> {
+pub fn environment(vars: impl Iterator<Item = (OsString, OsString)>, extra: &[(String, String)]) -> Vec<(String, String)> {
     let inherited = vars
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .filter(|(name, _)| is_allowed(name) && !extra.iter().any(|(added, _)| added == name));
@@ -34,8 +30,24 @@ mod tests {
     #[test]
     fn only_what_is_on_the_list_passes() {
         let passing = [
-            "COPILOT_HOME", "GH_TOKEN", "GITHUB_TOKEN", "GH_HOST", "HOME", "USER", "SHELL", "PATH", "TMPDIR",
-            "XDG_RUNTIME_DIR", "LANG", "LC_ALL", "TERM", "TZ", "HTTPS_PROXY", "https_proxy", "no_proxy", "ALL_PROXY",
+            "COPILOT_HOME",
+            "GH_TOKEN",
+            "GITHUB_TOKEN",
+            "GH_HOST",
+            "HOME",
+            "USER",
+            "SHELL",
+            "PATH",
+            "TMPDIR",
+            "XDG_RUNTIME_DIR",
+            "LANG",
+            "LC_ALL",
+            "TERM",
+            "TZ",
+            "HTTPS_PROXY",
+            "https_proxy",
+            "no_proxy",
+            "ALL_PROXY",
         ];
         let stopped = ["VOXPILOT_TOKEN", "OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "LD_PRELOAD", "Http_Proxy", "HOMEPAGE"];
         let vars = passing.iter().chain(&stopped).map(|name| (OsString::from(name), OsString::from("v")));

@@ -43,13 +43,7 @@ impl Peer {
     }
 
     /// Asks under the name the agent knows the method by; while that is unknown, under one after another.
-    pub async fn request(
-        &self,
-        id: &str,
-        method: &'static str,
-        params: &Value,
-        deadline: Duration,
-    ) -> Result<Box<RawValue>, RpcError> {
+    pub async fn request(&self, id: &str, method: &'static str, params: &Value, deadline: Duration) -> Result<Box<RawValue>, RpcError> {
         if let Some(name) = self.pending.name(method) {
             return self.ask(id, name, params, deadline).await;
         }
@@ -73,9 +67,7 @@ impl Peer {
         let answered = timeout(deadline, async {
             match self.write(Uuid::now_v7(), jsonrpc::request(id, method, params)).await {
                 // The journal knows how the agent ended, and the driver is about to read it.
-                Err(RpcError::Gone(text)) => {
-                    timeout(LAST_WORDS, waiting.answer()).await.unwrap_or(Err(RpcError::Gone(text)))
-                }
+                Err(RpcError::Gone(text)) => timeout(LAST_WORDS, waiting.answer()).await.unwrap_or(Err(RpcError::Gone(text))),
                 written => {
                     written?;
                     waiting.answer().await
@@ -93,12 +85,8 @@ impl Peer {
 
     pub async fn prompt(&self, write_id: Uuid, call_id: &str, agent_session: &str, text: &str) -> Result<(), RpcError> {
         let name = self.pending.name(PROMPT_METHOD);
-        let prompt = Prompt {
-            write_id,
-            agent_session: agent_session.to_owned(),
-            text: text.to_owned(),
-            name: name.unwrap_or(PROMPT_METHOD),
-        };
+        let prompt =
+            Prompt { write_id, agent_session: agent_session.to_owned(), text: text.to_owned(), name: name.unwrap_or(PROMPT_METHOD) };
         let line = prompt_line(call_id, &prompt);
         if name.is_none() {
             self.pending.prompt_sent(call_id, prompt);

@@ -99,11 +99,12 @@ async fn a_crash_in_mid_line_keeps_everything_before_it() {
 async fn leaving_without_an_answer_fails_what_is_pending() {
     let mut odd = Odd::start("mute", deadlines()).await.unwrap();
     let connection = odd.connection.clone();
-    let pending = tokio::spawn(async move { connection.new_session("main", "/".as_ref()).await });
-    odd.prompt("c", "leave").await;
-    let signals = odd.until(|signal| matches!(signal, Signal::Gone { .. })).await;
+    let (pending, signals) = tokio::join!(connection.new_session("main", "/".as_ref()), async {
+        odd.prompt("c", "leave").await;
+        odd.until(|signal| matches!(signal, Signal::Gone { .. })).await
+    });
     assert!(!signals.iter().any(|signal| matches!(signal, Signal::TurnEnd { .. })));
-    assert!(matches!(pending.await.unwrap(), Err(RpcError::Gone(_))));
+    assert_eq!(pending.unwrap_err(), RpcError::Gone("the agent exited with status 0".into()));
 }
 
 #[tokio::test]

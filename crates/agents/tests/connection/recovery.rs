@@ -1,6 +1,7 @@
 //! A server that dies and comes back finds everything, once.
 
-use agents::{Known, Signal};
+use agents::{Known, RpcError, Signal};
+use rustix::process::{Pid, kill_process};
 
 use crate::odd::{Odd, text};
 
@@ -31,6 +32,22 @@ async fn a_permission_is_answered_by_the_next_server() {
     let (signals, _) = odd.turn().await;
     assert_eq!(text(&signals), r#"-32601 {"outcome":"selected","optionId":"yes"}"#);
     odd.connection.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_runner_that_is_killed_is_noticed_and_its_records_are_kept() {
+    let mut odd = Odd::ready().await;
+    odd.prompt("call_1", "hi").await;
+    odd.turn().await;
+    odd.prompt("call_2", "wait").await;
+    let [found] = &runner::find(odd.dir.path())[..] else { panic!("one runner") };
+    let pid = Pid::from_raw(found.identity.as_ref().unwrap().runner.pid).unwrap();
+    kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    let signals = odd.until(|signal| matches!(signal, Signal::Gone { .. })).await;
+    assert!(matches!(signals.last(), Some(Signal::Gone { text, .. }) if text == "the agent's runner is gone"));
+    assert!(matches!(odd.connection.new_session("x", "/".as_ref()).await, Err(RpcError::Gone(_))));
+    let [found] = &runner::find(odd.dir.path())[..] else { panic!("one runner") };
+    runner::end_leftovers(found).await.unwrap();
 }
 
 #[tokio::test]

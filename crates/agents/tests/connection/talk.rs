@@ -54,7 +54,7 @@ async fn a_loaded_session_repeats_its_history_apart() {
         Signal::Replay { part, .. } => Some(part.clone()),
         _ => None,
     });
-    let user = Part::Update(Update::UserMessage { text: "before".into() });
+    let user = Part::Update(Box::new(Update::UserMessage { text: "before".into() }));
     assert_eq!(replayed.collect::<Vec<_>>(), [user, Part::Text("history".into())]);
     assert_eq!(text(&signals), "live");
     odd.connection.stop().await.unwrap();

@@ -27,7 +27,7 @@ pub(super) fn updates(records: &[Record]) -> impl Iterator<Item = Value> {
             updates.push(chunk("agent_message_chunk", &std::mem::take(&mut said)));
         }
         match record {
-            Record::Prompt { text } => updates.push(chunk("user_message_chunk", text)),
+            Record::Prompt { text, .. } => updates.push(chunk("user_message_chunk", text)),
             Record::ToolCall { call } => {
                 updates.push(call.clone());
                 let id = call["toolCallId"].as_str().unwrap_or_default();
@@ -64,7 +64,7 @@ mod tests {
     fn neighbouring_texts_become_one_message_and_an_open_call_is_closed() {
         let text = |text: &str| Record::Text { text: text.into() };
         let records = [
-            Record::Prompt { text: "hi".into() },
+            Record::Prompt { text: "hi".into(), at: jiff::Timestamp::UNIX_EPOCH },
             text("a "),
             text("b"),
             Record::ToolCall { call: json!({ "sessionUpdate": "tool_call", "toolCallId": "c" }) },

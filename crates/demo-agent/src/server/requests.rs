@@ -49,7 +49,7 @@ impl Server {
         let id = Uuid::new_v4().to_string();
         let log = self.archive.create(&id).map_err(disk)?;
         let session = Arc::new(Session::new(id.clone(), cwd.clone(), self.options.pace, log));
-        session.record(&Record::Session { id: id.clone(), cwd, created_at: jiff::Timestamp::now().to_string() });
+        session.record(&Record::Session { id: id.clone(), cwd, at: jiff::Timestamp::now() });
         self.sessions().insert(id, Arc::clone(&session));
         Ok(session)
     }
@@ -177,19 +177,16 @@ impl Server {
 fn after(all: &[Summary], cursor: &str) -> Result<usize, RpcError> {
     let (age, id) = cursor
         .split_once('.')
-        .and_then(|(age, id)| Some((age.parse::<u128>().ok()?, id)))
+        .and_then(|(age, id)| Some((age.parse::<i128>().ok()?, id)))
         .ok_or_else(|| RpcError::invalid_params(format!("unknown cursor {cursor:?}")))?;
     let last = (std::cmp::Reverse(age), id);
     Ok(all.partition_point(|summary| summary.sort_key() <= last))
 }
 
 fn listed(summary: &Summary) -> Value {
-    let mut entry = json!({ "sessionId": summary.id, "cwd": summary.cwd });
+    let mut entry = json!({ "sessionId": summary.id, "cwd": summary.cwd, "updatedAt": summary.updated.to_string() });
     if let Some(title) = &summary.title {
         entry["title"] = json!(title);
-    }
-    if let Ok(updated) = jiff::Timestamp::try_from(summary.updated) {
-        entry["updatedAt"] = json!(updated.to_string());
     }
     entry
 }

@@ -25,8 +25,8 @@ impl Session {
         step.effects
     }
 
-    /// The effects that a server which has just folded the log still owes; it asks for nothing twice that could have happened.
-    /// Prompts are not among them: whether one was sent is the runner's to say.
+    /// The effects that a server which has just folded the log still owes. Prompts are among them although they may have been
+    /// sent: they carry the same write id as the first time, and the runner lets it through only once.
     pub fn resume(&mut self, settings: &Settings, now: Now) -> Vec<Effect> {
         let mut step = Step { session: self, settings, now, effects: Vec::new() };
         step.resume();
@@ -154,10 +154,11 @@ impl Step<'_> {
     }
 
     fn model_fault(&mut self, message_id: MessageId, code: String, message: String, repeat: bool) {
-        let Some((streamed, _)) = self.model_stream(message_id) else { return };
+        if self.model_stream(message_id).is_none() {
+            return;
+        }
         let attempt = self.session.turn.as_ref().map_or(0, |turn| turn.attempt);
         if repeat && attempt + 1 < MODEL_ATTEMPTS {
-            let _ = streamed;
             self.append(Event::Superseded { message_id });
             return self.call_model();
         }
@@ -351,13 +352,18 @@ impl Step<'_> {
         let Some(turn) = self.session.turn.as_ref().filter(|turn| !turn.cancelling) else { return };
         let (turn_id, message_id) = (turn.id, turn.message_id());
         let in_model = matches!(turn.phase, Phase::Model { .. });
-        let calls: Vec<String> = turn.calls().iter().map(|call| call.call.id.clone()).collect();
         self.append(Event::Turn(TurnEvent { turn_id, state: TurnState::Running, reason: Some("cancelling".to_owned()) }));
         if in_model {
             self.effects.push(Effect::StopModel);
             self.keep_partial(message_id);
             return self.cancelled();
         }
+        self.stop_calls();
+    }
+
+    fn stop_calls(&mut self) {
+        let Some(turn) = &self.session.turn else { return };
+        let calls: Vec<String> = turn.calls().iter().map(|call| call.call.id.clone()).collect();
         for call_id in calls {
             self.stop_call(&call_id);
         }
@@ -490,12 +496,22 @@ impl Step<'_> {
                 self.call_model();
             }
             Phase::Tools { calls, .. } => {
-                let plain: Vec<_> =
-                    calls.iter().filter(|call| call.work == Work::Plain && call.state != CallState::Done).map(|call| call.call.id.clone()).collect();
-                for call_id in plain {
-                    self.start_call(&call_id);
+                let cancelling = turn.cancelling;
+                let begun: Vec<_> = calls.iter().filter(|call| call.state == CallState::Running).map(|call| call.call.id.clone()).collect();
+                for call_id in begun {
+                    self.set_waiting(&call_id);
+                }
+                self.start_calls();
+                if cancelling {
+                    self.stop_calls();
                 }
             }
+        }
+    }
+
+    fn set_waiting(&mut self, call_id: &str) {
+        if let Some(turn) = &mut self.session.turn {
+            turn.set(call_id, |call| call.state = CallState::Waiting);
         }
     }
 

@@ -28,7 +28,8 @@ pub(crate) async fn page(conn: &mut SqliteConnection, session: SessionId, before
 
 /// The whole conversation, oldest first.
 pub(crate) async fn all(conn: &mut SqliteConnection, session: SessionId) -> Result<Vec<Message>> {
-    let rows = sqlx::query("SELECT * FROM messages WHERE session_id = $1 ORDER BY position").bind(session.to_string()).fetch_all(conn).await?;
+    let rows =
+        sqlx::query("SELECT * FROM messages WHERE session_id = $1 ORDER BY position").bind(session.to_string()).fetch_all(conn).await?;
     rows.iter().map(message).collect()
 }
 

@@ -5,5 +5,6 @@ mod feed;
 mod file;
 mod fixture;
 mod log;
+mod recovery;
 mod tables;
 mod trouble;

@@ -270,7 +270,7 @@ async fn a_snapshot_is_of_one_moment_and_a_feed_goes_on_behind_it() {
 #[tokio::test]
 async fn a_runner_cursor_moves_with_the_events_made_from_it() {
     let (fixture, id) = Fixture::with_session().await;
-    let runner = RunnerRow { id: "r".into(), session: id, agent: "demo".into(), dir: "/d".into(), cursor: 0, state: "live".into() };
+    let runner = RunnerRow { id: "r".into(), session: id, agent: "demo".into(), dir: "/d".into(), cursor: 0, capabilities: None };
     fixture.store.commit(rows(id, vec![Row::Runner(runner.clone())])).await.unwrap();
     let mut last = None;
     for n in 1..=500 {
@@ -305,6 +305,7 @@ async fn agent_sessions_are_kept_by_name() {
         options: None,
         usage: None,
         restored: None,
+        runner_id: None,
     };
     fixture.store.commit(rows(id, vec![Row::AgentSession(agent.clone())])).await.unwrap();
     agent.prompted_at = Some(at(2));

@@ -330,7 +330,7 @@ async fn git_and_all_it_started_are_gone_when_the_call_is_given_up() {
     // A filter of git that holds the writing end of a pipe: the pipe ends when the last process that has it is gone.
     let pipe = repository.path().join(".git/pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let filter = format!("exec 3>{}; echo started >&3; sleep 600", pipe.display());
+    let filter = format!("exec 3>{}; echo started >&3; sleep 60", pipe.display());
     repository.git(&["config", "filter.slow.clean", &filter]);
     repository.write(".gitattributes", "a filter=slow\n");
     repository.write("a", "2\n");

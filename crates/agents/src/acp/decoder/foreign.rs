@@ -40,9 +40,7 @@ impl Decoder {
             Meaning::ToolStart => started(params),
             Meaning::ToolResult => finished(params),
             Meaning::TurnStatus => return self.turn_status(&session, params, signals),
-            Meaning::Error => params.error.map(|error| {
-                Piece::Update(Update::Notice { level: "error".to_owned(), text: words(&error) })
-            }),
+            Meaning::Error => params.error.map(|error| Piece::Update(Update::Notice { level: "error".to_owned(), text: words(&error) })),
         };
         let understood = piece.is_some();
         if let Some(piece) = piece {
@@ -95,7 +93,7 @@ fn finished(params: Params) -> Option<Piece> {
 }
 
 fn report(call: ToolCall) -> Option<Piece> {
-    Some(Piece::ToolCall(Report { call, terminal_output: None }))
+    Some(Piece::ToolCall(Report::from(call)))
 }
 
 fn words(value: &Value) -> String {

@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use domain::agent::ToolContent;
+use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
@@ -32,6 +33,41 @@ fn text(session: &str, text: &str) -> Signal {
     Signal::Text { agent_session: session.into(), text: text.into() }
 }
 
+proptest! {
+    /// Nothing an agent can write stops the decoder, and whatever it writes, the next line is read.
+    #[test]
+    fn any_line_is_survived(
+        garbage in proptest::collection::vec(any::<u8>(), 0..200),
+        text in ".*",
+        at in 0..300_usize,
+        byte in any::<u8>(),
+    ) {
+        let mut decoder = Decoder::default();
+        let mut out = Decoded::default();
+        decoder.from_agent(&garbage, &mut out);
+        let content = json!({ "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": text } });
+        let line = update("a", &content.to_string());
+        let mut damaged = line.clone().into_bytes();
+        let at = at % damaged.len();
+        damaged[at] = byte;
+        decoder.from_agent(&damaged, &mut out);
+        decoder.from_agent(&damaged[..at], &mut out);
+        out.take_signals();
+        decoder.from_agent(line.as_bytes(), &mut out);
+        let expected = (!text.is_empty()).then(|| super::tests::text("a", &text));
+        prop_assert_eq!(out.take_signals(), expected.into_iter().collect::<Vec<_>>());
+    }
+
+    /// Text comes through whole, however an agent's JSON writer escapes it.
+    #[test]
+    fn escaped_text_comes_through_whole(text in ".*") {
+        let escaped: String = text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
+        let expected = (!text.is_empty()).then(|| super::tests::text("a", &text));
+        prop_assert_eq!(signals(&[&chunk("a", &escaped)]), expected.into_iter().collect::<Vec<_>>());
+        prop_assert_eq!(jsonrpc::mend_surrogates(&escaped), None);
+    }
+}
+
 #[test]
 fn neighbouring_chunks_of_one_session_are_joined() {
     let lines = [chunk("a", "1"), chunk("a", "2\\n"), chunk("b", "3"), chunk("a", "4"), chunk("a", "")];
@@ -43,7 +79,8 @@ fn neighbouring_chunks_of_one_session_are_joined() {
 fn the_order_of_keys_does_not_matter() {
     let line = r#"{"params":{"update":{"content":{"text":"x","type":"text"},"messageId":"m","sessionUpdate":"agent_message_chunk"},"sessionId":"a"},"method":"session/update"}"#;
     let padding = "y".repeat(300);
-    let late = update("a", &format!(r#"{{"_meta":"{padding}","sessionUpdate":"agent_message_chunk","content":{{"type":"text","text":"z"}}}}"#));
+    let late =
+        update("a", &format!(r#"{{"_meta":"{padding}","sessionUpdate":"agent_message_chunk","content":{{"type":"text","text":"z"}}}}"#));
     assert_eq!(signals(&[line, &late]), [text("a", "xz")]);
 }
 
@@ -80,8 +117,11 @@ fn unknown_values_inside_a_known_kind_pass_through() {
         update("a", r#"{"sessionUpdate":"plan","entries":[{"content":"c","priority":"urgent","status":"odd"}]}"#),
     ];
     let signals = signals(&lines.iter().map(String::as_str).collect::<Vec<_>>());
-    let [Signal::Update { update: Update::ToolCall(call), .. }, Signal::Update { update: Update::Content { content }, .. }, Signal::Update { update: Update::Plan { entries }, .. }] =
-        &signals[..]
+    let [
+        Signal::Update { update: Update::ToolCall(call), .. },
+        Signal::Update { update: Update::Content { content }, .. },
+        Signal::Update { update: Update::Plan { entries }, .. },
+    ] = &signals[..]
     else {
         panic!("{signals:?}")
     };
@@ -124,13 +164,25 @@ fn replayed_history_is_kept_apart_until_the_load_is_answered() {
     let mut out = feed(&mut Decoder::default(), &lines.iter().map(String::as_str).collect::<Vec<_>>());
     let replay = |part| Signal::Replay { agent_session: "a".into(), part };
     let expected = [
-        replay(Part::Update(Update::UserMessage { text: "q".into() })),
+        replay(Part::Update(Box::new(Update::UserMessage { text: "q".into() }))),
         replay(Part::Text("older".into())),
         text("b", "live"),
         text("a", "new"),
     ];
     assert_eq!(out.take_signals(), expected);
     assert!(matches!(&out.answers[..], [(id, Ok(Some(raw)))] if id == "load:x" && raw.get() == "null"));
+}
+
+#[test]
+fn a_call_that_is_told_anew_while_loading_starts_over() {
+    let lines = [
+        update("a", r#"{"sessionUpdate":"tool_call","toolCallId":"c","status":"completed","rawOutput":{"x":1}}"#),
+        r#"> {"id":"load:x","method":"session/load","params":{"sessionId":"a"}}"#.to_owned(),
+        update("a", r#"{"sessionUpdate":"tool_call","toolCallId":"c","status":"pending"}"#),
+    ];
+    let signals = signals(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+    let Some(Signal::Replay { part: Part::Update(update), .. }) = signals.last() else { panic!("{signals:?}") };
+    assert!(matches!(&**update, Update::ToolCall(ToolCall { output: None, status: Some(status), .. }) if status == "pending"));
 }
 
 #[test]
@@ -167,8 +219,11 @@ fn a_call_first_seen_in_a_permission_request_is_reported() {
     let ask = r#"{"id":0,"method":"session/request_permission","params":{"sessionId":"a","toolCall":{"toolCallId":"c","title":"rm x","kind":"execute"},"options":[]}}"#;
     let done = update("a", r#"{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed"}"#);
     let signals = signals(&[ask, &done]);
-    let [Signal::Update { update: Update::ToolCall(first), .. }, Signal::Permission { rpc_id, .. }, Signal::Update { update: Update::ToolCall(last), .. }] =
-        &signals[..]
+    let [
+        Signal::Update { update: Update::ToolCall(first), .. },
+        Signal::Permission { rpc_id, .. },
+        Signal::Update { update: Update::ToolCall(last), .. },
+    ] = &signals[..]
     else {
         panic!("{signals:?}")
     };
@@ -188,8 +243,12 @@ fn an_agent_with_other_names_is_understood() {
         r#"{"method":"turn/status","params":{"sessionId":"a","status":"completed"}}"#,
     ];
     let signals = signals(&lines);
-    let [Signal::Text { .. }, Signal::Update { update: Update::Thought { .. }, .. }, Signal::Update { update: Update::ToolCall(call), .. }, Signal::TurnEnd { result: Ok(_), .. }] =
-        &signals[..]
+    let [
+        Signal::Text { .. },
+        Signal::Update { update: Update::Thought { .. }, .. },
+        Signal::Update { update: Update::ToolCall(call), .. },
+        Signal::TurnEnd { result: Ok(_), .. },
+    ] = &signals[..]
     else {
         panic!("{signals:?}")
     };
@@ -199,8 +258,7 @@ fn an_agent_with_other_names_is_understood() {
 #[test]
 fn a_restarted_decoder_goes_on_with_what_was_stored() {
     let call = ToolCall { id: "c".into(), title: Some("T".into()), ..ToolCall::default() };
-    let mut decoder =
-        Decoder::knowing(vec![("a".into(), call)], vec![("x".into(), "b".into())], vec![("a".into(), "k".into())]);
+    let mut decoder = Decoder::knowing(vec![("a".into(), call)], vec![("x".into(), "b".into())], vec![("a".into(), "k".into())]);
     let lines = [
         update("a", r#"{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"failed"}"#),
         chunk("b", "history"),

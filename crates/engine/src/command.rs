@@ -1,0 +1,66 @@
+//! What can be asked of a session's task, and how it refuses.
+
+use domain::event::SessionChange;
+use domain::ids::{MessageId, PermissionId, TurnId};
+use serde::Serialize;
+use serde_json::Value;
+use store::StoreError;
+use tokio::sync::oneshot;
+
+pub(crate) type Reply<T> = oneshot::Sender<Result<T, Refusal>>;
+
+pub(crate) enum Command {
+    Post { content: String, client_id: Option<String>, reply: Reply<Posted> },
+    Edit { message_id: MessageId, content: String, reply: Reply<()> },
+    Withdraw { message_id: MessageId, reply: Reply<()> },
+    Cancel { call_id: Option<String>, reply: Reply<()> },
+    Confirm { call_id: String, approved: bool, reply: Reply<()> },
+    Answer { request_id: PermissionId, option_id: String, reply: Reply<()> },
+    Change { change: SessionChange, reply: Reply<()> },
+    Agents { reply: Reply<Vec<AgentSessionView>> },
+    Delete { reply: Reply<()> },
+}
+
+/// The answer to a message: the same for every repetition of one client id.
+#[derive(Clone, Debug)]
+pub struct Posted {
+    pub message_id: MessageId,
+    pub turn_id: TurnId,
+    pub queued: bool,
+}
+
+/// A named agent session, as people see it.
+#[derive(Clone, Debug, Serialize)]
+pub struct AgentSessionView {
+    pub name: String,
+    pub agent: String,
+    /// stored, opening, idle or running.
+    pub state: String,
+    pub mode: Option<String>,
+    pub options: Option<Value>,
+    pub usage: Option<Value>,
+    pub title: Option<String>,
+    /// new, resumed, loaded or lost: how it came to be in the running process.
+    pub restored: Option<String>,
+}
+
+/// Why something was not done; the message is for a person.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    #[error("{0} not found")]
+    NotFound(&'static str),
+    #[error("{0}")]
+    Conflict(String),
+    #[error("{0}")]
+    Invalid(String),
+    #[error("{0}")]
+    Unavailable(String),
+    #[error("the database refused")]
+    Store(#[from] StoreError),
+}
+
+impl Refusal {
+    pub(crate) fn stopping() -> Refusal {
+        Refusal::Unavailable("the server is stopping; try again when it is back".to_owned())
+    }
+}

@@ -1,0 +1,289 @@
+//! The session's agent at work: one process for all its named sessions, started when it is first needed.
+//!
+//! A delegated prompt waits until the process runs and its named session is open, is then written exactly once, and ends when the
+//! agent answers it, or when the process is gone.
+
+mod ends;
+mod signals;
+
+use std::path::PathBuf;
+
+use agents::{Batch, Connection, Launch, RpcError, RpcId};
+use domain::event::{Event, Notice};
+use domain::ids::{PermissionId, TurnId};
+use domain::turn::Effect;
+use jiff::Timestamp;
+use store::{AgentSessionRow, Row, RunnerRow};
+use tokio::sync::mpsc;
+use uuid::Uuid;
+
+use crate::actor::{Actor, TaskEnd};
+use crate::command::{AgentSessionView, Refusal};
+use crate::history;
+use crate::host::{Job, Named, NamedState, Slot};
+use crate::open::{How, Open, open};
+
+pub(crate) const SIGNALS: usize = 32;
+const LOST_TEXT: &str = "The previous Copilot session could not be restored. A new session has been started. \
+                         Your conversation history in VoxPilot is intact.";
+
+pub(crate) enum AgentTask {
+    Started { runner: Uuid, outcome: Result<(Connection, mpsc::Receiver<Batch>), String> },
+    Opened { runner: Uuid, name: String, outcome: Box<Result<(Open, Option<String>), RpcError>> },
+    Prompted { call_id: String, outcome: Result<(), RpcError> },
+    CancelOverdue { call_id: String },
+    Written,
+}
+
+impl Actor {
+    /// Takes a prompt for the named session; `advance` brings it on its way.
+    pub(crate) fn delegate(&mut self, turn_id: TurnId, call_id: String, name: String, prompt: String) {
+        self.host.names.entry(name.clone()).or_default();
+        self.host.jobs.push(Job { turn_id, call_id, name, prompt });
+    }
+
+    /// Does the next thing that waiting prompts need: a process, an open session, the prompt itself. Called when everything decided
+    /// so far is durable, as each of these is an act.
+    pub(crate) fn advance(&mut self) {
+        if self.host.jobs.is_empty() {
+            return;
+        }
+        match &self.host.slot {
+            Slot::Down => self.start_agent(),
+            Slot::Starting { .. } => {}
+            Slot::Up { .. } => {
+                for job in std::mem::take(&mut self.host.jobs) {
+                    self.advance_job(job);
+                }
+            }
+        }
+    }
+
+    fn advance_job(&mut self, job: Job) {
+        let named = self.host.names.entry(job.name.clone()).or_default();
+        match named.state {
+            NamedState::Stored => {
+                named.state = NamedState::Opening;
+                self.open_session(job.name.clone());
+                self.host.jobs.push(job);
+            }
+            NamedState::Opening => self.host.jobs.push(job),
+            NamedState::Open => match &mut named.row {
+                // That the session is prompted is known before the prompt is sent: from then on it is worth restoring.
+                Some(row) if row.prompted_at.is_none() => {
+                    row.prompted_at = Some(Timestamp::now());
+                    self.rows.push(Row::AgentSession(row.clone()));
+                    self.host.jobs.push(job);
+                }
+                _ => self.prompt(job),
+            },
+        }
+    }
+
+    fn start_agent(&mut self) {
+        let runner = Uuid::now_v7();
+        let launch = match self.launch(runner) {
+            Ok(launch) => launch,
+            Err(refusal) => return self.fail_jobs("agent_not_found", &refusal.to_string()),
+        };
+        self.host.slot = Slot::Starting { runner };
+        self.rows.push(Row::Runner(RunnerRow {
+            id: runner.to_string(),
+            session: self.id,
+            agent: self.row.agent.clone(),
+            dir: launch.dir.to_string_lossy().into_owned(),
+            cursor: 0,
+            capabilities: None,
+        }));
+        let deadlines = self.shared.settings.deadlines;
+        self.tasks.spawn(async move {
+            let (sender, receiver) = mpsc::channel(SIGNALS);
+            let outcome = Connection::start(launch, deadlines, sender).await;
+            let outcome = outcome.map(|connection| (connection, receiver)).map_err(|error| error.to_string());
+            TaskEnd::Agent(AgentTask::Started { runner, outcome })
+        });
+    }
+
+    fn launch(&self, runner: Uuid) -> Result<Launch, Refusal> {
+        let settings = &self.shared.settings;
+        let agent = settings.agent(&self.row.agent)?;
+        let env = agent.environment(settings.environment.iter().cloned()).map_err(|error| Refusal::Invalid(error.to_string()))?;
+        let spec = agents::Spec {
+            id: runner,
+            command: settings.program(agent)?,
+            args: agent.args.clone(),
+            env,
+            cwd: PathBuf::from(&self.row.work_dir),
+            durability: settings.durability,
+            ttl_s: settings.agent_ttl.as_secs(),
+            term_grace_ms: settings.term_grace_ms,
+            label: format!("session {} agent {}", self.id, agent.id),
+        };
+        Ok(Launch { exe: settings.exe.clone(), dir: settings.runners_dir().join(runner.to_string()), spec })
+    }
+
+    fn open_session(&mut self, name: String) {
+        let Slot::Up { runner, connection } = &self.host.slot else { return };
+        let (runner, connection) = (*runner, connection.clone());
+        let agent = self.row.agent.clone();
+        let known = self.host.names.get(&name).and_then(|named| named.row.clone()).filter(|row| row.agent == agent);
+        let cwd = PathBuf::from(&self.row.work_dir);
+        let (store, id) = (self.shared.store.clone(), self.id);
+        self.tasks.spawn(async move {
+            let outcome = open(&connection, &name, &cwd, known.as_ref()).await;
+            let outcome = match outcome {
+                Ok(open) => {
+                    let lost = matches!(open.how, How::Lost { .. });
+                    // A recap that cannot be read is no reason to refuse the prompt it would have preceded.
+                    let recap = if lost { store.history(id).await.ok().map(|messages| history::recap(&messages, &name)) } else { None };
+                    Ok((open, recap))
+                }
+                Err(error) => Err(error),
+            };
+            TaskEnd::Agent(AgentTask::Opened { runner, name, outcome: Box::new(outcome) })
+        });
+    }
+
+    fn prompt(&mut self, job: Job) {
+        let Some(connection) = self.host.connection().cloned() else { return self.host.jobs.push(job) };
+        let Some(named) = self.host.names.get_mut(&job.name) else { return };
+        let Some(row) = &named.row else { return };
+        named.running = Some(job.call_id.clone());
+        let agent_session = row.acp_session_id.clone();
+        let text = match named.recap.take() {
+            Some(recap) => format!("{recap}\n\n{}", job.prompt),
+            None => job.prompt,
+        };
+        let write_id = job.turn_id.prompt_write(&job.call_id);
+        self.tasks.spawn(async move {
+            let _ = connection.busy(true).await;
+            let outcome = connection.prompt(write_id, &job.call_id, &agent_session, &text).await;
+            TaskEnd::Agent(AgentTask::Prompted { call_id: job.call_id, outcome })
+        });
+    }
+
+    pub(crate) fn agent_task(&mut self, task: AgentTask) {
+        match task {
+            AgentTask::Started { runner, outcome } if self.host.runner() == Some(runner) => self.agent_started(runner, outcome),
+            AgentTask::Opened { runner, name, outcome } if self.host.runner() == Some(runner) => self.session_opened(&name, *outcome),
+            AgentTask::Prompted { call_id, outcome: Err(error) } => self.prompt_failed(call_id, &error),
+            AgentTask::CancelOverdue { call_id } => self.cancel_overdue(call_id),
+            AgentTask::Started { .. } | AgentTask::Opened { .. } | AgentTask::Prompted { .. } | AgentTask::Written => {}
+        }
+    }
+
+    fn agent_started(&mut self, runner: Uuid, outcome: Result<(Connection, mpsc::Receiver<Batch>), String>) {
+        match outcome {
+            Ok((connection, signals)) => {
+                tracing::info!(session = %self.id, %runner, agent = self.row.agent, "the agent is up");
+                let capabilities = serde_json::to_value(connection.capabilities()).ok();
+                self.rows.push(Row::RunnerCapabilities { id: runner.to_string(), capabilities });
+                self.host.slot = Slot::Up { runner, connection };
+                self.host.signals = Some(signals);
+                self.touch();
+            }
+            Err(message) => {
+                tracing::warn!(session = %self.id, %runner, agent = self.row.agent, message, "the agent did not start");
+                self.host.slot = Slot::Down;
+                self.rows.push(Row::RemoveRunner { id: runner.to_string() });
+                self.remove_runner_dir(runner);
+                let title = self.agent_title();
+                self.fail_jobs("agent_not_started", &format!("{title} could not be started: {message}"));
+            }
+        }
+    }
+
+    fn session_opened(&mut self, name: &str, outcome: Result<(Open, Option<String>), RpcError>) {
+        let agent = self.row.agent.clone();
+        let cwd = self.row.work_dir.clone();
+        let runner_id = self.host.runner().map(|runner| runner.to_string());
+        let Some(named) = self.host.names.get_mut(name) else { return };
+        match outcome {
+            Ok((Open { opened, how }, recap)) => {
+                let old = named.row.take().filter(|row| row.agent == agent && how != How::New && !matches!(how, How::Lost { .. }));
+                let row = AgentSessionRow {
+                    id: old.as_ref().map_or_else(Uuid::now_v7, |row| row.id),
+                    name: name.to_owned(),
+                    acp_session_id: opened.agent_session,
+                    agent,
+                    cwd,
+                    created_at: old.as_ref().map_or_else(Timestamp::now, |row| row.created_at),
+                    prompted_at: old.and_then(|row| row.prompted_at),
+                    mode: opened.modes.as_ref().and_then(|modes| modes.get("currentModeId")?.as_str().map(str::to_owned)),
+                    options: opened.options,
+                    usage: None,
+                    restored: Some(how.as_str().to_owned()),
+                    runner_id,
+                };
+                self.rows.push(Row::AgentSession(row.clone()));
+                named.row = Some(row);
+                named.state = NamedState::Open;
+                named.restored = Some(how.as_str());
+                named.recap = recap;
+                self.restore_notice(name, &how);
+            }
+            Err(error) => {
+                named.state = NamedState::Stored;
+                self.fail_named(name, &error);
+            }
+        }
+    }
+
+    fn restore_notice(&mut self, name: &str, how: &How) {
+        let (code, level, title, text) = match how {
+            How::New => return,
+            How::Resumed | How::Loaded => {
+                ("session_restored", "info", "Session restored", format!("The agent session \"{name}\" goes on where it was."))
+            }
+            How::Lost { .. } => ("session_lost", "warning", "Session history lost", LOST_TEXT.to_owned()),
+        };
+        self.notice(code, level, title, text, Some(name.to_owned()));
+    }
+
+    pub(crate) fn notice(&mut self, code: &str, level: &str, title: &str, text: String, session_name: Option<String>) {
+        let notice = Notice { code: code.to_owned(), level: level.to_owned(), title: title.to_owned(), text, session_name };
+        self.effects.push(Effect::Append(Event::Notice(notice)));
+    }
+
+    pub(crate) fn answer_permission(&mut self, request_id: PermissionId, option_id: Option<String>) {
+        let Some(rpc_id) = self.host.asks.remove(&request_id) else { return };
+        self.reply_permission(rpc_id, option_id);
+    }
+
+    pub(super) fn reply_permission(&mut self, rpc_id: RpcId, option_id: Option<String>) {
+        let Some(connection) = self.host.connection().cloned() else { return };
+        self.tasks.spawn(async move {
+            if let Err(error) = connection.answer_permission(&rpc_id, option_id.as_deref()).await {
+                tracing::warn!(%rpc_id, %error, "a permission could not be answered");
+            }
+            TaskEnd::Agent(AgentTask::Written)
+        });
+    }
+
+    pub(crate) fn agent_views(&self) -> Vec<AgentSessionView> {
+        let mut views: Vec<_> = self.host.names.iter().filter_map(|(name, named)| self.view(name, named)).collect();
+        views.sort_by(|a, b| a.name.cmp(&b.name));
+        views
+    }
+
+    fn view(&self, name: &str, named: &Named) -> Option<AgentSessionView> {
+        let row = named.row.as_ref()?;
+        let told = self.host.told.get(&row.acp_session_id).cloned().unwrap_or_default();
+        let state = match (named.state, &named.running) {
+            (_, Some(_)) => "running",
+            (NamedState::Stored, None) => "stored",
+            (NamedState::Opening, None) => "opening",
+            (NamedState::Open, None) => "idle",
+        };
+        Some(AgentSessionView {
+            name: name.to_owned(),
+            agent: row.agent.clone(),
+            state: state.to_owned(),
+            mode: told.mode.or_else(|| row.mode.clone()),
+            options: told.options.or_else(|| row.options.clone()),
+            usage: told.usage.or_else(|| row.usage.clone()),
+            title: told.title,
+            restored: named.restored.map(str::to_owned).or_else(|| row.restored.clone()),
+        })
+    }
+}

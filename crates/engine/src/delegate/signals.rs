@@ -1,0 +1,116 @@
+//! What an agent says, and what becomes of it in the turn.
+
+use agents::{Batch, RpcId, Signal, TurnEnd};
+use domain::agent::{PermissionAsk, Update};
+use domain::event::PermissionRequest;
+use domain::ids::PermissionId;
+use domain::policy::{Decision, Policy};
+use domain::turn::{AgentEnd, Input};
+use store::{PermissionRow, Row};
+use uuid::Uuid;
+
+use crate::actor::Actor;
+use crate::host::rpc_text;
+use crate::settings::RELAY;
+
+impl Actor {
+    /// One batch becomes one write: its events, and the cursor that says its lines are done with.
+    pub(crate) fn agent_batch(&mut self, batch: Batch) {
+        let Some(runner) = self.host.runner() else { return };
+        self.touch();
+        self.rows.push(Row::RunnerCursor { id: runner.to_string(), cursor: batch.cursor });
+        for signal in batch.signals {
+            self.agent_signal(runner, signal);
+        }
+    }
+
+    pub(crate) fn agent_signal(&mut self, runner: Uuid, signal: Signal) {
+        match signal {
+            Signal::Text { agent_session, text } => self.agent_text(&agent_session, text),
+            Signal::Update { agent_session, update } => self.agent_update(&agent_session, update),
+            Signal::Permission { agent_session, rpc_id, ask } => self.agent_asks(runner, &agent_session, rpc_id, ask),
+            Signal::TurnEnd { call_id, result } => {
+                let end = match result {
+                    Ok(TurnEnd { stop_reason, .. }) => AgentEnd::Stopped { stop_reason },
+                    Err(error) => {
+                        let (code, message) = self.explain(&error);
+                        AgentEnd::Failed { code: code.to_owned(), message }
+                    }
+                };
+                self.end_call(call_id, end);
+            }
+            Signal::Withdrawn { rpc_id } => {
+                let request_id = permission_id(runner, &rpc_id);
+                self.step(Input::PermissionAnswer { request_id, option_id: None, by: "agent".to_owned() });
+            }
+            Signal::BadLine { text, oversized_bytes } => {
+                tracing::warn!(session = %self.id, %runner, text, oversized_bytes, "the agent sent a line that is no message");
+                if let Some(bytes) = oversized_bytes {
+                    let text = format!("A line of {bytes} bytes from the agent was too long and was dropped.");
+                    self.notice("line_dropped", "warning", "Output too large", text, None);
+                }
+            }
+            Signal::Notice(text) => self.notice("runner", "warning", "The agent's runner says", text, None),
+            Signal::Gone { text, .. } => self.agent_gone(runner, &text),
+            // Replayed history is ours already, and other notifications concern no session; both stay in the runner's journal.
+            Signal::Replay { .. } | Signal::Other { .. } => {}
+        }
+    }
+
+    fn agent_text(&mut self, agent_session: &str, text: String) {
+        match self.host.find(agent_session).map(|(name, named)| (name.to_owned(), named.running.clone())) {
+            Some((_, Some(call_id))) => self.step(Input::AgentText { call_id, text }),
+            Some((name, None)) => {
+                self.notice("late_output", "info", "The agent wrote after it had finished", text, Some(name));
+            }
+            None => tracing::warn!(session = %self.id, agent_session, bytes = text.len(), "text from an agent session that nobody opened"),
+        }
+    }
+
+    fn agent_update(&mut self, agent_session: &str, update: Update) {
+        let told = self.host.told.entry(agent_session.to_owned()).or_default();
+        match &update {
+            Update::Mode { mode_id } => told.mode = Some(mode_id.clone()),
+            Update::Options { options } => told.options = Some(options.clone()),
+            Update::Title { title } => told.title.clone_from(title),
+            Update::Usage { .. } => told.usage = serde_json::to_value(&update).ok(),
+            _ => {}
+        }
+        if let Some(call_id) = self.host.find(agent_session).and_then(|(_, named)| named.running.clone()) {
+            self.step(Input::AgentUpdate { call_id, update });
+        }
+    }
+
+    fn agent_asks(&mut self, runner: Uuid, agent_session: &str, rpc_id: RpcId, ask: PermissionAsk) {
+        let request_id = permission_id(runner, &rpc_id);
+        let running = self.host.find(agent_session).and_then(|(name, named)| Some((name.to_owned(), named.running.clone()?)));
+        let Some((session_name, tool_call_id)) = running else {
+            return self.reply_permission(rpc_id, None);
+        };
+        let option_id = match self.policy().decide(&ask) {
+            Decision::Ask => {
+                self.host.asks.insert(request_id, rpc_id);
+                return self.step(Input::Permission { call_id: tool_call_id, request_id, ask });
+            }
+            Decision::Select(option) => Some(option.option_id),
+            Decision::Cancel => None,
+        };
+        // The answer is stored with the cursor that moves past the question: should this server die before it is sent, the next
+        // one sends it, and the runner lets only one through.
+        let request = PermissionRequest { request_id, tool_call_id, session_name, ask };
+        self.rows.push(Row::OpenPermission(PermissionRow { request, rpc_id: rpc_text(&rpc_id), runner_id: runner.to_string() }));
+        self.rows.push(Row::ResolvePermission { request_id, option_id: option_id.clone(), by: "policy".to_owned() });
+        self.reply_permission(rpc_id, option_id);
+    }
+
+    /// The session's own policy, else the configured one, else by who is talking: a person straight to an agent is asked.
+    pub(crate) fn policy(&self) -> Policy {
+        let fallback = if self.row.model == RELAY { Policy::Ask } else { Policy::Auto };
+        self.row.permission_policy.or(self.shared.settings.permission_policy).unwrap_or(fallback)
+    }
+}
+
+/// The same request has the same id however often its line is read.
+fn permission_id(runner: Uuid, rpc_id: &RpcId) -> PermissionId {
+    PermissionId(Uuid::new_v5(&runner, rpc_id.to_string().as_bytes()))
+}

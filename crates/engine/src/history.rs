@@ -1,0 +1,123 @@
+//! The conversation as the model is given it.
+
+use domain::event::{Message, Role};
+
+/// About how much text of the conversation goes to the model. Older turns are left out whole, so that a tool call never stands
+/// without its result.
+const BUDGET: usize = 400 * 1024;
+const RECAP_PARTS: usize = 5;
+const RECAP_PART: usize = 1500;
+
+/// Turns stored messages, oldest first, into the model's history.
+pub(crate) fn for_model(messages: &[Message], relay: bool) -> Vec<model::Message> {
+    let kept = within_budget(messages);
+    let mut history: Vec<model::Message> = Vec::with_capacity(kept.len() + 1);
+    if kept.len() < messages.len() {
+        history.push(model::Message::User("(earlier parts of this conversation are left out)".to_owned()));
+    }
+    history.extend(kept.iter().map(|message| convert(message, relay)));
+    history
+}
+
+/// What a new agent session is told in place of the one that was lost: the last requests of that name, and what came of them.
+pub(crate) fn recap(messages: &[Message], name: &str) -> String {
+    let mut parts = Vec::new();
+    for message in messages.iter().rev() {
+        if let Some(delegation) = message.delegation.as_ref().filter(|delegation| delegation.session_name == name) {
+            let request = request_of(messages, message.tool_call_id.as_deref()).unwrap_or_default();
+            parts.push(format!(
+                "Request: {}\nOutcome ({}): {}",
+                domain::text::clip(&request, RECAP_PART),
+                delegation.stop_reason,
+                domain::text::clip_start(&delegation.summary, RECAP_PART)
+            ));
+        }
+        if parts.len() == RECAP_PARTS {
+            break;
+        }
+    }
+    parts.reverse();
+    let told = if parts.is_empty() { "Nothing of it is known.".to_owned() } else { parts.join("\n\n") };
+    format!(
+        "[Recap: an earlier session about this task was lost, and this is a new one. Its last requests, oldest first:\n\n{told}\n\n\
+         Files may have been changed by it already: look before you change them again.]"
+    )
+}
+
+fn request_of(messages: &[Message], call_id: Option<&str>) -> Option<String> {
+    let call = messages.iter().flat_map(|message| &message.tool_calls).find(|call| Some(call.id.as_str()) == call_id)?;
+    let arguments: serde_json::Value = serde_json::from_str(&call.arguments).ok()?;
+    Some(arguments.get("prompt")?.as_str()?.to_owned())
+}
+
+fn within_budget(messages: &[Message]) -> &[Message] {
+    let mut size = 0;
+    let mut start = messages.len();
+    for (index, message) in messages.iter().enumerate().rev() {
+        size += message.content.len() + message.tool_calls.iter().map(|call| call.arguments.len()).sum::<usize>();
+        if size > BUDGET && start < messages.len() {
+            break;
+        }
+        if message.role == Role::User {
+            start = index;
+        }
+    }
+    // A single turn beyond the budget is sent all the same: half a turn would make no sense to anybody.
+    if start == messages.len() { messages } else { &messages[start..] }
+}
+
+fn convert(message: &Message, relay: bool) -> model::Message {
+    match message.role {
+        Role::User => model::Message::User(message.content.clone()),
+        Role::Assistant => model::Message::Assistant {
+            text: message.content.clone(),
+            tool_calls: message
+                .tool_calls
+                .iter()
+                .map(|call| model::ToolCall { id: call.id.clone(), name: call.name.clone(), arguments: call.arguments.clone() })
+                .collect(),
+        },
+        Role::Tool => model::Message::Tool {
+            call_id: message.tool_call_id.clone().unwrap_or_default(),
+            // The relay answers with the agent's own last words, not with the facts that were gathered for a model.
+            content: match (&message.delegation, relay) {
+                (Some(delegation), true) => delegation.summary.clone(),
+                _ => message.content.clone(),
+            },
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::ids::MessageId;
+
+    fn message(role: Role, size: usize) -> Message {
+        serde_json::from_value(serde_json::json!({
+            "id": MessageId(uuid::Uuid::now_v7()), "role": role, "content": "x".repeat(size), "created_at": "2026-01-01T00:00:00Z",
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn old_turns_are_left_out_whole() {
+        let messages = [
+            message(Role::User, 10),
+            message(Role::Assistant, BUDGET),
+            message(Role::User, 20),
+            message(Role::Assistant, 5),
+            message(Role::Tool, 5),
+            message(Role::User, 30),
+        ];
+        let history = for_model(&messages, false);
+        assert_eq!(history.len(), 5);
+        assert_eq!(history[1], model::Message::User("x".repeat(20)));
+    }
+
+    #[test]
+    fn one_huge_turn_is_kept() {
+        let messages = [message(Role::User, BUDGET * 2)];
+        assert_eq!(for_model(&messages, false).len(), 1);
+    }
+}

@@ -1,0 +1,136 @@
+//! The agent's process and its named sessions, as this server knows them. Only state: what is done with it is in `delegate`.
+
+use std::collections::HashMap;
+
+use agents::{Batch, Connection, RpcId};
+use domain::ids::{PermissionId, SessionId, TurnId};
+use serde_json::Value;
+use store::{AgentSessionRow, RunnerRow};
+use tokio::sync::mpsc;
+use uuid::Uuid;
+
+use crate::Shared;
+use crate::command::Refusal;
+
+/// The agent's process and its named sessions, as far as this server knows them.
+pub(crate) struct Host {
+    pub(crate) slot: Slot,
+    pub(crate) names: HashMap<String, Named>,
+    /// Prompts that cannot be written yet, in the order they came.
+    pub(crate) jobs: Vec<Job>,
+    pub(crate) signals: Option<mpsc::Receiver<Batch>>,
+    /// What agents said about sessions, by the agent's own id: some of it comes before we know whose it is.
+    pub(crate) told: HashMap<String, Told>,
+    pub(crate) asks: HashMap<PermissionId, RpcId>,
+    /// A runner that a former server left, to be taken up or cleaned away.
+    pub(crate) left: Option<RunnerRow>,
+}
+
+pub(crate) enum Slot {
+    Down,
+    Starting { runner: Uuid },
+    Up { runner: Uuid, connection: Connection },
+}
+
+/// A named agent session.
+#[derive(Default)]
+pub(crate) struct Named {
+    pub(crate) row: Option<AgentSessionRow>,
+    pub(crate) state: NamedState,
+    pub(crate) running: Option<String>,
+    pub(crate) restored: Option<&'static str>,
+    /// Goes in front of the next prompt: what a lost session would have known.
+    pub(crate) recap: Option<String>,
+}
+
+#[derive(Default, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum NamedState {
+    /// Not in the running process.
+    #[default]
+    Stored,
+    Opening,
+    Open,
+}
+
+/// The latest of what an agent said about one of its sessions beside its work.
+#[derive(Default, Clone)]
+pub(crate) struct Told {
+    pub mode: Option<String>,
+    pub options: Option<Value>,
+    pub usage: Option<Value>,
+    pub title: Option<String>,
+}
+
+/// A delegated prompt on its way to the agent.
+pub(crate) struct Job {
+    pub turn_id: TurnId,
+    pub call_id: String,
+    pub name: String,
+    pub prompt: String,
+}
+
+impl Host {
+    pub(crate) async fn load(shared: &Shared, id: SessionId) -> Result<Host, Refusal> {
+        let rows = shared.store.agent_sessions(id).await?;
+        let names = rows.into_iter().map(|row| (row.name.clone(), Named { row: Some(row), ..Named::default() })).collect();
+        let left = shared.store.runner(id).await?.into_iter().next_back();
+        Ok(Host { slot: Slot::Down, names, jobs: Vec::new(), signals: None, told: HashMap::new(), asks: HashMap::new(), left })
+    }
+
+    /// Like `recv_many` of the agent's signals; waits for ever while there is no agent.
+    pub(crate) async fn receive(&mut self, into: &mut Vec<Batch>, limit: usize) -> usize {
+        match &mut self.signals {
+            Some(signals) => signals.recv_many(into, limit).await,
+            None => std::future::pending().await,
+        }
+    }
+
+    pub(crate) fn signals_ended(&mut self) {
+        self.signals = None;
+    }
+
+    pub(crate) fn is_up(&self) -> bool {
+        matches!(self.slot, Slot::Up { .. })
+    }
+
+    pub(crate) fn runner(&self) -> Option<Uuid> {
+        match &self.slot {
+            Slot::Down => None,
+            Slot::Starting { runner } | Slot::Up { runner, .. } => Some(*runner),
+        }
+    }
+
+    pub(crate) fn connection(&self) -> Option<&Connection> {
+        match &self.slot {
+            Slot::Up { connection, .. } => Some(connection),
+            _ => None,
+        }
+    }
+
+    /// Where an open permission is answered: the runner and the agent's own request id.
+    pub(crate) fn rpc_of(&self, request_id: PermissionId) -> Option<(String, String)> {
+        Some((self.runner()?.to_string(), rpc_text(self.asks.get(&request_id)?)))
+    }
+
+    /// The name and running call of an agent session.
+    pub(crate) fn find(&mut self, agent_session: &str) -> Option<(&str, &mut Named)> {
+        self.names
+            .iter_mut()
+            .find(|(_, named)| named.state == NamedState::Open && named.row.as_ref().is_some_and(|row| row.acp_session_id == agent_session))
+            .map(|(name, named)| (name.as_str(), named))
+    }
+
+    pub(crate) fn name_of_call(&self, call_id: &str) -> Option<String> {
+        self.names.iter().find(|(_, named)| named.running.as_deref() == Some(call_id)).map(|(name, _)| name.clone())
+    }
+}
+
+
+/// An agent's request id as it is stored; [`rpc_id`] reads it back.
+pub(crate) fn rpc_text(id: &RpcId) -> String {
+    serde_json::to_string(id).expect("an id is a number, a string or null")
+}
+
+pub(crate) fn rpc_id(text: &str) -> Option<RpcId> {
+    serde_json::from_str(text).ok()
+}

@@ -1,0 +1,248 @@
+//! The engine: one task a session. It folds the log, runs the effects that the turn machine decides on, and recovers at start.
+//!
+//! It owns the sessions' tasks and, through `agents`, the runners. It must not know HTTP, HTML or SQL.
+
+mod actor;
+mod command;
+mod delegate;
+mod history;
+mod host;
+mod instructions;
+mod model_call;
+mod open;
+mod recover;
+mod settings;
+mod tool_call;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use domain::event::SessionChange;
+use domain::ids::{MessageId, PermissionId, SessionId};
+use jiff::Timestamp;
+use store::{NewSession, Row, SessionRow, Store, Write};
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use uuid::Uuid;
+
+use command::Command;
+
+pub use command::{AgentSessionView, Posted, Refusal};
+pub use settings::Settings;
+
+/// How many commands may wait for one session's task; a sender that meets the bound waits.
+const INBOX: usize = 64;
+
+/// How long an agent may take to say its version.
+const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
+
+#[derive(Clone)]
+pub struct Engine {
+    shared: Arc<Shared>,
+}
+
+/// What every session's task can see.
+pub(crate) struct Shared {
+    pub store: Store,
+    pub settings: Settings,
+    sessions: Mutex<HashMap<SessionId, Live>>,
+    tasks: TaskTracker,
+    /// Ends every session's task; its agents are left or stopped as the shutdown says.
+    stop: CancellationToken,
+}
+
+struct Live {
+    inbox: mpsc::Sender<Command>,
+    /// How many clients look at the session right now: an agent that somebody watches is not idle.
+    viewers: Arc<()>,
+}
+
+/// What a new session may be given; the rest comes from the settings.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    pub title: Option<String>,
+    pub work_dir: Option<std::path::PathBuf>,
+    pub model: Option<String>,
+    pub agent: Option<String>,
+    pub permission_policy: Option<domain::policy::Policy>,
+}
+
+impl Engine {
+    /// Takes the store and picks up whatever an earlier server left running.
+    pub async fn start(store: Store, settings: Settings) -> Result<Engine, Refusal> {
+        let shared = Shared { store, settings, sessions: Mutex::default(), tasks: TaskTracker::new(), stop: CancellationToken::new() };
+        let engine = Engine { shared: Arc::new(shared) };
+        recover::recover(&engine).await?;
+        Ok(engine)
+    }
+
+    pub fn store(&self) -> &Store {
+        &self.shared.store
+    }
+
+    pub fn settings(&self) -> &Settings {
+        &self.shared.settings
+    }
+
+    pub async fn create(&self, wanted: Wanted) -> Result<SessionRow, Refusal> {
+        let settings = &self.shared.settings;
+        let work_dir = settings.work_dir(wanted.work_dir.as_deref())?;
+        let model = wanted.model.unwrap_or_else(|| settings.model.clone());
+        let agent = wanted.agent.unwrap_or_else(|| settings.default_agent.clone());
+        settings.agent(&agent)?;
+        settings.check_model(&model)?;
+        let id = SessionId(Uuid::now_v7());
+        let new = NewSession {
+            title: wanted.title.unwrap_or_default(),
+            work_dir: work_dir.to_string_lossy().into_owned(),
+            model,
+            agent,
+            permission_policy: wanted.permission_policy,
+            created_at: Timestamp::now(),
+        };
+        self.shared.store.commit(Write { session: id, events: vec![], rows: vec![Row::CreateSession(new)] }).await?;
+        self.row(id).await
+    }
+
+    pub async fn row(&self, id: SessionId) -> Result<SessionRow, Refusal> {
+        self.shared.store.session(id).await?.ok_or(Refusal::NotFound("session"))
+    }
+
+    pub async fn change(&self, id: SessionId, change: SessionChange) -> Result<SessionRow, Refusal> {
+        if let Some(agent) = &change.agent {
+            self.shared.settings.agent(agent)?;
+        }
+        if let Some(model) = &change.model {
+            self.shared.settings.check_model(model)?;
+        }
+        self.ask(id, |reply| Command::Change { change, reply }).await?;
+        self.row(id).await
+    }
+
+    /// Ends the session's processes and removes all its data.
+    pub async fn delete(&self, id: SessionId) -> Result<(), Refusal> {
+        self.ask(id, |reply| Command::Delete { reply }).await?;
+        self.live().remove(&id);
+        Ok(())
+    }
+
+    pub async fn post(&self, id: SessionId, content: String, client_id: Option<String>) -> Result<Posted, Refusal> {
+        if content.trim().is_empty() {
+            return Err(Refusal::Invalid("the message is empty".to_owned()));
+        }
+        self.ask(id, |reply| Command::Post { content, client_id, reply }).await
+    }
+
+    pub async fn edit_queued(&self, id: SessionId, message_id: MessageId, content: String) -> Result<(), Refusal> {
+        if content.trim().is_empty() {
+            return Err(Refusal::Invalid("the message is empty: withdraw it instead".to_owned()));
+        }
+        self.ask(id, |reply| Command::Edit { message_id, content, reply }).await
+    }
+
+    pub async fn withdraw(&self, id: SessionId, message_id: MessageId) -> Result<(), Refusal> {
+        self.ask(id, |reply| Command::Withdraw { message_id, reply }).await
+    }
+
+    pub async fn cancel(&self, id: SessionId, call_id: Option<String>) -> Result<(), Refusal> {
+        self.ask(id, |reply| Command::Cancel { call_id, reply }).await
+    }
+
+    pub async fn confirm(&self, id: SessionId, call_id: String, approved: bool) -> Result<(), Refusal> {
+        self.ask(id, |reply| Command::Confirm { call_id, approved, reply }).await
+    }
+
+    pub async fn answer(&self, id: SessionId, request_id: PermissionId, option_id: String) -> Result<(), Refusal> {
+        self.ask(id, |reply| Command::Answer { request_id, option_id, reply }).await
+    }
+
+    pub async fn agent_sessions(&self, id: SessionId) -> Result<Vec<AgentSessionView>, Refusal> {
+        self.ask(id, |reply| Command::Agents { reply }).await
+    }
+
+    /// Says that somebody looks at the session, for as long as the value lives.
+    pub fn watch(&self, id: SessionId) -> Viewer {
+        Viewer { _count: self.live().get(&id).map(|live| live.viewers.clone()) }
+    }
+
+    /// Ends all sessions' tasks. Agents in the middle of a turn are left to their runners, which go on; idle ones are ended.
+    /// Gives the number of those left running.
+    pub async fn shutdown(&self) -> usize {
+        self.shared.stop.cancel();
+        self.shared.tasks.close();
+        self.shared.tasks.wait().await;
+        self.shared.store.close().await;
+        recover::count_running(&self.shared.settings)
+    }
+
+    /// The agents that can be driven, and whether each is installed.
+    pub async fn catalogue(&self) -> Vec<CatalogueEntry> {
+        let settings = &self.shared.settings;
+        let mut entries = Vec::new();
+        for agent in settings.catalogue.iter() {
+            let program = agent.program(settings.path());
+            let env = agents::catalogue::environment(settings.environment.iter().cloned(), &[]);
+            let version = match &program {
+                Some(program) => agents::catalogue::version(program, &env, VERSION_TIMEOUT).await,
+                None => None,
+            };
+            entries.push(CatalogueEntry { id: agent.id.clone(), title: agent.title.clone(), installed: program.is_some(), version });
+        }
+        entries
+    }
+
+    async fn ask<T>(&self, id: SessionId, command: impl FnOnce(oneshot::Sender<Result<T, Refusal>>) -> Command) -> Result<T, Refusal> {
+        let inbox = self.inbox(id).await?;
+        let (reply, answer) = oneshot::channel();
+        inbox.send(command(reply)).await.map_err(|_| Refusal::stopping())?;
+        answer.await.map_err(|_| Refusal::stopping())?
+    }
+
+    /// The inbox of the session's task, which is started if it does not run.
+    async fn inbox(&self, id: SessionId) -> Result<mpsc::Sender<Command>, Refusal> {
+        if let Some(live) = self.live().get(&id).filter(|live| !live.inbox.is_closed()) {
+            return Ok(live.inbox.clone());
+        }
+        self.row(id).await?;
+        Ok(self.wake(id))
+    }
+
+    /// Starts the session's task unless it runs already.
+    pub(crate) fn wake(&self, id: SessionId) -> mpsc::Sender<Command> {
+        let mut live = self.live();
+        if let Some(found) = live.get(&id).filter(|live| !live.inbox.is_closed()) {
+            return found.inbox.clone();
+        }
+        let (inbox, commands) = mpsc::channel(INBOX);
+        let viewers = Arc::new(());
+        live.insert(id, Live { inbox: inbox.clone(), viewers: viewers.clone() });
+        self.shared.tasks.spawn(actor::run(self.shared.clone(), id, commands, viewers));
+        inbox
+    }
+
+    fn live(&self) -> std::sync::MutexGuard<'_, HashMap<SessionId, Live>> {
+        self.shared.sessions.lock().expect("no code panics while it holds the table of sessions")
+    }
+}
+
+/// An agent as people choose it.
+#[derive(Clone, Debug)]
+pub struct CatalogueEntry {
+    pub id: String,
+    pub title: String,
+    pub installed: bool,
+    pub version: Option<String>,
+}
+
+/// See [`Engine::watch`].
+pub struct Viewer {
+    _count: Option<Arc<()>>,
+}
+
+impl Shared {
+    pub(crate) fn stopping(&self) -> &CancellationToken {
+        &self.stop
+    }
+}

@@ -1,0 +1,148 @@
+//! One call of the main AI at a time, and what is heard of it.
+
+use domain::event::Notice;
+use domain::ids::{MessageId, TurnId};
+use model::{Event, Fault, Model, Request, ToolSpec};
+use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
+
+use crate::actor::Actor;
+use crate::settings::RELAY;
+use crate::{Refusal, history, instructions};
+
+const CHANNEL: usize = 256;
+
+pub(crate) enum ModelSignal {
+    Text { message_id: MessageId, text: String },
+    Retrying { message_id: MessageId, notice: Notice },
+    End { message_id: MessageId, text: String, tool_calls: Vec<model::ToolCall> },
+    Fault { message_id: MessageId, code: String, message: String, repeat: bool },
+}
+
+/// The running call, if there is one.
+#[derive(Default)]
+pub(crate) struct ModelCall {
+    signals: Option<mpsc::Receiver<ModelSignal>>,
+    task: Option<tokio::task::JoinSet<()>>,
+}
+
+impl ModelCall {
+    /// Like `recv_many`; waits for ever while no call runs.
+    pub(crate) async fn receive(&mut self, into: &mut Vec<ModelSignal>, limit: usize) -> usize {
+        match &mut self.signals {
+            Some(signals) => signals.recv_many(into, limit).await,
+            None => std::future::pending().await,
+        }
+    }
+
+    pub(crate) fn ended(&mut self) {
+        self.signals = None;
+        self.task = None;
+    }
+
+    /// Dropping the task drops the request with it.
+    pub(crate) fn stop(&mut self) {
+        self.ended();
+    }
+
+    fn begin(&mut self, message_id: MessageId, work: impl Future<Output = ()> + Send + 'static, signals: mpsc::Receiver<ModelSignal>) -> AbortHandle {
+        let mut task = tokio::task::JoinSet::new();
+        let handle = task.spawn(work);
+        tracing::debug!(%message_id, "the model is asked");
+        self.task = Some(task);
+        self.signals = Some(signals);
+        handle
+    }
+}
+
+impl Actor {
+    pub(crate) fn call_model(&mut self, turn_id: TurnId, message_id: MessageId) {
+        let (sender, signals) = mpsc::channel(CHANNEL);
+        let shared = self.shared.clone();
+        let (session, row) = (self.id, self.row.clone());
+        let work = async move {
+            let outcome = ask(&shared, &row, message_id, &sender).await;
+            let signal = match outcome {
+                Ok(completion) => ModelSignal::End { message_id, text: completion.text, tool_calls: completion.tool_calls },
+                Err(Failure::Model(fault)) => {
+                    tracing::warn!(%session, %turn_id, code = fault.code(), %fault, "the model failed");
+                    let repeat = matches!(fault, Fault::Cut { .. } | Fault::Stalled { .. });
+                    ModelSignal::Fault { message_id, code: fault.code().to_owned(), message: fault.to_string(), repeat }
+                }
+                Err(Failure::Setup(error)) => {
+                    tracing::warn!(%session, %turn_id, %error, "the model cannot be asked");
+                    ModelSignal::Fault { message_id, code: "model_not_available".to_owned(), message: error.to_string(), repeat: false }
+                }
+            };
+            // The session's task may have moved on; then nobody waits for this.
+            let _ = sender.send(signal).await;
+        };
+        self.model.begin(message_id, work, signals);
+    }
+}
+
+enum Failure {
+    Model(Fault),
+    Setup(Refusal),
+}
+
+async fn ask(
+    shared: &crate::Shared,
+    row: &store::SessionRow,
+    message_id: MessageId,
+    signals: &mpsc::Sender<ModelSignal>,
+) -> Result<model::Completion, Failure> {
+    let settings = shared.settings.model_settings(&row.model).map_err(Failure::Setup)?;
+    let model = Model::with_tuning(settings, shared.settings.model_tuning).map_err(|error| Failure::Setup(Refusal::Invalid(error.to_string())))?;
+    let request = request(shared, row).await.map_err(Failure::Setup)?;
+    let (sender, mut events) = mpsc::channel(CHANNEL);
+    let completion = model.complete(request, sender);
+    tokio::pin!(completion);
+    loop {
+        tokio::select! {
+            biased;
+            Some(event) = events.recv() => forward(event, message_id, signals).await,
+            outcome = &mut completion => {
+                while let Ok(event) = events.try_recv() {
+                    forward(event, message_id, signals).await;
+                }
+                return outcome.map_err(Failure::Model);
+            }
+        }
+    }
+}
+
+async fn forward(event: Event, message_id: MessageId, signals: &mpsc::Sender<ModelSignal>) {
+    let signal = match event {
+        Event::Text(text) => ModelSignal::Text { message_id, text },
+        Event::Retrying { after_ms, reason } => ModelSignal::Retrying { message_id, notice: retrying(after_ms, &reason) },
+        Event::Thought(_) | Event::End(_) => return,
+    };
+    let _ = signals.send(signal).await;
+}
+
+fn retrying(after_ms: u64, reason: &str) -> Notice {
+    Notice {
+        code: "model_retry".to_owned(),
+        level: "warning".to_owned(),
+        title: "The model did not answer".to_owned(),
+        text: format!("{reason} Trying again in {:.1} s.", after_ms as f64 / 1000.0),
+        session_name: None,
+    }
+}
+
+async fn request(shared: &crate::Shared, row: &store::SessionRow) -> Result<Request, Refusal> {
+    let relay = row.model == RELAY;
+    let stored = shared.store.history(row.id).await?;
+    let mut messages = Vec::new();
+    if !relay {
+        let title = shared.settings.agent(&row.agent).map_or("the agent", |agent| agent.title.as_str());
+        messages.push(model::Message::System(instructions::system_prompt(row.work_dir.as_ref(), title).await));
+    }
+    messages.extend(history::for_model(&stored, relay));
+    let tools = tools::definitions()
+        .into_iter()
+        .map(|tool| ToolSpec { name: tool.name.to_owned(), description: tool.description.to_owned(), parameters: tool.parameters })
+        .collect();
+    Ok(Request { messages, tools })
+}

@@ -1,0 +1,73 @@
+//! Opening a named agent session on a running agent: new, or brought back from what is stored.
+
+use std::path::Path;
+
+use agents::{Connection, Opened, RpcError};
+use store::AgentSessionRow;
+
+pub(crate) struct Open {
+    pub opened: Opened,
+    pub how: How,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum How {
+    New,
+    Resumed,
+    Loaded,
+    /// It existed and could not be brought back; a new one stands in its place.
+    Lost { code: Option<i64>, message: String },
+}
+
+impl How {
+    pub(crate) fn as_str(&self) -> &'static str {
+        match self {
+            How::New => "new",
+            How::Resumed => "resumed",
+            How::Loaded => "loaded",
+            How::Lost { .. } => "lost",
+        }
+    }
+}
+
+/// Opens `name`. A login that is missing and an agent that is gone are the caller's to handle; everything else ends in a session that
+/// can be prompted, and says how it came to be.
+pub(crate) async fn open(connection: &Connection, name: &str, cwd: &Path, known: Option<&AgentSessionRow>) -> Result<Open, RpcError> {
+    // Until its first prompt an agent keeps nothing of a session, so nothing is lost by making it anew.
+    let Some(known) = known.filter(|row| row.prompted_at.is_some()) else {
+        return Ok(Open { opened: connection.new_session(name, cwd).await?, how: How::New });
+    };
+    match restore(connection, name, cwd, &known.acp_session_id).await {
+        Ok(open) => Ok(open),
+        Err(error) if error.is_auth_required() || matches!(error, RpcError::Gone(_) | RpcError::NotSent(_)) => Err(error),
+        Err(error) => {
+            let code = if let RpcError::Rejected { code, .. } = &error { Some(*code) } else { None };
+            tracing::warn!(agent_session = known.acp_session_id, code, %error, "the agent session could not be restored");
+            let opened = connection.new_session(name, cwd).await?;
+            Ok(Open { opened, how: How::Lost { code, message: error.to_string() } })
+        }
+    }
+}
+
+async fn restore(connection: &Connection, name: &str, cwd: &Path, agent_session: &str) -> Result<Open, RpcError> {
+    let capabilities = connection.capabilities();
+    // A list that fails says nothing; one that works and does not name the session spares the attempt to load it.
+    if capabilities.list
+        && let Ok(listed) = connection.list_sessions(None).await
+        && !listed.iter().any(|session| session.agent_session == agent_session)
+    {
+        return Err(RpcError::Rejected { code: -32002, message: format!("session {agent_session} is not listed by the agent"), data: None });
+    }
+    if capabilities.resume {
+        match connection.resume_session(name, agent_session, cwd).await {
+            Ok(opened) => return Ok(Open { opened, how: How::Resumed }),
+            Err(error) if error.is_method_missing() => {}
+            Err(error) => return Err(error),
+        }
+    }
+    if !capabilities.load {
+        return Err(RpcError::Rejected { code: -32601, message: "the agent cannot load earlier sessions".to_owned(), data: None });
+    }
+    let opened = connection.load_session(name, agent_session, cwd).await?;
+    Ok(Open { opened, how: How::Loaded })
+}

@@ -1,0 +1,172 @@
+//! After a start: what an earlier server left running is taken up, and what nobody owns any more is ended.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use agents::{Connection, Found, Known};
+use domain::agent::Update;
+use domain::turn::CallState;
+use store::RunnerRow;
+use tokio::sync::mpsc;
+use uuid::Uuid;
+
+use crate::actor::{Actor, TaskEnd};
+use crate::delegate::{AgentTask, SIGNALS};
+use crate::host::{NamedState, Slot, rpc_id};
+use crate::{Engine, Refusal, Settings};
+
+/// Wakes every session that has something open, and cleans away runners that belong to none.
+pub(crate) async fn recover(engine: &Engine) -> Result<(), Refusal> {
+    let store = engine.store();
+    let runners = store.runners().await?;
+    let turns = store.open_turns().await?;
+    let queued = store.queued_sessions().await?;
+    let sessions = runners.iter().map(|runner| runner.session).chain(turns.iter().map(|(session, _)| *session)).chain(queued);
+    for session in sessions.collect::<HashSet<_>>() {
+        engine.wake(session);
+    }
+    let owned: HashSet<_> = runners.iter().map(|runner| runner.dir.as_str()).collect();
+    for found in agents::find_runners(&engine.settings().runners_dir()) {
+        if !owned.contains(found.dir.to_string_lossy().as_ref()) {
+            tracing::info!(dir = %found.dir.display(), "ending a runner that belongs to no session");
+            clear(&found).await;
+        }
+    }
+    Ok(())
+}
+
+/// How many runners live on without the server.
+pub(crate) fn count_running(settings: &Settings) -> usize {
+    agents::find_runners(&settings.runners_dir()).iter().filter(|found| found.runner_alive).count()
+}
+
+/// Ends what is left of a runner and its agent, and removes its directory.
+async fn clear(found: &Found) {
+    if let Err(error) = agents::end_runner(found).await {
+        tracing::warn!(dir = %found.dir.display(), error, "the leftovers of a runner could not be ended");
+    }
+    remove_dir(&found.dir).await;
+}
+
+pub(crate) async fn remove_dir(dir: &Path) {
+    match tokio::fs::remove_dir_all(dir).await {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            tracing::warn!(dir = %dir.display(), %error, "the directory of a runner could not be removed");
+        }
+        _ => {}
+    }
+}
+
+impl Actor {
+    /// Takes up the runner that an earlier server left, from where its journal was read last. A runner that has died meanwhile is
+    /// read to its end from the disk, and then counts as gone like any other.
+    pub(crate) async fn take_up_agent(&mut self) -> Result<(), Refusal> {
+        let Some(left) = self.host.left.take() else { return Ok(()) };
+        let (Ok(runner), dir) = (left.id.parse::<Uuid>(), Path::new(&left.dir)) else { return Ok(()) };
+        let found = agents::find_runner(dir);
+        let alive = found.as_ref().is_some_and(|found| found.runner_alive);
+        if let Some(found) = found.filter(|found| !found.runner_alive) {
+            // No two owners: whatever its agent left behind is gone before anything else is started.
+            if let Err(error) = agents::end_runner(&found).await {
+                tracing::warn!(session = %self.id, error, "the leftovers of a runner could not be ended");
+            }
+        }
+        let written = if alive { None } else { Some(agents::written(dir)) };
+        self.reopen_names(&left, written.as_ref());
+        self.reopen_permissions(&left).await?;
+        let known = self.known(&left);
+        let (sender, signals) = mpsc::channel(SIGNALS);
+        match Connection::adopt(dir, left.cursor, known, self.shared.settings.deadlines, sender).await {
+            Ok(connection) => {
+                tracing::info!(session = %self.id, %runner, cursor = left.cursor, alive, "took up an agent of an earlier server");
+                self.host.slot = Slot::Up { runner, connection };
+                self.host.signals = Some(signals);
+                self.say_recovered(alive);
+                self.repeat_answers(&left).await
+            }
+            Err(error) => {
+                tracing::warn!(session = %self.id, %runner, %error, "an agent of an earlier server cannot be taken up");
+                self.host.slot = Slot::Down;
+                self.agent_gone(runner, &error.to_string());
+                Ok(())
+            }
+        }
+    }
+
+    /// The sessions that were open in that process are open still, and the calls whose prompts it has are running.
+    fn reopen_names(&mut self, left: &RunnerRow, written: Option<&HashSet<Uuid>>) {
+        let turn = self.state.turn.as_ref();
+        for (name, named) in &mut self.host.names {
+            if named.row.as_ref().is_none_or(|row| row.runner_id.as_ref() != Some(&left.id)) {
+                continue;
+            }
+            named.state = NamedState::Open;
+            let Some(turn) = turn else { continue };
+            let open = turn.calls().iter().find(|call| call.state != CallState::Done && call.session_name() == Some(name));
+            // Where the journal is closed, only a prompt that it holds can have been worked on. Where the runner lives, the
+            // prompt is simply sent again, and the runner lets it through only once.
+            named.running = open
+                .filter(|call| written.is_none_or(|written| written.contains(&turn.id.prompt_write(&call.call.id))))
+                .map(|call| call.call.id.clone());
+        }
+        for named in self.host.names.values() {
+            if let Some(call_id) = &named.running {
+                self.state.begun(call_id);
+            }
+        }
+    }
+
+    async fn reopen_permissions(&mut self, left: &RunnerRow) -> Result<(), Refusal> {
+        for row in self.shared.store.permissions(self.id).await?.into_iter().filter(|row| row.runner_id == left.id) {
+            if let Some(id) = rpc_id(&row.rpc_id) {
+                self.host.asks.insert(row.request.request_id, id);
+            }
+        }
+        Ok(())
+    }
+
+    /// An answer is stored before it is sent; one that was not sent any more is sent now, and one that was, is let through only once.
+    async fn repeat_answers(&mut self, left: &RunnerRow) -> Result<(), Refusal> {
+        for (rpc, option_id) in self.shared.store.answers(self.id, &left.id).await? {
+            if let Some(id) = rpc_id(&rpc) {
+                self.reply_permission(id, option_id);
+            }
+        }
+        Ok(())
+    }
+
+    fn known(&self, left: &RunnerRow) -> Known {
+        let capabilities = left.capabilities.clone().and_then(|value| serde_json::from_value(value).ok()).unwrap_or_default();
+        let mut known = Known { capabilities, ..Known::default() };
+        for named in self.host.names.values() {
+            let (Some(row), Some(call_id)) = (&named.row, &named.running) else { continue };
+            known.prompts.push((row.acp_session_id.clone(), call_id.clone()));
+            let call = self.state.turn.as_ref().and_then(|turn| turn.call(call_id));
+            for placed in call.into_iter().flat_map(|call| &call.updates) {
+                if let Update::ToolCall(tool_call) = &placed.update {
+                    known.calls.push((row.acp_session_id.clone(), tool_call.clone()));
+                }
+            }
+        }
+        known
+    }
+
+    fn say_recovered(&mut self, alive: bool) {
+        let running: Vec<_> = self.host.names.iter().filter(|(_, named)| named.running.is_some()).map(|(name, _)| name.clone()).collect();
+        for name in running.into_iter().filter(|_| alive) {
+            let text = "Recovered ongoing Copilot tool execution, replaying output...".to_owned();
+            self.notice("recovered", "info", "Recovered", text, Some(name));
+        }
+    }
+
+    /// Removes the directory of a runner whose agent has ended, once the runner itself is gone.
+    pub(crate) fn remove_runner_dir(&mut self, runner: Uuid) {
+        let dir = self.shared.settings.runners_dir().join(runner.to_string());
+        self.tasks.spawn(async move {
+            if let Some(found) = agents::find_runner(&dir) {
+                clear(&found).await;
+            }
+            TaskEnd::Agent(AgentTask::Written)
+        });
+    }
+}

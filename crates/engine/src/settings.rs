@@ -1,0 +1,101 @@
+//! What the engine is told at its start. Nothing in here is read from the environment later.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use agents::catalogue::{Agent, COPILOT, Catalogue};
+use domain::policy::Policy;
+
+use crate::Refusal;
+
+pub const RELAY: &str = "relay";
+
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// This binary, which is also the runner.
+    pub exe: PathBuf,
+    pub data_dir: PathBuf,
+    pub work_dir: PathBuf,
+    /// The default model's name, `relay` where none is configured.
+    pub model: String,
+    /// The endpoint at which every other model name is asked for; `Relay` where there is none.
+    pub endpoint: model::Settings,
+    pub model_tuning: model::Tuning,
+    pub max_iterations: u32,
+    pub default_agent: String,
+    pub catalogue: Catalogue,
+    /// The environment that the server was started with; an agent gets what its allowlist lets through.
+    pub environment: Vec<(OsString, OsString)>,
+    pub permission_policy: Option<Policy>,
+    pub durability: agents::Durability,
+    pub agent_ttl: Duration,
+    /// How long an agent has to leave at each of the steps from a hint to a kill.
+    pub term_grace_ms: u64,
+    /// How long a person has to agree to one of the main AI's own tools.
+    pub confirm_timeout: Duration,
+    /// How long an agent has to end a turn that was stopped.
+    pub cancel_timeout: Duration,
+    pub deadlines: agents::Deadlines,
+}
+
+impl Settings {
+    pub fn agent(&self, id: &str) -> Result<&Agent, Refusal> {
+        self.catalogue.get(id).ok_or_else(|| {
+            let known: Vec<_> = self.catalogue.iter().map(|agent| agent.id.as_str()).collect();
+            Refusal::Invalid(format!("no agent is called `{id}`: there is {}", known.join(", ")))
+        })
+    }
+
+    /// Where programs are looked for.
+    pub(crate) fn path(&self) -> Option<&OsStr> {
+        self.environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str())
+    }
+
+    pub(crate) fn program(&self, agent: &Agent) -> Result<PathBuf, Refusal> {
+        agent.program(self.path()).ok_or_else(|| {
+            let advice = if agent.id == COPILOT { ": install it with `npm install -g @github/copilot`, or set VOXPILOT_COPILOT_CLI_PATH" } else { "" };
+            Refusal::Invalid(format!("{} is not installed: there is no program `{}`{advice}", agent.title, agent.command.display()))
+        })
+    }
+
+    pub fn runners_dir(&self) -> PathBuf {
+        self.data_dir.join("runners")
+    }
+
+    pub(crate) fn check_model(&self, name: &str) -> Result<(), Refusal> {
+        self.model_settings(name).map(drop)
+    }
+
+    pub(crate) fn model_settings(&self, name: &str) -> Result<model::Settings, Refusal> {
+        match (name, &self.endpoint) {
+            (RELAY, _) => Ok(model::Settings::Relay),
+            ("", _) => Err(Refusal::Invalid("the model has no name".to_owned())),
+            (name, model::Settings::Relay) => {
+                let advice = "set VOXPILOT_MODEL_BASE_URL or VOXPILOT_MODEL_PROVIDER, or use `relay`";
+                Err(Refusal::Invalid(format!("no endpoint is configured for the model `{name}`: {advice}")))
+            }
+            (name, model::Settings::Endpoint { base_url, api_key, provider, .. }) => Ok(model::Settings::Endpoint {
+                model: name.to_owned(),
+                base_url: base_url.clone(),
+                api_key: api_key.clone(),
+                provider: *provider,
+            }),
+        }
+    }
+
+    /// The work directory of a new session: the configured one, or a directory that exists below it.
+    pub(crate) fn work_dir(&self, wanted: Option<&Path>) -> Result<PathBuf, Refusal> {
+        let path = wanted.map_or_else(|| self.work_dir.clone(), |wanted| self.work_dir.join(wanted));
+        let shown = wanted.unwrap_or(&self.work_dir).display();
+        let real = path.canonicalize().map_err(|_| Refusal::Invalid(format!("the work directory {shown} does not exist")))?;
+        let root = self.work_dir.canonicalize().map_err(|_| Refusal::Invalid("the server's work directory is gone".to_owned()))?;
+        if !real.starts_with(&root) {
+            return Err(Refusal::Invalid(format!("the work directory {shown} is outside of the server's work directory")));
+        }
+        if !real.is_dir() {
+            return Err(Refusal::Invalid(format!("the work directory {shown} is not a directory")));
+        }
+        Ok(if wanted.is_none() { self.work_dir.clone() } else { real })
+    }
+}

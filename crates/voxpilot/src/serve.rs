@@ -1,0 +1,206 @@
+//! The server's life: from its settings to a socket, and from a signal to a clean end.
+
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use agents::catalogue::{self, Catalogue};
+use anyhow::{Context, Result, bail};
+use engine::Engine;
+use jiff::{SignedDuration, Timestamp};
+use store::Store;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+use crate::config::{AgentSection, Config, Durability, Sources};
+use crate::{logging, token};
+
+/// How long open requests may take once the server stops.
+const DRAIN: Duration = Duration::from_secs(5);
+const CONFIRM_TIMEOUT: Duration = Duration::from_secs(300);
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(10);
+const TERM_GRACE_MS: u64 = 2_000;
+/// Events of sessions that were quiet for this long are dropped; their messages stay.
+const EVENTS_KEPT: SignedDuration = SignedDuration::from_hours(7 * 24);
+const COMPACT_EVERY: Duration = Duration::from_secs(3600);
+/// What a process that an interrupt has ended reports by custom.
+const INTERRUPTED: u8 = 130;
+
+pub fn run(config: &Config, sources: &Sources) -> Result<ExitCode> {
+    logging::init(&config.log, config.log_format)?;
+    config.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("starting the runtime")?;
+    let code = runtime.block_on(serve(config, sources))?;
+    // Blocking work that is still under way (a search, say) is not waited for.
+    runtime.shutdown_background();
+    Ok(code)
+}
+
+async fn serve(config: &Config, sources: &Sources) -> Result<ExitCode> {
+    token::prepare_data_dir(&config.data_dir)?;
+    let secret = token::load_or_make(&config.data_dir, config.token.as_ref())?;
+    let store = Store::open(&config.data_dir.join("voxpilot.db"), config.durability == Durability::Disk).await?;
+    let listener = bind(&config.bind).await?;
+    let address = listener.local_addr().context("asking for the server's own address")?;
+    let engine = Engine::start(store, settings(config, sources)?).await.context("starting the engine")?;
+    let stopping = CancellationToken::new();
+    let app = web::App::new(engine.clone(), secret.expose().to_owned(), address, stopping.clone());
+    announce(address, secret.expose(), engine.settings());
+    let server = web::serve(listener, app);
+    tokio::pin!(server);
+    tokio::select! {
+        ended = &mut server => ended.context("serving")?,
+        () = housekeeping(engine.store()) => {}
+        told = told_to_stop() => told?,
+    }
+    tracing::info!("stopping; a second signal ends at once");
+    stopping.cancel();
+    tokio::select! {
+        () = finish(&mut server, &engine) => Ok(ExitCode::SUCCESS),
+        told = told_to_stop() => {
+            told?;
+            tracing::warn!("told to stop again: ending at once");
+            Ok(ExitCode::from(INTERRUPTED))
+        }
+    }
+}
+
+async fn finish(server: &mut (impl Future<Output = std::io::Result<()>> + Unpin), engine: &Engine) {
+    if tokio::time::timeout(DRAIN, server).await.is_err() {
+        tracing::warn!("some requests did not end in time and are cut off");
+    }
+    let left = engine.shutdown().await;
+    if left > 0 {
+        println!("{left} agent(s) go on in the background; start the server again to take them up");
+    }
+}
+
+async fn bind(text: &str) -> Result<TcpListener> {
+    match TcpListener::bind(text).await {
+        Ok(listener) => Ok(listener),
+        Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => {
+            bail!("{text} is in use: stop what listens there, or choose another address with --bind (port 0 picks a free one)")
+        }
+        Err(error) => Err(error).with_context(|| format!("listening on {text}")),
+    }
+}
+
+fn announce(address: SocketAddr, secret: &str, settings: &engine::Settings) {
+    // A wildcard is no address to open; this machine itself is.
+    let host = if address.ip().is_unspecified() { SocketAddr::new([127, 0, 0, 1].into(), address.port()) } else { address };
+    println!("listening on http://{address}");
+    println!("work directory {}, model {}, agent {}", settings.work_dir.display(), settings.model, settings.default_agent);
+    println!("open http://{host}/login?token={secret}");
+    if !address.ip().is_loopback() {
+        println!("warning: reachable from other machines, without encryption; whoever has the link can run commands here");
+    }
+}
+
+async fn told_to_stop() -> Result<()> {
+    let mut terminate = signal(SignalKind::terminate()).context("listening for SIGTERM")?;
+    let mut interrupt = signal(SignalKind::interrupt()).context("listening for SIGINT")?;
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    Ok(())
+}
+
+/// Never ends by itself.
+async fn housekeeping(store: &Store) {
+    let mut tick = tokio::time::interval(COMPACT_EVERY);
+    loop {
+        tick.tick().await;
+        match store.compact(Timestamp::now() - EVENTS_KEPT).await {
+            Ok(0) => {}
+            Ok(sessions) => tracing::info!(sessions, "dropped events that nobody needs any more"),
+            Err(error) => tracing::warn!(%error, "old events could not be dropped"),
+        }
+    }
+}
+
+fn settings(config: &Config, sources: &Sources) -> Result<engine::Settings> {
+    let exe = std::env::current_exe().context("finding this binary")?;
+    let catalogue = catalogue(config, &exe)?;
+    let default_agent = match &config.agent {
+        Some(agent) => agent.clone(),
+        None => catalogue.default_id(sources.env.get("PATH").map(|path| path.as_ref())).to_owned(),
+    };
+    if catalogue.get(&default_agent).is_none() {
+        let known: Vec<_> = catalogue.iter().map(|agent| agent.id.as_str()).collect();
+        bail!("VOXPILOT_AGENT: no agent is called `{default_agent}`: there is {}", known.join(", "));
+    }
+    Ok(engine::Settings {
+        exe,
+        data_dir: config.data_dir.clone(),
+        work_dir: config.work_dir.clone(),
+        model: config.model.clone(),
+        endpoint: endpoint(config)?,
+        model_tuning: model::Tuning::default(),
+        max_iterations: config.max_agent_iterations,
+        default_agent,
+        catalogue,
+        environment: sources.env.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))).collect(),
+        permission_policy: config.permission_policy,
+        durability: match config.durability {
+            Durability::Process => agents::Durability::Process,
+            Durability::Disk => agents::Durability::Disk,
+        },
+        agent_ttl: config.copilot_connection_ttl,
+        term_grace_ms: TERM_GRACE_MS,
+        confirm_timeout: CONFIRM_TIMEOUT,
+        cancel_timeout: CANCEL_TIMEOUT,
+        deadlines: agents::Deadlines::default(),
+    })
+}
+
+/// Where other models than the relay are asked for, if anywhere.
+fn endpoint(config: &Config) -> Result<model::Settings> {
+    if config.model_base_url.is_none() && config.model_provider.is_none() {
+        return Ok(model::Settings::Relay);
+    }
+    Ok(model::Settings::Endpoint {
+        model: config.model.clone(),
+        base_url: config.model_base_url.clone(),
+        api_key: config.model_api_key.as_ref().map(|key| key.expose().into()),
+        provider: config.model_provider.as_deref().map(str::parse).transpose()?,
+    })
+}
+
+fn catalogue(config: &Config, exe: &Path) -> Result<Catalogue> {
+    let base = Catalogue::new(catalogue_settings(config, exe, Vec::new()));
+    let configured = config.agents.iter().map(|(id, section)| configured(id, section, base.get(id))).collect::<Result<Vec<_>>>()?;
+    Ok(Catalogue::new(catalogue_settings(config, exe, configured)))
+}
+
+fn catalogue_settings(config: &Config, exe: &Path, configured: Vec<catalogue::Agent>) -> catalogue::Settings {
+    catalogue::Settings {
+        copilot_command: config.copilot_cli_path.clone(),
+        copilot_home: config.copilot_home.clone(),
+        copilot_token_file: config.copilot_token_file.clone(),
+        own_exe: exe.to_owned(),
+        configured,
+    }
+}
+
+/// An agent of the configuration: a new one, or a known one with some of it changed.
+fn configured(id: &str, section: &AgentSection, known: Option<&catalogue::Agent>) -> Result<catalogue::Agent> {
+    let command: PathBuf = match (&section.command, known) {
+        (Some(command), _) => command.clone(),
+        (None, Some(known)) => known.command.clone(),
+        (None, None) => bail!("agents.{id}: `command` is missing: say which program to start"),
+    };
+    let mut env = known.map(|known| known.env.clone()).unwrap_or_default();
+    env.extend(section.env.clone());
+    Ok(catalogue::Agent {
+        id: id.to_owned(),
+        title: section.title.clone().or_else(|| known.map(|known| known.title.clone())).unwrap_or_else(|| id.to_owned()),
+        command,
+        args: section.args.clone().or_else(|| known.map(|known| known.args.clone())).unwrap_or_default(),
+        env,
+        token_file: known.and_then(|known| known.token_file.clone()),
+    })
+}

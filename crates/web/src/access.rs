@@ -1,0 +1,228 @@
+//! Who is let in: the secret as bearer or cookie, the server's own hosts and origins, and the headers that keep a page in bounds.
+
+use std::net::{IpAddr, SocketAddr};
+
+use axum::Form;
+use axum::Router;
+use axum::extract::{Query, Request, State};
+use axum::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use axum::http::{Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::get;
+use serde::Deserialize;
+
+use crate::App;
+use crate::error::ApiError;
+
+const CSP: &str = "default-src 'self'; img-src 'self' data: blob:; style-src 'self'; script-src 'self'; connect-src 'self'; \
+                   object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+/// Thirty days; the link that the server prints renews it.
+const COOKIE_AGE_S: u32 = 30 * 24 * 3600;
+
+pub struct Access {
+    token: String,
+    cookie: String,
+    /// Bound to loopback only: then no other host name or address can be ours.
+    loopback: bool,
+}
+
+impl Access {
+    pub fn new(token: String, address: SocketAddr) -> Access {
+        // Browsers share cookies between the ports of a host, so two servers on one machine need two names.
+        Access { token, cookie: format!("voxpilot_{}", address.port()), loopback: address.ip().is_loopback() }
+    }
+
+    fn accepts(&self, offered: &str) -> bool {
+        // Every byte is looked at, whatever came before: the time taken tells nothing about where they differ.
+        let (ours, theirs) = (self.token.as_bytes(), offered.as_bytes());
+        let differing = ours.iter().zip(theirs).fold(0, |all, (a, b)| all | (a ^ b));
+        ours.len() == theirs.len() && differing == 0
+    }
+
+    fn is_let_in(&self, headers: &HeaderMap) -> bool {
+        let bearer = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(|value| value.strip_prefix("Bearer "));
+        bearer.is_some_and(|token| self.accepts(token.trim())) || self.cookies(headers).any(|token| self.accepts(token))
+    }
+
+    fn cookies<'a>(&'a self, headers: &'a HeaderMap) -> impl Iterator<Item = &'a str> {
+        let values = headers.get_all(header::COOKIE).into_iter().filter_map(|value| value.to_str().ok());
+        let pairs = values.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        pairs.filter(|(name, _)| *name == self.cookie).map(|(_, value)| value)
+    }
+
+    /// A name could be pointed at this machine by anybody; an address, or the machine's own name for itself, could not.
+    fn is_own_host(&self, host: &str) -> bool {
+        let name = host_name(host);
+        match name.trim_matches(['[', ']']).parse::<IpAddr>() {
+            Ok(address) => !self.loopback || address.is_loopback(),
+            Err(_) => name.eq_ignore_ascii_case("localhost"),
+        }
+    }
+
+    fn set_cookie(&self) -> String {
+        format!("{}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age={COOKIE_AGE_S}", self.cookie, self.token)
+    }
+}
+
+/// The host of an authority, without its port.
+fn host_name(authority: &str) -> &str {
+    match authority.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) && (!name.contains(':') || name.ends_with(']')) => name,
+        _ => authority,
+    }
+}
+
+pub async fn guard(State(app): State<App>, request: Request, next: Next) -> Response {
+    let headers = request.headers();
+    let host = headers.get(header::HOST).and_then(|value| value.to_str().ok()).or(request.uri().authority().map(|name| name.as_str()));
+    let Some(host) = host.filter(|host| app.access.is_own_host(host)) else {
+        return forbidden("this host name is not the server's own");
+    };
+    if !is_own_origin(headers, host) {
+        return forbidden("this page may not talk to the server");
+    }
+    let path = request.uri().path();
+    let open = path == "/api/health" || path == "/login";
+    if open || app.access.is_let_in(headers) {
+        return next.run(request).await;
+    }
+    if path.starts_with("/api/") {
+        let message = "access denied: open the link that the server printed, or send its token as a bearer";
+        return ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", message).into_response();
+    }
+    (StatusCode::UNAUTHORIZED, Html(login_page(None))).into_response()
+}
+
+/// A browser names the page that a request comes from; programs do not, and need the token anyway.
+fn is_own_origin(headers: &HeaderMap, host: &str) -> bool {
+    let own_site = headers.get("sec-fetch-site").is_none_or(|site| site != "cross-site" || is_navigation(headers));
+    let own_origin = headers.get(header::ORIGIN).is_none_or(|origin| {
+        let origin = origin.to_str().unwrap_or_default();
+        origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://")).is_some_and(|name| name.eq_ignore_ascii_case(host))
+    });
+    own_site && own_origin
+}
+
+/// Following a link from elsewhere is no attack: it shows a page and changes nothing.
+fn is_navigation(headers: &HeaderMap) -> bool {
+    headers.get("sec-fetch-mode").is_some_and(|mode| mode == "navigate")
+}
+
+fn forbidden(message: &str) -> Response {
+    ApiError::new(StatusCode::FORBIDDEN, "forbidden", message).into_response()
+}
+
+pub async fn secure_headers(mut response: Response) -> Response {
+    let fixed = [
+        (header::CONTENT_SECURITY_POLICY, CSP),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    ];
+    let headers = response.headers_mut();
+    for (name, value) in fixed {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+pub fn routes() -> Router<App> {
+    Router::new().route("/login", get(login_by_link).post(login_by_form))
+}
+
+#[derive(Deserialize)]
+struct Login {
+    token: Option<String>,
+}
+
+async fn login_by_link(State(app): State<App>, Query(login): Query<Login>) -> Response {
+    login_with(&app, login.token.as_deref())
+}
+
+async fn login_by_form(State(app): State<App>, method: Method, Form(login): Form<Login>) -> Response {
+    tracing::debug!(%method, "login form");
+    login_with(&app, login.token.as_deref())
+}
+
+fn login_with(app: &App, token: Option<&str>) -> Response {
+    match token.map(str::trim) {
+        Some(token) if app.access.accepts(token) => {
+            // A redirect would still count as coming from the page that held the link, and a strict cookie would not be sent
+            // along; a page of our own that moves on does not have that trouble.
+            let page = page("Signed in", "<p>Signed in. <a href=\"/\">Go to VoxPilot</a></p>", "<meta http-equiv=\"refresh\" content=\"0; url=/\">");
+            ([(header::SET_COOKIE, app.access.set_cookie())], Html(page)).into_response()
+        }
+        Some(_) => (StatusCode::UNAUTHORIZED, Html(login_page(Some("That token is not the right one.")))).into_response(),
+        None => Html(login_page(None)).into_response(),
+    }
+}
+
+fn login_page(error: Option<&str>) -> String {
+    let error = error.map(|text| format!("<p role=\"alert\"><strong>{text}</strong></p>")).unwrap_or_default();
+    let body = format!(
+        "<h1>VoxPilot</h1>{error}<p>Open the link that <code>voxpilot serve</code> printed when it started, or paste its token here.</p>\
+         <form method=\"post\" action=\"/login\"><p><label>Token <input name=\"token\" type=\"password\" autocomplete=\"current-password\" \
+         required autofocus></label> <button>Sign in</button></p></form>"
+    );
+    page("Sign in", &body, "")
+}
+
+fn page(title: &str, body: &str, head: &str) -> String {
+    format!(
+        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+         <meta name=\"color-scheme\" content=\"light dark\"><title>{title} · VoxPilot</title>{head}</head><body><main>{body}</main></body></html>"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn access(bind: &str) -> Access {
+        Access::new("secret".to_owned(), bind.parse().unwrap())
+    }
+
+    #[test]
+    fn only_own_hosts_are_accepted() {
+        let table = [
+            ("127.0.0.1:8000", "127.0.0.1:8000", true),
+            ("127.0.0.1:8000", "localhost:8000", true),
+            ("127.0.0.1:8000", "LOCALHOST", true),
+            ("127.0.0.1:8000", "[::1]:8000", true),
+            ("127.0.0.1:8000", "evil.example:8000", false),
+            ("127.0.0.1:8000", "127.0.0.1.evil.example", false),
+            ("127.0.0.1:8000", "192.0.2.7:8000", false),
+            ("0.0.0.0:8000", "192.0.2.7:8000", true),
+            ("0.0.0.0:8000", "evil.example", false),
+        ];
+        for (bind, host, expected) in table {
+            assert_eq!(access(bind).is_own_host(host), expected, "bound to {bind}, asked as {host}");
+        }
+    }
+
+    #[test]
+    fn the_secret_counts_whole() {
+        let access = access("127.0.0.1:1");
+        assert!(access.accepts("secret"));
+        for wrong in ["", "secre", "secrets", "Secret"] {
+            assert!(!access.accepts(wrong), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_foreign_page_is_told_by_its_origin() {
+        let headers = |pairs: &[(&'static str, &'static str)]| -> HeaderMap {
+            pairs.iter().map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value))).collect()
+        };
+        assert!(is_own_origin(&headers(&[]), "localhost:1"));
+        assert!(is_own_origin(&headers(&[("origin", "http://localhost:1")]), "localhost:1"));
+        assert!(!is_own_origin(&headers(&[("origin", "http://localhost:2")]), "localhost:1"));
+        assert!(!is_own_origin(&headers(&[("origin", "null")]), "localhost:1"));
+        assert!(!is_own_origin(&headers(&[("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "no-cors")]), "localhost:1"));
+        assert!(is_own_origin(&headers(&[("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "navigate")]), "localhost:1"));
+    }
+}

@@ -1,0 +1,102 @@
+//! The one error of the HTTP side: a status, a code for programs, a sentence for people, and a source that only the log sees.
+
+use axum::Json;
+use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use engine::Refusal;
+use serde::Serialize;
+use store::StoreError;
+use utoipa::ToSchema;
+
+type Source = Box<dyn std::error::Error + Send + Sync>;
+
+#[derive(Debug)]
+pub struct ApiError {
+    status: StatusCode,
+    code: &'static str,
+    message: String,
+    source: Option<Source>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct ErrorBody {
+    pub error: ErrorDetail,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct ErrorDetail {
+    pub code: String,
+    pub message: String,
+}
+
+pub type ApiResult<T> = Result<T, ApiError>;
+
+pub fn not_found(what: &str) -> ApiError {
+    ApiError::new(StatusCode::NOT_FOUND, "not_found", format!("{what} not found"))
+}
+
+pub fn invalid(message: impl Into<String>) -> ApiError {
+    ApiError::new(StatusCode::BAD_REQUEST, "invalid", message)
+}
+
+impl ApiError {
+    pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> ApiError {
+        ApiError { status, code, message: message.into(), source: None }
+    }
+
+    fn internal(source: impl Into<Source>) -> ApiError {
+        let message = "something went wrong inside the server; its log says what";
+        ApiError { source: Some(source.into()), ..ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message) }
+    }
+}
+
+impl From<Refusal> for ApiError {
+    fn from(refusal: Refusal) -> ApiError {
+        match refusal {
+            Refusal::NotFound(what) => not_found(what),
+            Refusal::Conflict(message) => ApiError::new(StatusCode::CONFLICT, "conflict", message),
+            Refusal::Invalid(message) => ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", message),
+            Refusal::Unavailable(message) => ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", message),
+            Refusal::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> ApiError {
+        match error {
+            StoreError::NoSession(_) => not_found("session"),
+            StoreError::Full => {
+                let message = "the disk is full: nothing was stored; make room and send it again";
+                ApiError { source: Some(error.into()), ..ApiError::new(StatusCode::INSUFFICIENT_STORAGE, "disk_full", message) }
+            }
+            StoreError::Closed => ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "the server is stopping"),
+            other => ApiError::internal(other),
+        }
+    }
+}
+
+impl From<JsonRejection> for ApiError {
+    fn from(rejection: JsonRejection) -> ApiError {
+        let status = rejection.status();
+        let code = if status == StatusCode::PAYLOAD_TOO_LARGE { "too_large" } else { "invalid" };
+        ApiError::new(status, code, rejection.body_text())
+    }
+}
+
+impl From<QueryRejection> for ApiError {
+    fn from(rejection: QueryRejection) -> ApiError {
+        invalid(rejection.body_text())
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        if let Some(source) = &self.source {
+            tracing::error!(code = self.code, error = %source, "a request failed");
+        }
+        let body = ErrorBody { error: ErrorDetail { code: self.code.to_owned(), message: self.message } };
+        (self.status, Json(body)).into_response()
+    }
+}

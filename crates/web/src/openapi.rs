@@ -1,0 +1,50 @@
+//! The description of the API, made from the handlers themselves.
+
+use axum::Router;
+use axum::response::IntoResponse;
+use axum::routing::get;
+use domain::event::Event;
+use utoipa::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::App;
+use crate::routes::{agents, artifacts, health, messages, queue, sessions, stream, turn};
+
+#[derive(OpenApi)]
+#[openapi(
+    info(title = "VoxPilot", description = "A self-hosted cockpit for coding agents.", license(name = "MIT OR Apache-2.0")),
+    components(schemas(Event))
+)]
+struct Document;
+
+/// The calls and their description, which cannot differ.
+pub fn router() -> (Router<App>, utoipa::openapi::OpenApi) {
+    OpenApiRouter::with_openapi(Document::openapi())
+        .routes(routes!(health::health))
+        .routes(routes!(sessions::list, sessions::create))
+        .routes(routes!(sessions::read, sessions::change, sessions::delete))
+        .routes(routes!(stream::stream))
+        .routes(routes!(messages::list, messages::post))
+        .routes(routes!(messages::read))
+        .routes(routes!(queue::list))
+        .routes(routes!(queue::edit, queue::withdraw))
+        .routes(routes!(turn::cancel))
+        .routes(routes!(turn::confirm))
+        .routes(routes!(turn::permission))
+        .routes(routes!(agents::sessions))
+        .routes(routes!(agents::catalogue))
+        .routes(routes!(artifacts::read))
+        .split_for_parts()
+}
+
+/// The document alone, for whoever makes types from it.
+pub fn document() -> String {
+    let (_, document) = router();
+    document.to_pretty_json().expect("the description is plain data")
+}
+
+pub fn route(document: utoipa::openapi::OpenApi) -> Router<App> {
+    let text = document.to_json().expect("the description is plain data");
+    Router::new().route("/api/openapi.json", get(async move || ([("content-type", "application/json")], text.clone()).into_response()))
+}

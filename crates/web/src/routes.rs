@@ -1,0 +1,10 @@
+//! The calls of the contract, one file a resource.
+
+pub mod agents;
+pub mod artifacts;
+pub mod health;
+pub mod messages;
+pub mod queue;
+pub mod sessions;
+pub mod stream;
+pub mod turn;

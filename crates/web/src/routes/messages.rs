@@ -1,0 +1,128 @@
+//! Messages: older ones, one of them, and sending a new one.
+
+use axum::Json;
+use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use domain::event::{Event, Message, Role};
+use domain::ids::{MessageId, SessionId, TurnId};
+use domain::turn::{Phase, Session};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::sessions::session_id;
+use crate::App;
+use crate::error::{ApiResult, ErrorBody, invalid, not_found};
+use crate::html;
+
+const PAGE: u32 = 50;
+const PAGE_MAX: u32 = 200;
+const CLIENT_ID_MAX: usize = 200;
+
+#[derive(Serialize, ToSchema)]
+pub struct MessagePage {
+    /// Oldest first.
+    pub messages: Vec<Message>,
+    /// There are older ones.
+    pub more: bool,
+}
+
+#[derive(Deserialize, IntoParams)]
+pub struct PageQuery {
+    before: Option<String>,
+    limit: Option<u32>,
+}
+
+#[utoipa::path(get, path = "/api/sessions/{id}/messages", params(("id" = SessionId, Path), PageQuery),
+    responses((status = 200, body = MessagePage), (status = 404, body = ErrorBody)))]
+pub async fn list(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    query: Result<Query<PageQuery>, QueryRejection>,
+) -> ApiResult<Json<MessagePage>> {
+    let (Query(query), session) = (query?, session_id(&id)?);
+    app.engine.row(session).await?;
+    let before = query.before.map(|text| text.parse().map_err(|_| invalid("`before` is not the id of a message"))).transpose()?;
+    let mut page = app.engine.store().messages(session, before, query.limit.unwrap_or(PAGE).clamp(1, PAGE_MAX)).await?;
+    for message in &mut page.messages {
+        app.html.fill(message).await;
+    }
+    Ok(Json(MessagePage { messages: page.messages, more: page.more }))
+}
+
+/// One message, with the HTML of its text so far: also while the model is still writing it.
+#[utoipa::path(get, path = "/api/sessions/{id}/messages/{message_id}", params(("id" = SessionId, Path), ("message_id" = MessageId, Path)),
+    responses((status = 200, body = Message), (status = 404, body = ErrorBody)))]
+pub async fn read(State(app): State<App>, Path((id, message_id)): Path<(String, String)>) -> ApiResult<Json<Message>> {
+    let session = session_id(&id)?;
+    let message_id: MessageId = message_id.parse().map_err(|_| not_found("message"))?;
+    if let Some(mut message) = app.engine.store().message(session, message_id).await? {
+        app.html.fill(&mut message).await;
+        return Ok(Json(message));
+    }
+    let snapshot = app.engine.store().snapshot(session, 1).await?.ok_or_else(|| not_found("session"))?;
+    let mut message = unfinished(&snapshot.turn_events, message_id).ok_or_else(|| not_found("message"))?;
+    message.html = Some(html::markdown(message.content.clone()).await);
+    Ok(Json(message))
+}
+
+fn unfinished(events: &[Event], message_id: MessageId) -> Option<Message> {
+    let mut session = Session::default();
+    for event in events {
+        session.apply(event);
+    }
+    let turn = session.turn.filter(|turn| turn.message_id() == message_id)?;
+    let Phase::Model { text, .. } = turn.phase else { return None };
+    Some(Message {
+        id: message_id,
+        role: Role::Assistant,
+        content: text,
+        html: None,
+        created_at: jiff::Timestamp::now(),
+        turn_id: Some(turn.id),
+        client_id: None,
+        tool_calls: Vec::new(),
+        tool_call_id: None,
+        display: None,
+        is_error: false,
+        artifact_id: None,
+        delegation: None,
+    })
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewMessage {
+    pub content: String,
+    /// Made by the client: the same one again gives the same answer and sends nothing twice.
+    pub client_id: Option<String>,
+    /// Not supported yet: anything but an empty list is refused.
+    #[serde(default)]
+    #[schema(value_type = Vec<Object>)]
+    pub attachments: Vec<serde_json::Value>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct Posted {
+    pub message_id: MessageId,
+    pub turn_id: TurnId,
+    pub queued: bool,
+}
+
+#[utoipa::path(post, path = "/api/sessions/{id}/messages", params(("id" = SessionId, Path)), request_body = NewMessage,
+    responses((status = 202, body = Posted), (status = 404, body = ErrorBody), (status = 422, body = ErrorBody)))]
+pub async fn post(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    body: Result<Json<NewMessage>, JsonRejection>,
+) -> ApiResult<(StatusCode, Json<Posted>)> {
+    let (Json(message), session) = (body?, session_id(&id)?);
+    if !message.attachments.is_empty() {
+        return Err(invalid("attachments are not supported yet: name the files in the text"));
+    }
+    if message.client_id.as_ref().is_some_and(|id| id.is_empty() || id.len() > CLIENT_ID_MAX) {
+        return Err(invalid(format!("`client_id` must have 1 to {CLIENT_ID_MAX} bytes")));
+    }
+    let posted = app.engine.post(session, message.content, message.client_id).await?;
+    Ok((StatusCode::ACCEPTED, Json(Posted { message_id: posted.message_id, turn_id: posted.turn_id, queued: posted.queued })))
+}

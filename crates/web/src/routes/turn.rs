@@ -1,0 +1,70 @@
+//! What a person does to a running turn: stop it, confirm a tool, answer a permission.
+
+use axum::Json;
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use domain::ids::{PermissionId, SessionId};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::sessions::session_id;
+use crate::App;
+use crate::error::{ApiError, ApiResult, ErrorBody};
+
+#[derive(Deserialize, ToSchema, Default)]
+#[serde(deny_unknown_fields)]
+pub struct Cancel {
+    /// Stop only this call.
+    pub tool_call_id: Option<String>,
+}
+
+#[utoipa::path(post, path = "/api/sessions/{id}/cancel", params(("id" = SessionId, Path)), request_body = Option<Cancel>,
+    responses((status = 202), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
+pub async fn cancel(State(app): State<App>, Path(id): Path<String>, body: axum::body::Bytes) -> ApiResult<StatusCode> {
+    // The body may be left out altogether, with or without a content type.
+    let cancel = if body.is_empty() { Cancel::default() } else { parse(&body)? };
+    app.engine.cancel(session_id(&id)?, cancel.tool_call_id).await?;
+    Ok(StatusCode::ACCEPTED)
+}
+
+fn parse(body: &[u8]) -> ApiResult<Cancel> {
+    serde_json::from_slice(body).map_err(|error| ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", format!("the body is wrong: {error}")))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Confirm {
+    pub tool_call_id: String,
+    pub approved: bool,
+}
+
+#[utoipa::path(post, path = "/api/sessions/{id}/confirm", params(("id" = SessionId, Path)), request_body = Confirm,
+    responses((status = 202), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
+pub async fn confirm(State(app): State<App>, Path(id): Path<String>, body: Result<Json<Confirm>, JsonRejection>) -> ApiResult<StatusCode> {
+    let Json(confirm) = body?;
+    app.engine.confirm(session_id(&id)?, confirm.tool_call_id, confirm.approved).await?;
+    Ok(StatusCode::ACCEPTED)
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Answer {
+    pub option_id: String,
+}
+
+#[utoipa::path(post, path = "/api/sessions/{id}/permissions/{request_id}",
+    params(("id" = SessionId, Path), ("request_id" = PermissionId, Path)), request_body = Answer,
+    responses((status = 202), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
+pub async fn permission(
+    State(app): State<App>,
+    Path((id, request_id)): Path<(String, String)>,
+    body: Result<Json<Answer>, JsonRejection>,
+) -> ApiResult<StatusCode> {
+    let Json(answer) = body?;
+    let session = session_id(&id)?;
+    let gone = || ApiError::new(StatusCode::CONFLICT, "conflict", "this permission is gone or already answered");
+    let request_id: PermissionId = request_id.parse().map_err(|_| gone())?;
+    app.engine.answer(session, request_id, answer.option_id).await?;
+    Ok(StatusCode::ACCEPTED)
+}

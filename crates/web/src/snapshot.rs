@@ -1,0 +1,65 @@
+//! A session as events, for a client that comes without a cursor. The order is the contract's.
+
+use domain::event::{AgentUpdate, CopilotDelta, Event, Queue, TextDelta, Turn as TurnEvent, TurnState};
+use domain::turn::{CallState, Phase, Session, Turn};
+use store::Snapshot;
+
+/// Everything but `ready`, which carries the sequence and comes last.
+pub fn events(snapshot: Snapshot) -> Vec<Event> {
+    let mut events = messages(snapshot.messages, &snapshot.ended_turns);
+    events.extend(snapshot.artifacts.into_iter().map(Event::ReviewArtifact));
+    let mut session = Session::default();
+    for event in &snapshot.turn_events {
+        session.apply(event);
+    }
+    if let Some(turn) = &session.turn {
+        open_turn(turn, &mut events);
+    }
+    events.extend(snapshot.confirms.into_iter().map(Event::ToolConfirm));
+    events.extend(snapshot.permissions.into_iter().map(Event::PermissionRequest));
+    events.push(Event::Queue(Queue { items: snapshot.queue }));
+    events
+}
+
+/// The messages, and behind those of a turn that did not complete how it ended: otherwise a reload would hide a failure.
+fn messages(messages: Vec<domain::event::Message>, ended: &[TurnEvent]) -> Vec<Event> {
+    let mut events = Vec::with_capacity(messages.len());
+    let mut messages = messages.into_iter().peekable();
+    while let Some(message) = messages.next() {
+        let turn_id = message.turn_id;
+        let last = messages.peek().is_none_or(|next| next.turn_id != turn_id);
+        events.push(Event::Message(message));
+        if let Some(turn) = ended.iter().find(|turn| last && Some(turn.turn_id) == turn_id) {
+            events.push(Event::Turn(turn.clone()));
+        }
+    }
+    events
+}
+
+fn open_turn(turn: &Turn, events: &mut Vec<Event>) {
+    let reason = turn.cancelling.then(|| "cancelling".to_owned());
+    events.push(Event::Turn(TurnEvent { turn_id: turn.id, state: TurnState::Running, reason }));
+    if let Phase::Model { text, .. } = &turn.phase
+        && !text.is_empty()
+    {
+        events.push(Event::TextDelta(TextDelta { message_id: turn.message_id(), offset: 0, content: text.clone() }));
+    }
+    for call in turn.calls().iter().filter(|call| call.state != CallState::Done) {
+        events.push(Event::ToolCall(call.call.clone()));
+        let (tool_call_id, Some(session_name)) = (call.call.id.clone(), call.session_name().map(str::to_owned)) else { continue };
+        events.push(Event::CopilotDelta(CopilotDelta {
+            tool_call_id: tool_call_id.clone(),
+            session_name: session_name.clone(),
+            offset: 0,
+            content: call.text.clone(),
+        }));
+        for placed in &call.updates {
+            events.push(Event::AgentUpdate(AgentUpdate {
+                tool_call_id: tool_call_id.clone(),
+                session_name: session_name.clone(),
+                offset: placed.offset,
+                update: placed.update.clone(),
+            }));
+        }
+    }
+}
