@@ -27,10 +27,10 @@ export function ConfirmCard(props: ConfirmCardProps) {
   };
   return (
     <article class="card approval" tabindex="-1" aria-label={`${props.call.name} needs your confirmation`}>
-      <h3>
+      <h2>
         <Icon name="shield" />
         <span>Run {props.call.name}?</span>
-      </h3>
+      </h2>
       <div class="card-detail">
         <Show when={args()} fallback={<pre class="tool-output">{props.call.arguments}</pre>}>
           {(fields) => <Fields value={fields()} />}

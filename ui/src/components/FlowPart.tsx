@@ -13,7 +13,7 @@ export function FlowPart(props: { part: Part }) {
   return (
     <Switch>
       <Match when={props.part.type === "text"}>
-        <StreamText text={(props.part as TextPart).text} />
+        <StreamText class="copilot-text" text={(props.part as TextPart).text} />
       </Match>
       <Match when={props.part.type === "thought"}>
         <details class="flow-item thought">

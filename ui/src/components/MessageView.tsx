@@ -1,7 +1,9 @@
-import { createRenderEffect, Show } from "solid-js";
+import { createRenderEffect, createSignal, Show, untrack } from "solid-js";
+import { unwrap } from "solid-js/store";
 import type { MessageEntry } from "../state/model";
 import { patchHtml } from "./html";
 import { StreamText } from "./StreamText";
+import { tailPlace, tailStart } from "./tail";
 import { clock } from "./time";
 
 export function MessageView(props: { entry: MessageEntry }) {
@@ -23,10 +25,26 @@ export function MessageView(props: { entry: MessageEntry }) {
   );
 }
 
+/** The rendered beginning of the text, and right behind it what has come since. */
 function AssistantMessage(props: { entry: MessageEntry }) {
   const rendered = (<div class="markdown" />) as HTMLDivElement;
-  createRenderEffect(() => patchHtml(rendered, props.entry.html ?? ""));
-  const isBehind = () => props.entry.htmlLength < props.entry.text.length;
+  const [from, setFrom] = createSignal(0);
+  const tail = (
+    <span class="unrendered">
+      <StreamText text={props.entry.text} from={from()} />
+    </span>
+  ) as HTMLSpanElement;
+
+  createRenderEffect(() => {
+    const { html, htmlLength, text, streaming } = props.entry;
+    tail.remove();
+    patchHtml(rendered, html ?? "");
+    const place = tailPlace(rendered);
+    const goesOn = streaming || untrack(() => htmlLength < text.length);
+    setFrom(goesOn ? untrack(() => tailStart(unwrap(text), htmlLength, place)) : htmlLength);
+    // A tail that is still empty fills up here when more text comes.
+    place.append(tail);
+  });
   return (
     <article
       class="message assistant"
@@ -35,11 +53,6 @@ function AssistantMessage(props: { entry: MessageEntry }) {
       aria-busy={props.entry.streaming}
     >
       {rendered}
-      <Show when={isBehind()}>
-        <div class="unrendered">
-          <StreamText text={props.entry.text} from={props.entry.htmlLength} />
-        </div>
-      </Show>
     </article>
   );
 }

@@ -34,10 +34,10 @@ export function PermissionCard(props: PermissionCardProps) {
       tabindex="-1"
       aria-label={`${props.request.session_name} asks: ${props.request.title}`}
     >
-      <h3>
+      <h2>
         <Icon name={kindIcon(props.request.kind)} />
         <span>{props.request.title}</span>
-      </h3>
+      </h2>
       <p class="card-meta">
         🤖 {props.request.session_name} asks for permission
         <Show when={props.request.kind}>{(kind) => <span class="badge">{kind()}</span>}</Show>

@@ -12,11 +12,11 @@ export function ReviewCard(props: { artifact: ReviewArtifact }) {
   const file = (path: string) => (full.error ? undefined : full()?.files.find((file) => file.path === path));
   return (
     <section class="card review" aria-label={`Changes: ${props.artifact.title}`}>
-      <h3>
+      <h2>
         <Icon name="files" />
         <span>{props.artifact.title}</span>
         <Counts additions={props.artifact.total_additions} deletions={props.artifact.total_deletions} />
-      </h3>
+      </h2>
       <p class="card-meta">
         {props.artifact.total_files} {props.artifact.total_files === 1 ? "file" : "files"}
         <span class="badge">{props.artifact.status}</span>

@@ -1,11 +1,10 @@
+import { Show } from "solid-js";
+
 /** Without a label it is decoration beside words that say the same. */
 export function Spinner(props: { label?: string }) {
   return (
-    <span
-      class="spinner"
-      role={props.label ? "img" : undefined}
-      aria-label={props.label}
-      aria-hidden={props.label ? undefined : "true"}
-    />
+    <Show when={props.label} fallback={<span class="spinner" aria-hidden="true" />}>
+      <span class="spinner" role="img" aria-label={props.label} />
+    </Show>
   );
 }

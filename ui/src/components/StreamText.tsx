@@ -6,8 +6,8 @@ import { type TextStream, textFrom } from "../state/text";
 const node_limit = 4_096;
 
 /** A growing text: what is new is appended to the page, what is there is not touched. */
-export function StreamText(props: { text: TextStream; from?: number }) {
-  const element = (<span class="stream-text" />) as HTMLSpanElement;
+export function StreamText(props: { text: TextStream; from?: number; class?: string }) {
+  const element = (<span class={props.class ?? "stream-text"} />) as HTMLSpanElement;
   let drawn = 0;
   let version: number | null = null;
   let from = 0;

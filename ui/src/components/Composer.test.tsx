@@ -1,0 +1,86 @@
+import { createSignal } from "solid-js";
+import { render } from "solid-js/web";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { Composer } from "./Composer";
+
+const onSend = vi.fn();
+const onStop = vi.fn();
+const [running, setRunning] = createSignal(false);
+let dispose = () => {};
+
+function mount(draftKey = "s"): HTMLTextAreaElement {
+  dispose();
+  document.body.replaceChildren();
+  dispose = render(
+    () => <Composer draftKey={draftKey} running={running()} stopping={false} onSend={onSend} onStop={onStop} />,
+    document.body,
+  );
+  return document.querySelector("textarea") as HTMLTextAreaElement;
+}
+
+function type(input: HTMLTextAreaElement, text: string): void {
+  input.value = text;
+  input.dispatchEvent(new InputEvent("input", { bubbles: true }));
+}
+
+function press(input: HTMLTextAreaElement, init: KeyboardEventInit): boolean {
+  return input.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true, ...init }));
+}
+
+const button = (label: string) => document.querySelector<HTMLButtonElement>(`button[aria-label="${label}"]`);
+
+beforeEach(() => {
+  localStorage.clear();
+  onSend.mockReset();
+  onStop.mockReset();
+  setRunning(false);
+});
+afterEach(() => dispose());
+
+it("Enter sends and empties the box", () => {
+  const input = mount();
+  type(input, "  hello\nthere ");
+  expect(press(input, {})).toBe(false);
+  expect(onSend).toHaveBeenCalledExactlyOnceWith("hello\nthere");
+  expect(input.value).toBe("");
+});
+
+it.each<[string, KeyboardEventInit]>([
+  ["Shift+Enter breaks the line", { shiftKey: true }],
+  ["Enter that an input method uses is left to it", { isComposing: true }],
+  ["Enter that ends a composition in Safari is left alone", { keyCode: 229 }],
+])("%s", (_, init) => {
+  const input = mount();
+  type(input, "hello");
+  expect(press(input, init)).toBe(true);
+  expect(onSend).not.toHaveBeenCalled();
+});
+
+it("nothing is sent when there is nothing but space", () => {
+  const input = mount();
+  type(input, "  \n ");
+  press(input, {});
+  expect(onSend).not.toHaveBeenCalled();
+  expect(button("Send")?.disabled).toBe(true);
+});
+
+it("a draft is kept for its session until it is sent", () => {
+  type(mount("a"), "half a thou");
+  expect(mount("b").value).toBe("");
+  const input = mount("a");
+  expect(input.value).toBe("half a thou");
+  press(input, {});
+  expect(onSend).toHaveBeenCalledWith("half a thou");
+  expect(mount("a").value).toBe("");
+});
+
+it("while a turn runs it can be stopped, and messages can still be sent", () => {
+  const input = mount();
+  expect(button("Stop")).toBeNull();
+  setRunning(true);
+  button("Stop")?.click();
+  expect(onStop).toHaveBeenCalledOnce();
+  type(input, "next");
+  button("Queue")?.click();
+  expect(onSend).toHaveBeenCalledWith("next");
+});

@@ -1,0 +1,153 @@
+import { Show } from "solid-js";
+import { createStore, produce } from "solid-js/store";
+import { render } from "solid-js/web";
+import { afterEach, expect, it } from "vitest";
+import type { StreamEvent, Update } from "../api/types";
+import { emptyState, type SessionState } from "../state/model";
+import { apply } from "../state/reducer";
+import { ToolCallBlock } from "./ToolCallBlock";
+
+let dispose = () => {};
+afterEach(() => {
+  dispose();
+  document.body.replaceChildren();
+});
+
+/** A page with the block of call "c", and the way to send it events. */
+function mount(...events: StreamEvent[]): (...events: StreamEvent[]) => void {
+  const [state, setState] = createStore<SessionState>(emptyState(0));
+  const send = (...more: StreamEvent[]) => {
+    for (const event of more) setState(produce((draft) => void apply(draft, event)));
+  };
+  send({ event: "ready", data: { seq: 0 } }, ...events);
+  dispose = render(
+    () => (
+      <Show when={state.calls.c}>
+        {(call) => <ToolCallBlock call={call()} artifact={undefined} onStop={async () => {}} />}
+      </Show>
+    ),
+    document.body,
+  );
+  return send;
+}
+
+const common = { tool_call_id: "c", session_name: "fix-tests" };
+const start: StreamEvent = {
+  event: "tool-call",
+  data: { id: "c", name: "copilot_agent", arguments: '{"prompt":"Fix it","session_name":"fix-tests"}' },
+};
+const says = (offset: number, content: string): StreamEvent => ({
+  event: "copilot-delta",
+  data: { ...common, offset, content },
+});
+const does = (offset: number, update: Update): StreamEvent => ({
+  event: "agent-update",
+  data: { ...common, offset, update },
+});
+const ends = (stop_reason: string): StreamEvent => ({
+  event: "copilot-done",
+  data: { ...common, summary: "Fixed.", stop_reason },
+});
+
+const block = () => document.querySelector<HTMLDetailsElement>("details.copilot-block");
+const summary = () => block()?.querySelector("summary")?.textContent;
+const stream = () => document.querySelector("pre.copilot-stream");
+
+it("a delegation is open with a spinner while it runs, and closed and done at the end", () => {
+  const send = mount(start);
+  expect(document.querySelector("details.tool-block > summary")?.textContent).toBe("⚙ copilot_agent");
+  expect(summary()).toBe("🤖 Copilot [fix-tests]");
+  expect(block()?.open).toBe(true);
+  expect(block()?.querySelector("summary .spinner")).not.toBeNull();
+  send(says(0, "work"), says(4, "ing"));
+  expect(stream()?.textContent).toBe("working");
+  send(ends("end_turn"));
+  expect(summary()).toBe("🤖 Copilot [fix-tests] — done");
+  expect(block()?.open).toBe(false);
+  expect(block()?.querySelector("summary .spinner")).toBeNull();
+});
+
+it("a block that was opened again stays open", () => {
+  const send = mount(start, says(0, "text"), ends("end_turn"));
+  const details = block() as HTMLDetailsElement;
+  details.open = true;
+  send({
+    event: "tool-result",
+    data: { id: "c", name: "copilot_agent", content: "Fixed.", display: "text", is_error: false },
+  });
+  expect(details.open).toBe(true);
+  expect(stream()?.textContent).toBe("text");
+});
+
+it.each([
+  ["cancelled", "stopped"],
+  ["failed", "failed"],
+  ["interrupted", "interrupted"],
+  ["refusal", "refused"],
+  ["some_new_reason", "some new reason"],
+])("an end by %s is called %s", (reason, words) => {
+  mount(start, ends(reason));
+  expect(summary()).toBe(`🤖 Copilot [fix-tests] — ${words}`);
+});
+
+it("a delegation whose turn ended without a result was interrupted", () => {
+  const send = mount({ event: "turn", data: { turn_id: "t", state: "running" } }, start);
+  send({ event: "turn", data: { turn_id: "t", state: "interrupted" } });
+  expect(summary()).toBe("🤖 Copilot [fix-tests] — interrupted");
+  expect(block()?.open).toBe(false);
+});
+
+it("growing text is appended, what is there stays the same node", () => {
+  const send = mount(start, says(0, "one "));
+  const node = stream()?.querySelector(".copilot-text")?.firstChild;
+  send(says(4, "two"));
+  expect(stream()?.querySelector(".copilot-text")?.firstChild).toBe(node);
+  expect(node?.textContent).toBe("one two");
+});
+
+it("what the agent does stands where it happened", () => {
+  const edit: Update = {
+    type: "tool_call",
+    id: "e",
+    title: "Edit x.rs",
+    kind: "edit",
+    status: "completed",
+    content: [{ type: "diff", path: "x.rs", old_text: "a\n", new_text: "b\n" }],
+  };
+  mount(start, says(0, "before after"), does(7, edit), does(0, { type: "thought", text: "hm" }));
+  const items = [...(stream()?.querySelector(".copilot-flow")?.children ?? [])].map((item) => item.className);
+  expect(items).toEqual(["flow-item thought", "copilot-text", "flow-item agent-call", "copilot-text"]);
+  const lines = [...document.querySelectorAll(".diff-line")].map((line) => `${line.className}: ${line.textContent}`);
+  expect(lines).toEqual(["diff-line removed: −a", "diff-line added: +b"]);
+  expect(stream()?.textContent).not.toContain("{");
+});
+
+it("history shows the same block, closed", () => {
+  const message = { id: "m", created_at: "2026-01-01T00:00:00Z", content: "" };
+  const call = { id: "c", name: "copilot_agent", arguments: "{}" };
+  const delegation = {
+    session_name: "fix-tests",
+    stop_reason: "end_turn",
+    summary: "Fixed.",
+    updates: [{ offset: 4, update: { type: "tool_call", id: "r", title: "Read", status: "completed" } as Update }],
+  };
+  mount(
+    { event: "message", data: { ...message, role: "assistant", tool_calls: [call] } },
+    { event: "message", data: { ...message, role: "tool", tool_call_id: "c", display: "all of it", delegation } },
+  );
+  expect(summary()).toBe("🤖 Copilot [fix-tests] — done");
+  expect(block()?.open).toBe(false);
+  const texts = [...(stream()?.querySelectorAll(".copilot-text") ?? [])].map((part) => part.textContent);
+  expect(texts).toEqual(["all ", "of it"]);
+});
+
+it("a plain tool shows its arguments as names and values, and its result", () => {
+  const call = { id: "c", name: "read_file", arguments: '{"path":"src/x.rs","limit":3}' };
+  const send = mount({ event: "tool-call", data: call });
+  expect(document.querySelector("details.tool-block")?.textContent).toContain("⚙ read_file");
+  const fields = [...document.querySelectorAll(".fields > div")].map((field) => field.textContent);
+  expect(fields).toEqual(["pathsrc/x.rs", "limit3"]);
+  send({ event: "tool-result", data: { id: "c", name: "read_file", content: "text", is_error: true } });
+  expect(document.querySelector("summary")?.textContent).toContain("— failed");
+  expect(document.querySelector(".tool-output")?.textContent).toBe("text");
+});

@@ -1,0 +1,70 @@
+import { expect, it } from "vitest";
+import type { Update } from "../api/types";
+import { addText, addUpdate, newFlow } from "./flow";
+import { viewOfFlow } from "./testing/view";
+
+const call = (id: string, status: string): Update => ({ type: "tool_call", id, status });
+const think = (text: string): Update => ({ type: "thought", text });
+
+it("what arrives after the whole text lands where it happened", () => {
+  const live = newFlow(0);
+  addUpdate(live, 0, think("hm"));
+  addText(live, 0, "one ");
+  addUpdate(live, 4, call("a", "pending"));
+  addUpdate(live, 4, call("b", "pending"));
+  addText(live, 4, "two 😀");
+  addUpdate(live, 10, call("a", "completed"));
+  addUpdate(live, 10, think("good"));
+
+  const replayed = newFlow(0);
+  addText(replayed, 0, "one two 😀");
+  addUpdate(replayed, 0, think("hm"));
+  addUpdate(replayed, 4, call("a", "completed"));
+  addUpdate(replayed, 4, call("b", "pending"));
+  addUpdate(replayed, 10, think("good"));
+
+  const expected = [
+    { thought: "hm" },
+    "one ",
+    call("a", "completed"),
+    call("b", "pending"),
+    "two 😀",
+    { thought: "good" },
+  ];
+  expect(viewOfFlow(live)).toEqual(expected);
+  expect(viewOfFlow(replayed)).toEqual(expected);
+});
+
+it("thoughts in a row are one thought, and text in between parts them", () => {
+  const flow = newFlow(0);
+  addUpdate(flow, 0, think("a"));
+  addUpdate(flow, 0, think("b"));
+  addText(flow, 0, "x");
+  addUpdate(flow, 1, think("c"));
+  expect(viewOfFlow(flow)).toEqual([{ thought: "ab" }, "x", { thought: "c" }]);
+});
+
+it("a plan replaces the earlier one in its place", () => {
+  const plan = (status: string): Update => ({ type: "plan", entries: [{ content: "do", priority: "low", status }] });
+  const flow = newFlow(0);
+  addUpdate(flow, 0, plan("pending"));
+  addText(flow, 0, "x");
+  addUpdate(flow, 1, plan("completed"));
+  expect(viewOfFlow(flow)).toEqual([plan("completed"), "x"]);
+});
+
+it("text goes on growing behind a cut", () => {
+  const flow = newFlow(0);
+  addText(flow, 0, "abcd");
+  addUpdate(flow, 2, call("a", "pending"));
+  addText(flow, 4, "ef");
+  expect(viewOfFlow(flow)).toEqual(["ab", call("a", "pending"), "cdef"]);
+  expect(addText(flow, 9, "hole")).toBe(false);
+});
+
+it("usage and title are kept beside the text", () => {
+  const flow = newFlow(0);
+  addUpdate(flow, 0, { type: "usage", used: 5, size: null });
+  addUpdate(flow, 0, { type: "title", title: "t" });
+  expect(flow).toMatchObject({ usage: { used: 5, size: null }, title: "t", parts: [] });
+});

@@ -1,0 +1,80 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { ApiError, NetworkError } from "../api/client";
+import { createOutbox, first_retry_ms, type Outbox, queueFirst } from "./outbox";
+
+const accepted = { message_id: "m", turn_id: "t", queued: false };
+const post = vi.fn();
+let outbox: Outbox;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  localStorage.clear();
+  post.mockReset().mockResolvedValue(accepted);
+});
+afterEach(() => {
+  outbox.close();
+  vi.useRealTimers();
+});
+
+const settle = () => vi.advanceTimersByTimeAsync(0);
+const states = () => outbox.items.map((item) => item.state);
+
+it("a message that nobody answered is sent again under the same id", async () => {
+  post.mockRejectedValueOnce(new NetworkError("gone"));
+  outbox = createOutbox("s", post);
+  outbox.send("hello");
+  await settle();
+  expect(states()).toEqual(["retrying"]);
+  await vi.advanceTimersByTimeAsync(first_retry_ms);
+  expect(states()).toEqual(["accepted"]);
+  expect(post).toHaveBeenCalledTimes(2);
+  expect(post.mock.calls[0]).toEqual(post.mock.calls[1]);
+  expect(post.mock.calls[0]?.[2]).toMatch(/^[0-9a-f-]{36}$/);
+});
+
+it("messages leave in the order in which they were written", async () => {
+  post.mockRejectedValueOnce(new NetworkError("gone"));
+  outbox = createOutbox("s", post);
+  outbox.send("one");
+  outbox.send("two");
+  await settle();
+  await vi.advanceTimersByTimeAsync(first_retry_ms);
+  expect(post.mock.calls.map((call) => call[1])).toEqual(["one", "one", "two"]);
+});
+
+it("a message that the server refuses waits for a person", async () => {
+  post.mockRejectedValueOnce(new ApiError(413, "too_large", "The message is too long."));
+  outbox = createOutbox("s", post);
+  outbox.send("hello");
+  await settle();
+  expect(outbox.items[0]).toMatchObject({ state: "refused", error: "The message is too long." });
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(post).toHaveBeenCalledTimes(1);
+  outbox.retry(outbox.items[0]?.clientId ?? "");
+  await settle();
+  expect(states()).toEqual(["accepted"]);
+});
+
+it("a message that was on its way when the page closed leaves with the next page", async () => {
+  post.mockRejectedValue(new NetworkError("gone"));
+  outbox = createOutbox("s", post);
+  outbox.send("hello");
+  await settle();
+  outbox.close();
+  post.mockResolvedValue(accepted);
+  outbox = createOutbox("s", post);
+  await settle();
+  expect(post.mock.calls.at(-1)).toEqual(post.mock.calls[0]);
+  outbox.close();
+  post.mockClear();
+  outbox = createOutbox("s", post);
+  await settle();
+  expect(post).not.toHaveBeenCalled();
+});
+
+it("the first message of a session is left for it before it is opened", async () => {
+  queueFirst("s", "first");
+  outbox = createOutbox("s", post);
+  await settle();
+  expect(post).toHaveBeenCalledWith("s", "first", expect.any(String));
+});

@@ -1,0 +1,32 @@
+// A session's state as a reader of the page sees it, free of how the pieces arrived. For tests only.
+
+import type { Flow } from "../flow";
+import type { SessionState } from "../model";
+import { wholeText } from "../text";
+
+export function viewOf(state: SessionState) {
+  return {
+    entries: state.entries.map((entry) =>
+      entry.kind === "message"
+        ? { id: entry.id, role: entry.role, text: wholeText(entry.text), open: entry.streaming }
+        : entry,
+    ),
+    calls: Object.fromEntries(
+      Object.entries(state.calls).map(([id, call]) => [
+        id,
+        { ...call, copilotStream: call.copilotStream && viewOfFlow(call.copilotStream) },
+      ]),
+    ),
+    turn: state.runningTurn,
+    queue: state.queue,
+    confirms: state.confirms,
+    permissions: state.permissions,
+  };
+}
+
+export function viewOfFlow(flow: Flow) {
+  return flow.parts.map((part) => {
+    if (part.type === "text") return wholeText(part.text);
+    return part.type === "thought" ? { thought: wholeText(part.text) } : part.update;
+  });
+}
