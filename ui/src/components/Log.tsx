@@ -34,7 +34,8 @@ export function Log(props: { open: OpenSession }) {
       () => [state.ready, state.epoch],
       ([ready]) => {
         if (!ready) return;
-        stick.toEnd();
+        // A later snapshot leaves somebody who reads further up where they are.
+        if (stick.atEnd()) stick.toEnd();
         requestAnimationFrame(() => void loadOlder());
       },
     ),

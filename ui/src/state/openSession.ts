@@ -68,7 +68,15 @@ export function openSession(id: string, createSource?: ConnectionOptions["create
   function takeSnapshot(fresh: SessionState): void {
     incoming = null;
     keepRendered(unwrap(state), fresh);
-    batch(() => setState(reconcile(fresh, { key: "id", merge: false })));
+    const { permissions, confirms } = unwrap(state);
+    batch(() => {
+      setState(reconcile({ ...fresh, permissions: [], confirms: [] }, { key: "id", merge: false }));
+      // A question never turns into another one under somebody's finger: it stays, or it is a new one.
+      setState({
+        permissions: keepKnown(permissions, fresh.permissions, (request) => request.request_id),
+        confirms: keepKnown(confirms, fresh.confirms, (call) => call.id),
+      });
+    });
     for (const entry of unwrap(state).entries) {
       if (entry.kind === "message" && isBehind(entry)) prerender.want(entry.id);
     }
@@ -171,4 +179,8 @@ function keepRendered(old: SessionState, fresh: SessionState): void {
     entry.html = known.html;
     entry.htmlLength = known.htmlLength;
   }
+}
+
+function keepKnown<T>(old: T[], fresh: T[], id: (item: T) => string): T[] {
+  return fresh.map((item) => old.find((known) => id(known) === id(item)) ?? item);
 }

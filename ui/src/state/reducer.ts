@@ -85,7 +85,11 @@ const handlers: Handlers = {
     return "ok";
   },
   queue(state, { items }) {
-    state.queue = items;
+    // An item that stays keeps its identity, and with it the edit that somebody has begun.
+    state.queue = items.map((item) => {
+      const known = state.queue.find((queued) => queued.message_id === item.message_id);
+      return known ? Object.assign(known, item) : item;
+    });
     return "ok";
   },
   notice(state, notice) {
