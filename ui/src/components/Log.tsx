@@ -18,15 +18,21 @@ export function Log(props: { open: OpenSession }) {
   let scroller!: HTMLDivElement;
   let content!: HTMLDivElement;
 
-  const loadOlder = async () => {
-    if (!state.ready || scroller.scrollTop > load_older_px) return;
+  /** What is read stays where it is, however much is put above it. */
+  const keepPlace = (apply: () => void) => {
     const fromEnd = scroller.scrollHeight - scroller.scrollTop;
-    const before = state.oldestMessage;
-    // The place is restored by hand below; the browser must not do it a second time.
+    // The browser must not do the same a second time.
     scroller.classList.add("prepending");
-    await props.open.loadOlder().catch(() => {});
-    if (state.oldestMessage !== before && !stick.atEnd()) scroller.scrollTop = scroller.scrollHeight - fromEnd;
+    apply();
+    scroller.scrollTop = scroller.scrollHeight - fromEnd;
     requestAnimationFrame(() => scroller.classList.remove("prepending"));
+  };
+  const loadOlder = async (): Promise<void> => {
+    if (!state.ready || !state.moreBefore || scroller.scrollTop > load_older_px || props.open.loadingOlder()) return;
+    const oldest = state.oldestMessage;
+    await props.open.loadOlder(keepPlace).catch(() => {});
+    // A page that does not fill the view cannot be scrolled to ask for the next one.
+    if (state.oldestMessage !== oldest && scroller.scrollHeight <= scroller.clientHeight) await loadOlder();
   };
   onMount(() => stick.attach(scroller, content));
   createEffect(
@@ -66,11 +72,6 @@ export function Log(props: { open: OpenSession }) {
         onScroll={() => void loadOlder()}
       >
         <div ref={content} class="log-content">
-          <Show when={props.open.loadingOlder()}>
-            <p class="log-hint">
-              <Spinner /> Loading older messages…
-            </p>
-          </Show>
           <Show when={state.ready && state.entries.length === 0 && state.queue.length === 0}>
             <div class="log-empty">
               <h2>What should be done?</h2>
@@ -111,6 +112,11 @@ export function Log(props: { open: OpenSession }) {
           </Show>
         </div>
       </div>
+      <Show when={props.open.loadingOlder() && state.entries.length > 0}>
+        <p class="log-loading" role="status">
+          <Spinner /> Loading older messages…
+        </p>
+      </Show>
       <Show when={!stick.atEnd()}>
         <button type="button" class="to-end" onClick={() => stick.toEnd()}>
           <Icon name="down" /> Latest

@@ -24,7 +24,8 @@ export interface OpenSession {
   /** The session does not exist any more. */
   gone: () => boolean;
   loadingOlder: () => boolean;
-  loadOlder(): Promise<void>;
+  /** Fetches older messages; `insert` puts them in when it calls what it is given. */
+  loadOlder(insert: (apply: () => void) => void): Promise<void>;
   confirm(callId: string, approved: boolean): Promise<void>;
   permit(requestId: string, optionId: string): Promise<void>;
   cancel(callId?: string): Promise<void>;
@@ -136,14 +137,15 @@ export function openSession(id: string, createSource?: ConnectionOptions["create
     broken,
     gone,
     loadingOlder,
-    async loadOlder() {
+    async loadOlder(insert) {
       const before = untrack(() => state.oldestMessage);
       if (before === null || untrack(() => loadingOlder() || !state.moreBefore)) return;
       setLoadingOlder(true);
       try {
         const page = await api.messages(id, before, page_limit);
         // A snapshot may have taken over meanwhile; then this page no longer fits.
-        if (state.oldestMessage === before) change((draft) => applyOlder(draft, page.messages, page.more));
+        if (state.oldestMessage !== before) return;
+        insert(() => change((draft) => applyOlder(draft, page.messages, page.more)));
       } finally {
         setLoadingOlder(false);
       }
