@@ -76,7 +76,11 @@ function readError(status: number, text: string): ApiError {
 const session = (id: string) => `/api/sessions/${encodeURIComponent(id)}`;
 
 export const api = {
-  sessions: () => call<SessionList>("GET", "/api/sessions"),
+  sessions: (limit: number, before?: string) =>
+    call<SessionList>(
+      "GET",
+      `/api/sessions?limit=${limit}${before === undefined ? "" : `&before=${encodeURIComponent(before)}`}`,
+    ),
   session: (id: string) => call<Session>("GET", session(id)),
   createSession: (draft: SessionDraft) => call<Session>("POST", "/api/sessions", draft),
   changeSession: (id: string, change: SessionChange) => call<Session>("PATCH", session(id), change),

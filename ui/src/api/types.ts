@@ -210,7 +210,8 @@ export interface Session {
   work_dir: string;
   model: string;
   agent: string;
-  permission_policy: Policy;
+  /** Null leaves it to the server's setting. */
+  permission_policy: Policy | null;
   created_at: string;
   updated_at: string;
   running: boolean;

@@ -1,4 +1,4 @@
-import { createMemo, For } from "solid-js";
+import { createMemo, For, Show } from "solid-js";
 import type { Agent, Policy, Session, SessionChange } from "../api/types";
 
 const policies: [Policy, string][] = [
@@ -56,6 +56,11 @@ export function SessionSettings(props: SessionSettingsProps) {
       <label>
         <span>Permissions</span>
         <select onChange={(event) => void props.onChange({ permission_policy: event.currentTarget.value as Policy })}>
+          <Show when={props.session.permission_policy === null}>
+            <option value="" selected disabled>
+              server’s default
+            </option>
+          </Show>
           <For each={policies}>
             {([policy, label]) => (
               <option value={policy} selected={policy === props.session.permission_policy}>

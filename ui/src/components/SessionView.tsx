@@ -37,17 +37,17 @@ export function SessionView(props: SessionViewProps) {
 
   const [error, setError] = createSignal<string | null>(null);
   const running = () => open.state.runningTurn !== null;
-  const [stopping, setStopping] = createSignal(false);
+  const [asked, setAsked] = createSignal(false);
   createEffect(() => {
-    if (!running()) setStopping(false);
+    if (!running()) setAsked(false);
   });
   const stop = async () => {
-    setStopping(true);
+    setAsked(true);
     setError(null);
     try {
       await open.cancel();
     } catch (reason) {
-      setStopping(false);
+      setAsked(false);
       setError(sentence(reason));
     }
   };
@@ -82,7 +82,7 @@ export function SessionView(props: SessionViewProps) {
         <Composer
           draftKey={props.id}
           running={running()}
-          stopping={stopping()}
+          stopping={asked() || open.state.cancelling}
           onSend={(content) => open.outbox.send(content)}
           onStop={stop}
         />

@@ -94,6 +94,13 @@ export function Sidebar(props: SidebarProps) {
               />
             )}
           </For>
+          <Show when={props.sessions.hasMore()}>
+            <li>
+              <button type="button" class="button small show-more" onClick={() => props.sessions.showMore()}>
+                Show more
+              </button>
+            </li>
+          </Show>
         </ul>
         <Show when={props.sessions.loaded() && props.sessions.list.length === 0}>
           <p class="sidebar-empty">No sessions yet. Your first message starts one.</p>

@@ -67,6 +67,8 @@ export interface SessionState {
   calls: Record<string, StreamingToolCall>;
   artifacts: Record<string, ReviewArtifact>;
   runningTurn: string | null;
+  /** The running turn was told to stop and has not stopped yet. */
+  cancelling: boolean;
   queue: QueueItem[];
   confirms: ToolCall[];
   permissions: PermissionRequest[];
@@ -86,6 +88,7 @@ export function emptyState(epoch: number): SessionState {
     calls: {},
     artifacts: {},
     runningTurn: null,
+    cancelling: false,
     queue: [],
     confirms: [],
     permissions: [],

@@ -118,6 +118,22 @@ describe("events", () => {
     expect(state.calls.c?.abandoned).toBe(false);
   });
 
+  it("a turn that is being stopped is running, and says so", () => {
+    const stopping: StreamEvent = { event: "turn", data: { turn_id: "t", state: "running", reason: "cancelling" } };
+    const state = fold([ready, turn("running"), delegate, stopping]);
+    expect(state).toMatchObject({ runningTurn: "t", cancelling: true });
+    expect(state.calls.c?.abandoned).toBe(false);
+    expect(fold([turn("cancelled")], state)).toMatchObject({ runningTurn: null, cancelling: false });
+  });
+
+  it("a snapshot tells how a turn failed, and live its error tells it once", () => {
+    const failed: StreamEvent = { event: "turn", data: { turn_id: "t", state: "failed", reason: "no answer" } };
+    const error: StreamEvent = { event: "error", data: { turn_id: "t", code: "model", message: "no answer" } };
+    const messages = (state: SessionState) => state.entries.map((entry) => entry.kind === "error" && entry.message);
+    expect(messages(fold([failed, ready]))).toEqual(["no answer"]);
+    expect(messages(fold([ready, turn("running"), error, failed]))).toEqual(["no answer"]);
+  });
+
   it("what waited for an answer is gone when its turn is over", () => {
     const asks: StreamEvent = {
       event: "permission-request",

@@ -74,14 +74,17 @@ const handlers: Handlers = {
     const goesOn = turn.state === "running" && turn.turn_id === state.runningTurn;
     // A snapshot names the calls that are still open after this.
     if (!goesOn) abandonOpenCalls(state);
+    state.cancelling = turn.state === "running" && turn.reason === "cancelling";
     if (turn.state === "running") {
       state.runningTurn = turn.turn_id;
-    } else {
-      state.runningTurn = null;
-      state.confirms = [];
-      state.permissions = [];
-      endStreaming(state);
+      return "ok";
     }
+    state.runningTurn = null;
+    state.confirms = [];
+    state.permissions = [];
+    endStreaming(state);
+    // Live, an event of its own has said so already.
+    if (!state.ready) tellEnding(state, turn);
     return "ok";
   },
   queue(state, { items }) {
@@ -250,6 +253,18 @@ function ensureFlow(state: SessionState, id: string, sessionName: string) {
   call.abandoned = false;
   call.copilotStream ??= newFlow(state.epoch);
   return call.copilotStream;
+}
+
+/** A snapshot has no notices and no errors; how a turn ended is all that tells of them. */
+function tellEnding(state: SessionState, turn: EventData["turn"]): void {
+  const reason = turn.reason ?? "";
+  if (turn.state === "cancelled") {
+    const notice = { code: "cancelled", level: "info", title: "Stopped", text: reason };
+    state.entries.push({ kind: "notice", id: `ending:${turn.turn_id}`, notice });
+  } else if (turn.state !== "completed") {
+    const message = reason || `This turn ended: ${turn.state}.`;
+    state.entries.push({ kind: "error", id: `ending:${turn.turn_id}`, message });
+  }
 }
 
 function endStreaming(state: SessionState): void {

@@ -6,10 +6,16 @@ import { api, sentence } from "../api/client";
 import type { Session, SessionChange, SessionDraft } from "../api/types";
 
 const poll_ms = 5_000;
+const page_size = 50;
+/** The most that the server gives at once. */
+const largest_page = 200;
 
 export interface Sessions {
   list: Session[];
   loaded: () => boolean;
+  /** There are more than are listed. */
+  hasMore: () => boolean;
+  showMore(): void;
   error: () => string | null;
   refresh(): Promise<void>;
   /** `prepare` runs before anybody can see the new session. */
@@ -23,16 +29,30 @@ export function createSessions(): Sessions {
   const [list, setList] = createStore<Session[]>([]);
   const [loaded, setLoaded] = createSignal(false);
   const [error, setError] = createSignal<string | null>(null);
+  const [hasMore, setHasMore] = createSignal(false);
   let latest = 0;
+  let wanted = page_size;
+
+  async function fetchWanted(): Promise<{ sessions: Session[]; more: boolean }> {
+    const sessions: Session[] = [];
+    let next: string | undefined;
+    do {
+      const page = await api.sessions(Math.min(wanted - sessions.length, largest_page), next);
+      sessions.push(...page.sessions);
+      next = page.next ?? undefined;
+    } while (next !== undefined && sessions.length < wanted);
+    return { sessions, more: next !== undefined };
+  }
 
   async function refresh(): Promise<void> {
     latest += 1;
     const mine = latest;
     try {
-      const { sessions } = await api.sessions();
+      const { sessions, more } = await fetchWanted();
       // An answer that an own action has overtaken would bring back what is gone.
       if (mine !== latest) return;
       setList(reconcile(sessions, { key: "id" }));
+      setHasMore(more);
       setLoaded(true);
       setError(null);
     } catch (reason) {
@@ -50,6 +70,11 @@ export function createSessions(): Sessions {
   return {
     list,
     loaded,
+    hasMore,
+    showMore() {
+      wanted += page_size;
+      void refresh();
+    },
     error,
     refresh,
     async create(draft, prepare) {
