@@ -24,6 +24,14 @@ pub fn fast_agent_path() -> PathBuf {
     binary("fast-agent")
 }
 
+/// The server's own binary, built if it is not there yet.
+///
+/// # Panics
+/// If it cannot be built.
+pub fn voxpilot_path() -> PathBuf {
+    binary("voxpilot")
+}
+
 /// Command and arguments of a faulty agent that SIGTERM, SIGINT and SIGHUP do not reach: an ignored signal stays ignored
 /// over `exec`. The pid is the agent's own. With the prompt `ignore_sigterm` it does not mind the end of stdin either.
 pub fn deaf() -> (PathBuf, Vec<String>) {
@@ -71,7 +79,7 @@ fn build(name: &str, profile_dir: &Path) {
         .args(["build", "--quiet", "--offline", "--profile", profile, "--bin", name, "--target-dir"])
         .arg(target_dir)
         .arg("--manifest-path")
-        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml"))
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(if name == "voxpilot" { "../voxpilot/Cargo.toml" } else { "Cargo.toml" }))
         .status()
         .expect("cargo is installed where tests run");
     assert!(status.success(), "{name} could not be built");

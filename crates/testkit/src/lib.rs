@@ -1,3 +1,9 @@
+//! Peers and rigs for tests: a scripted model server, agents that misbehave, the real Copilot CLI, and the built server itself.
+//! Development only: nothing that ships depends on this crate.
 
+pub mod client;
+pub mod copilot;
 pub mod faulty_agent;
 pub mod model_server;
+pub mod processes;
+pub mod server;

@@ -1,0 +1,247 @@
+//! The built server as a process: started, asked over HTTP, killed at any moment, started again on the same data.
+
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+
+use crate::client::Client;
+use crate::{faulty_agent, processes};
+
+const TOKEN: &str = "test-token-0123456789";
+const START: Duration = Duration::from_secs(20);
+
+/// What a server is started with; everything else is its own temporary directory.
+pub struct Rig {
+    home: TempDir,
+    env: Vec<(String, String)>,
+    config: String,
+}
+
+pub struct Server {
+    rig: Rig,
+    child: Child,
+    pub base: String,
+    port: u16,
+    http: reqwest::Client,
+}
+
+impl Default for Rig {
+    fn default() -> Rig {
+        let home = TempDir::new().expect("a temporary directory can be made");
+        for dir in ["work", "data", "home", "copilot"] {
+            std::fs::create_dir(home.path().join(dir)).expect("a directory can be made in it");
+        }
+        Rig { home, env: Vec::new(), config: String::new() }
+    }
+}
+
+impl Rig {
+    pub fn work_dir(&self) -> PathBuf {
+        self.home.path().join("work")
+    }
+
+    pub fn data_dir(&self) -> PathBuf {
+        self.home.path().join("data")
+    }
+
+    /// Where the real Copilot CLI keeps its state.
+    pub fn copilot_home(&self) -> PathBuf {
+        self.home.path().join("copilot")
+    }
+
+    /// The directory that holds all of it; every process of the rig names it.
+    pub fn home(&self) -> &Path {
+        self.home.path()
+    }
+
+    pub fn env(mut self, name: &str, value: impl Into<String>) -> Rig {
+        self.env.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// Adds to `voxpilot.toml` in the work directory.
+    pub fn config(mut self, toml: &str) -> Rig {
+        self.config.push_str(toml);
+        self
+    }
+
+    /// The main AI is the scripted model at `base_url`.
+    pub fn model(self, base_url: &str) -> Rig {
+        self.env("VOXPILOT_MODEL", "main").env("VOXPILOT_MODEL_BASE_URL", base_url).env("VOXPILOT_MODEL_API_KEY", "k")
+    }
+
+    /// The agent is the demo agent, without pauses.
+    pub fn demo_agent(self) -> Rig {
+        self.env("VOXPILOT_AGENT", "demo").config("[agents.demo]\nargs = [\"demo-agent\", \"--pace\", \"fast\"]\n")
+    }
+
+    /// The agent is the faulty one.
+    pub fn faulty_agent(self) -> Rig {
+        self.agent("faulty", &faulty_agent::path(), &[])
+    }
+
+    pub fn agent(self, id: &str, command: &Path, args: &[String]) -> Rig {
+        let section = format!("[agents.{id}]\ncommand = {:?}\nargs = {args:?}\n", command.display().to_string());
+        self.env("VOXPILOT_AGENT", id).config(&section)
+    }
+
+    /// The agent is the real Copilot CLI, with the scripted model at `base_url` behind it.
+    pub fn copilot(self, base_url: &str) -> Rig {
+        let offline = crate::copilot::offline(&self.copilot_home(), base_url, "coder");
+        let path = crate::copilot::path().display().to_string();
+        let rig = self.env("VOXPILOT_AGENT", "copilot").env("VOXPILOT_COPILOT_CLI_PATH", path);
+        offline.into_iter().fold(rig, |rig, (name, value)| rig.env(&name, value))
+    }
+
+    pub async fn start(self) -> Server {
+        std::fs::write(self.work_dir().join("voxpilot.toml"), &self.config).expect("the configuration can be written");
+        let (child, port) = spawn(&self, 0).await;
+        let http = reqwest::Client::builder().no_proxy().build().expect("a client without options can be built");
+        Server { base: format!("http://127.0.0.1:{port}"), port, child, http, rig: self }
+    }
+}
+
+/// Starts the binary and waits until it listens.
+async fn spawn(rig: &Rig, port: u16) -> (Child, u16) {
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut child = Command::new(faulty_agent::voxpilot_path())
+        .arg("serve")
+        .env_clear()
+        .env("PATH", path)
+        .env("HOME", rig.home.path().join("home"))
+        .env("VOXPILOT_BIND", format!("127.0.0.1:{port}"))
+        .env("VOXPILOT_DATA_DIR", rig.data_dir())
+        .env("VOXPILOT_WORK_DIR", rig.work_dir())
+        .env("VOXPILOT_TOKEN", TOKEN)
+        .env("VOXPILOT_LOG", "info")
+        .envs(rig.env.iter().map(|(name, value)| (name, value)))
+        .current_dir(rig.work_dir())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(log_file(rig))
+        .kill_on_drop(true)
+        .spawn()
+        .expect("the server can be started");
+    let stdout = child.stdout.take().expect("its output is piped");
+    let mut lines = BufReader::new(stdout).lines();
+    let listening = async {
+        while let Ok(Some(line)) = lines.next_line().await {
+            if let Some(port) = line.strip_prefix("listening on http://").and_then(|rest| rest.rsplit_once(':')) {
+                return port.1.parse().ok();
+            }
+        }
+        None
+    };
+    let port = tokio::time::timeout(START, listening).await.ok().flatten();
+    let port = port.unwrap_or_else(|| panic!("the server did not start:\n{}", log(rig)));
+    // What it still prints goes nowhere, but must not fill the pipe.
+    drop(tokio::task::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} }));
+    (child, port)
+}
+
+fn log_file(rig: &Rig) -> Stdio {
+    let file = std::fs::OpenOptions::new().create(true).append(true).open(rig.home.path().join("log"));
+    file.map_or_else(|_| Stdio::null(), Stdio::from)
+}
+
+fn log(rig: &Rig) -> String {
+    std::fs::read_to_string(rig.home.path().join("log")).unwrap_or_default()
+}
+
+impl Server {
+    pub fn rig(&self) -> &Rig {
+        &self.rig
+    }
+
+    pub fn token(&self) -> &str {
+        TOKEN
+    }
+
+    pub fn pid(&self) -> i32 {
+        self.child.id().and_then(|pid| i32::try_from(pid).ok()).expect("the server is running")
+    }
+
+    /// Everything it wrote to its log, over all its lives.
+    pub fn log(&self) -> String {
+        log(&self.rig)
+    }
+
+    /// `kill -9`, and nothing else: its runners live on.
+    pub async fn kill(&mut self) {
+        self.child.kill().await.expect("a running server can be killed");
+    }
+
+    /// Starts it again, on the same port and data.
+    pub async fn restart(&mut self) {
+        (self.child, self.port) = spawn(&self.rig, self.port).await;
+    }
+
+    /// SIGTERM, and waits for its end.
+    pub async fn terminate(&mut self) -> ExitStatus {
+        processes::signal(self.pid(), "TERM");
+        let ended = tokio::time::timeout(Duration::from_secs(30), self.child.wait()).await;
+        ended.expect("the server ends in time").expect("its end can be waited for")
+    }
+
+    /// Ends the server and everything it started, and fails if anything is left.
+    pub async fn end(mut self) {
+        for id in self.session_ids().await {
+            self.call("DELETE", &format!("/api/sessions/{id}"), None).await;
+        }
+        self.terminate().await;
+        if let Err(left) = processes::none_left(self.rig.home(), Duration::from_secs(15)).await {
+            panic!("left running: {left:?}\n{}", self.log());
+        }
+    }
+
+    async fn session_ids(&self) -> Vec<String> {
+        let (_, list) = self.call("GET", "/api/sessions?limit=200", None).await;
+        let sessions = list["sessions"].as_array().cloned().unwrap_or_default();
+        sessions.iter().filter_map(|session| session["id"].as_str().map(str::to_owned)).collect()
+    }
+
+    /// One call with the secret; the body is `null` where there is none.
+    pub async fn call(&self, method: &str, path: &str, body: Option<Value>) -> (u16, Value) {
+        self.try_call(method, path, body).await.unwrap_or_else(|error| panic!("{method} {path}: {error}\n{}", self.log()))
+    }
+
+    /// Like [`Server::call`], for a server that may be dead.
+    pub async fn try_call(&self, method: &str, path: &str, body: Option<Value>) -> Result<(u16, Value), String> {
+        let method = method.parse().expect("a method's name");
+        let mut request = self.http.request(method, format!("{}{path}", self.base)).bearer_auth(TOKEN);
+        if let Some(body) = body {
+            request = request.json(&body);
+        }
+        let response = request.send().await.map_err(|error| format!("{error:?}"))?;
+        let status = response.status().as_u16();
+        let text = response.text().await.map_err(|error| format!("{error:?}"))?;
+        Ok((status, serde_json::from_str(&text).unwrap_or(Value::Null)))
+    }
+
+    pub async fn new_session(&self, wanted: Value) -> String {
+        let (status, session) = self.call("POST", "/api/sessions", Some(wanted)).await;
+        assert_eq!(status, 201, "{session}");
+        session["id"].as_str().expect("a session has an id").to_owned()
+    }
+
+    /// Sends a message and gives the server's answer.
+    pub async fn send(&self, session: &str, content: &str) -> Value {
+        let (status, answer) = self.call("POST", &format!("/api/sessions/{session}/messages"), Some(json!({ "content": content }))).await;
+        assert_eq!(status, 202, "{answer}");
+        answer
+    }
+
+    /// Opens the event stream, after `cursor` or with a snapshot.
+    pub async fn stream(&self, session: &str, cursor: Option<u64>) -> Client {
+        Client::open(&self.http, &self.base, TOKEN, session, cursor).await.unwrap_or_else(|error| panic!("{error}\n{}", self.log()))
+    }
+
+    pub async fn try_stream(&self, session: &str, cursor: Option<u64>) -> Result<Client, String> {
+        Client::open(&self.http, &self.base, TOKEN, session, cursor).await
+    }
+}
