@@ -18,7 +18,7 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
@@ -88,7 +88,10 @@ fn start_detached(given: &Path, dir: &Path) -> io::Result<()> {
     }
     // A long-lived process stands in nobody's way at the root, so the directory must be named in full.
     command.args(arguments.map(|argument| if argument == given.as_os_str() { dir.into() } else { argument }));
-    command.current_dir("/").env(DETACHED, "1").spawn().map(drop)
+    command.current_dir("/").env_clear().env(DETACHED, "1");
+    // It must hold nothing open that belongs to whoever started it.
+    command.stdin(Stdio::null()).stdout(log::sink()).stderr(log::sink());
+    command.spawn().map(drop)
 }
 
 fn live(dir: &Path) -> io::Result<()> {

@@ -29,7 +29,6 @@ struct State {
 pub(super) struct Company {
     pub attached: bool,
     pub ever_attached: bool,
-    pub reading: bool,
     pub busy: bool,
     pub alone_since: Instant,
     pub delivered: u64,
@@ -87,8 +86,10 @@ impl Attach {
         self.state().busy = busy;
     }
 
-    pub fn set_delivered(&self, seq: u64) {
-        self.delivered.store(seq, Ordering::Release);
+    pub fn set_delivered(&self, epoch: u64, seq: u64) {
+        if self.is_current(epoch) {
+            self.delivered.store(seq, Ordering::Release);
+        }
     }
 
     pub fn acknowledge(&self, seq: u64) {
@@ -100,7 +101,6 @@ impl Attach {
         Company {
             attached: state.control.is_some(),
             ever_attached: state.epoch > 0,
-            reading: state.records.is_some(),
             busy: state.busy,
             alone_since: state.alone_since,
             delivered: self.delivered.load(Ordering::Acquire),

@@ -101,7 +101,8 @@ impl Life {
         loop {
             let company = self.hub.attach.company();
             let heard = company.acknowledged >= exit_seq;
-            let stopped = self.stop.is_some() && (!company.reading || company.delivered >= exit_seq || begun.elapsed() >= LINGER_STOPPED);
+            // Attached but not reading yet is about to read.
+            let stopped = self.stop.is_some() && (!company.attached || company.delivered >= exit_seq || begun.elapsed() >= LINGER_STOPPED);
             if heard || stopped || begun.elapsed() >= LINGER {
                 return;
             }

@@ -5,6 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::process::Stdio;
 use std::sync::OnceLock;
 
 use crate::journal::now_ms;
@@ -17,6 +18,11 @@ pub(super) fn open(dir: &Path) {
         let _ = FILE.set(file);
     }
     std::panic::set_hook(Box::new(|panic| line(format_args!("{panic}"))));
+}
+
+/// Where a child of this process may write what it has to say before it can open the log itself.
+pub(super) fn sink() -> Stdio {
+    FILE.get().and_then(|file| file.try_clone().ok()).map_or_else(Stdio::null, Stdio::from)
 }
 
 pub(super) fn line(text: Arguments<'_>) {

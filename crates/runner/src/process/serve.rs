@@ -73,7 +73,10 @@ fn connection(hub: &Arc<Hub>, mut stream: UnixStream) -> io::Result<()> {
         }
         Some(Request::Records { epoch, cursor }) => {
             if hub.attach.follow(epoch, stream.try_clone()?) {
-                send_records(hub, &mut stream, epoch, cursor)?;
+                let outcome = send_records(hub, &mut stream, epoch, cursor);
+                // Nobody reads any more, so nobody is waited for.
+                hub.attach.set_delivered(epoch, u64::MAX);
+                return outcome;
             }
             Ok(())
         }
@@ -118,7 +121,7 @@ fn send_records(hub: &Hub, stream: &mut UnixStream, epoch: u64, cursor: u64) -> 
         match tail.next(&hub.journal, || hub.attach.is_current(epoch))? {
             Step::Bytes { to, through } => {
                 tail.copy(to, |chunk| stream.write_all(chunk))?;
-                hub.attach.set_delivered(through);
+                hub.attach.set_delivered(epoch, through);
             }
             Step::Fault(Some(reason)) => {
                 let text = format!(

@@ -1,11 +1,12 @@
 //! How a runner ends, and that nothing of the agent is left when it has.
 
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use runner::StartError;
 use rustix::process::Signal;
 
-use crate::rig::{Rig, exit, gone, is_there, lines, read_lines, read_to_exit, run, signal, within};
+use crate::rig::{Rig, exit, gone, is_there, lines, read_lines, read_to_exit, signal, within};
 
 #[tokio::test]
 async fn stop_ends_the_agent_and_the_runner() {
@@ -115,8 +116,9 @@ async fn a_directory_has_one_runner() {
     let before = rig.identity();
     let second = runner::start(&crate::rig::exe(), &rig.dir, &rig.spec).await;
     assert!(matches!(second, Err(StartError::Running)), "{second:?}");
-    run(crate::rig::exe().to_str().unwrap(), &["runner", rig.dir.to_str().unwrap()]);
-    let (_handle, _records) = rig.attach(0).await;
+    let forced = Command::new(crate::rig::exe()).arg("runner").arg(&rig.dir).env("RUNNER_DETACHED", "1").status().unwrap();
+    assert!(!forced.success());
+    assert!(rig.log().contains("another runner"), "{}", rig.log());
     assert_eq!(rig.identity(), before);
     assert!(before.runner_alive() && before.agent_alive());
 }
@@ -155,4 +157,23 @@ async fn a_runner_that_cannot_start_says_why() {
     let Err(StartError::Ended(words)) = blocked else { panic!("{blocked:?}") };
     assert!(words.contains("cannot start"), "{words}");
     assert!(exit(&rig.journal()).2.contains("directory"), "the journal says it too");
+}
+
+#[tokio::test]
+async fn stop_right_after_attaching_still_tells_the_end() {
+    for _ in 0..10 {
+        let rig = Rig::script("exec cat").start().await;
+        let (handle, mut records) = rig.attach(0).await;
+        within(handle.stop()).await.unwrap();
+        assert_eq!(exit(&read_to_exit(&mut records).await).0, Some(0));
+    }
+}
+
+#[tokio::test]
+async fn stop_does_not_wait_for_records_that_nobody_reads() {
+    let rig = Rig::script("exec cat").start().await;
+    let (handle, records) = rig.attach(0).await;
+    drop(records);
+    within(handle.stop()).await.unwrap();
+    assert_eq!(exit(&rig.journal()).0, Some(0));
 }
