@@ -1,4 +1,4 @@
-import { createEffect, createMemo, createSignal, onCleanup, Show } from "solid-js";
+import { createEffect, createMemo, createSignal, on, onCleanup, Show } from "solid-js";
 import { sentence } from "../api/client";
 import type { Agent } from "../api/types";
 import { waitingCount } from "../state/model";
@@ -34,6 +34,14 @@ export function SessionView(props: SessionViewProps) {
   createEffect(() => {
     if (open.gone()) props.onGone();
   });
+  // The list names a session after its first message, and sorts by what happens.
+  createEffect(
+    on(
+      () => [open.state.runningTurn, open.state.session.title],
+      () => void props.sessions.refresh(),
+      { defer: true },
+    ),
+  );
 
   const [error, setError] = createSignal<string | null>(null);
   const running = () => open.state.runningTurn !== null;
