@@ -1,0 +1,107 @@
+// The page in the words of somebody who uses it.
+
+import { expect, type Locator, type Page } from "@playwright/test";
+
+export class Cockpit {
+  readonly composer: Locator;
+  readonly log: Locator;
+  /** What VoxPilot answered, first to last. */
+  readonly answers: Locator;
+  readonly mine: Locator;
+  readonly stop: Locator;
+  readonly cards: Locator;
+  readonly sidebar: Locator;
+
+  constructor(readonly page: Page) {
+    this.composer = page.getByRole("textbox", { name: "Message", exact: true });
+    this.log = page.getByRole("log");
+    this.answers = this.log.getByRole("article", { name: "VoxPilot" });
+    this.mine = this.log.getByRole("article", { name: "You" });
+    this.stop = page.getByRole("button", { name: "Stop", exact: true });
+    this.cards = page.getByRole("region", { name: "Waiting for you" }).getByRole("article");
+    this.sidebar = page.getByRole("navigation", { name: "Sessions", includeHidden: true });
+  }
+
+  async signIn(link: string): Promise<void> {
+    await this.page.goto(link);
+    await expect(this.composer).toBeVisible();
+  }
+
+  async send(text: string): Promise<void> {
+    await this.composer.fill(text);
+    await this.composer.press("Enter");
+  }
+
+  /** A Copilot block by the name of its agent session; the latest if there are several. */
+  copilot(name = "main"): CopilotBlock {
+    const block = this.log.locator("details.copilot-block").filter({ hasText: `Copilot [${name}]` });
+    return new CopilotBlock(block.last());
+  }
+
+  /** The list of sessions: always there on a desk, in a drawer on a phone. */
+  async openSessions(): Promise<void> {
+    const menu = this.page.getByRole("button", { name: "Show sessions" });
+    if (await menu.isVisible()) await menu.click();
+    await expect(this.sidebar.getByRole("button", { name: "New session" })).toBeInViewport();
+  }
+
+  async expectIdle(): Promise<void> {
+    await expect(this.stop).toBeHidden();
+    await expect(this.log).toHaveAttribute("aria-busy", "false");
+  }
+
+  async expectNoSidewaysScroll(): Promise<void> {
+    const [content, width] = await this.page.evaluate(() => [document.documentElement.scrollWidth, window.innerWidth]);
+    expect(content, "width of the page").toBeLessThanOrEqual(width ?? 0);
+    const log = await this.log.evaluateAll((logs) => logs.map((log) => log.scrollWidth - log.clientWidth));
+    expect(
+      log.filter((surplus) => surplus > 0),
+      "sideways scroll of the conversation",
+    ).toEqual([]);
+  }
+}
+
+export class CopilotBlock {
+  readonly title: Locator;
+  readonly spinner: Locator;
+  readonly stream: Locator;
+
+  constructor(readonly block: Locator) {
+    this.title = block.locator("> summary");
+    this.spinner = this.title.getByRole("img", { name: "running" });
+    this.stream = block.locator("pre.copilot-stream");
+  }
+
+  /** The agent's own words, whether or not the block is open. */
+  async text(): Promise<string> {
+    const parts = await this.stream.locator(".copilot-text").allTextContents();
+    return parts.join("");
+  }
+
+  /** Everything in the block, byte for byte. */
+  async everything(): Promise<string> {
+    return (await this.stream.textContent()) ?? "";
+  }
+
+  async expectRunning(): Promise<void> {
+    await expect(this.block).toHaveAttribute("open");
+    await expect(this.spinner).toBeVisible();
+  }
+
+  async expectEnded(word: string, timeout_ms = 30_000): Promise<void> {
+    await expect(this.title).toContainText(`— ${word}`, { timeout: timeout_ms });
+    await expect(this.block).not.toHaveAttribute("open");
+    await expect(this.spinner).toHaveCount(0);
+  }
+
+  /** Waits until the agent has said so much, and answers what it has said. */
+  async reaches(length: number): Promise<string> {
+    await expect.poll(async () => (await this.text()).length, { timeout: 20_000 }).toBeGreaterThan(length);
+    return await this.text();
+  }
+}
+
+/** What the demo agent says when it is told to count. */
+export function counted(to: number): string {
+  return Array.from({ length: to }, (_, index) => index + 1).join(" ");
+}

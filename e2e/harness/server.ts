@@ -1,0 +1,148 @@
+// A server of its own for each test, in a directory of its own, with the peers that the test wants.
+
+import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { faultyAgent, modelServer, voxpilot } from "./binaries";
+import { processesOf } from "./processes";
+import { Program } from "./program";
+import type { Rule } from "./script";
+
+export interface Setup {
+  policy?: "auto" | "ask" | "read-only" | "deny";
+  /** The main AI's answers; without them the relay passes everything on to the agent. */
+  script?: Rule[];
+  agent?: "demo" | "faulty";
+  /** Files of the work directory, there before the server starts. */
+  files?: Record<string, string>;
+  /** What is changed in `files` after they were committed to a git repository. */
+  changes?: Record<string, string>;
+}
+
+export class Server {
+  /** Holds everything of the test; its name is in the environment of every process of it. */
+  readonly directory = mkdtempSync(join(tmpdir(), "voxpilot-e2e-"));
+  readonly work = join(this.directory, "work");
+  readonly token = randomBytes(16).toString("hex");
+  readonly log: string[] = [];
+  url = "";
+  /** The link that the server prints for its owner. */
+  link = "";
+  private program: Program | undefined;
+  private model: Program | undefined;
+  private modelUrl: string | undefined;
+
+  constructor(private readonly setup: Setup) {}
+
+  async start(): Promise<void> {
+    this.writeFiles();
+    if (this.setup.script) await this.startModel(this.setup.script);
+    await this.serve("127.0.0.1:0");
+  }
+
+  /** Nothing is told and nothing is put in order: the machine takes the process away. */
+  async crash(): Promise<void> {
+    await this.end("SIGKILL");
+  }
+
+  /** Comes back at the address where browsers look for it. */
+  async startAgain(): Promise<void> {
+    await this.serve(new URL(this.url).host);
+  }
+
+  async stop(): Promise<number | string | null> {
+    return await this.end("SIGTERM");
+  }
+
+  /** Ends everything that is left, names it, and removes the directory. */
+  async discard(): Promise<string[]> {
+    await this.end("SIGTERM");
+    await this.model?.end("SIGKILL");
+    const left = processesOf(this.directory);
+    for (const { pid } of left) {
+      try {
+        process.kill(pid, "SIGKILL");
+      } catch {
+        // It ended by itself in the meantime.
+      }
+    }
+    rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 });
+    return left.map(({ command }) => command);
+  }
+
+  private async serve(bind: string): Promise<void> {
+    this.program = new Program(voxpilot, ["serve"], this.environment(bind), this.work);
+    this.url = await this.program.line(/^listening on (http:\/\/\S+)/);
+    this.link = await this.program.line(/^open (http:\/\/\S+)/);
+  }
+
+  private async end(signal: NodeJS.Signals): Promise<number | string | null> {
+    const program = this.program;
+    this.program = undefined;
+    const code = (await program?.end(signal)) ?? null;
+    this.log.push(...(program?.output ?? []), `(ended: ${code})`);
+    return code;
+  }
+
+  private async startModel(script: Rule[]): Promise<void> {
+    const file = join(this.directory, "script.json");
+    writeFileSync(file, JSON.stringify(script));
+    this.model = new Program(modelServer, ["--port", "0", "--script", file], this.base(), this.directory);
+    this.modelUrl = await this.model.line(/^listening on (http:\/\/\S+)/);
+  }
+
+  private writeFiles(): void {
+    mkdirSync(join(this.directory, "home"));
+    mkdirSync(this.work);
+    if (this.setup.agent === "faulty") {
+      this.write({
+        "voxpilot.toml": `[agents.faulty]\ntitle = "Faulty agent"\ncommand = ${JSON.stringify(faultyAgent)}\n`,
+      });
+    }
+    this.write(this.setup.files ?? {});
+    if (!this.setup.changes) return;
+    for (const args of [
+      ["init", "--quiet"],
+      ["add", "--all"],
+      ["commit", "--quiet", "--message", "first"],
+    ]) {
+      const author = ["-c", "user.name=Test", "-c", "user.email=test@example.com"];
+      execFileSync("git", [...author, ...args], { cwd: this.work, env: this.base() });
+    }
+    this.write(this.setup.changes);
+  }
+
+  private write(files: Record<string, string>): void {
+    for (const [name, content] of Object.entries(files)) {
+      const path = join(this.work, name);
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, content);
+    }
+  }
+
+  /** Nothing of the machine that runs the tests but its programs. */
+  private base(): NodeJS.ProcessEnv {
+    const home = join(this.directory, "home");
+    return { PATH: process.env.PATH, LANG: "C.UTF-8", HOME: home, TMPDIR: this.directory };
+  }
+
+  private environment(bind: string): NodeJS.ProcessEnv {
+    const { agent = "demo", policy = "auto" } = this.setup;
+    return {
+      ...this.base(),
+      VOXPILOT_BIND: bind,
+      VOXPILOT_DATA_DIR: join(this.directory, "data"),
+      VOXPILOT_WORK_DIR: this.work,
+      VOXPILOT_TOKEN: this.token,
+      VOXPILOT_AGENT: agent,
+      VOXPILOT_PERMISSION_POLICY: policy,
+      ...(this.modelUrl && {
+        VOXPILOT_MODEL: "main",
+        VOXPILOT_MODEL_BASE_URL: this.modelUrl,
+        VOXPILOT_MODEL_API_KEY: "not-a-real-key",
+      }),
+    };
+  }
+}

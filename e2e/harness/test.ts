@@ -1,0 +1,68 @@
+// The test function of the journeys: a server, a signed-in page, and nothing left behind.
+
+import AxeBuilder from "@axe-core/playwright";
+import { test as base, expect, type Page } from "@playwright/test";
+import { Cockpit } from "./cockpit";
+import { processesOf } from "./processes";
+import { Server, type Setup } from "./server";
+
+interface Fixtures {
+  setup: Setup;
+  server: Server;
+  /** Signed in, on the page that it lands on. */
+  cockpit: Cockpit;
+}
+
+export const test = base.extend<Fixtures>({
+  setup: [{}, { option: true }],
+
+  server: async ({ setup }, use, info) => {
+    const server = new Server(setup);
+    try {
+      await server.start();
+      await use(server);
+      const code = await server.stop();
+      await expect.poll(() => processesOf(server.directory).filter(isOurs), { message: "processes left" }).toEqual([]);
+      expect(code, "exit code of the server").toBe(0);
+    } finally {
+      await server.discard();
+      if (info.status !== info.expectedStatus) {
+        await info.attach("server", { body: server.log.join("\n"), contentType: "text/plain" });
+      }
+    }
+  },
+
+  cockpit: async ({ page, server }, use) => {
+    const problems = watch(page);
+    const cockpit = new Cockpit(page);
+    await cockpit.signIn(server.link);
+    await use(cockpit);
+    expect(problems, "errors on the page").toEqual([]);
+  },
+});
+
+/** The model server is the test's own and ends after this check. */
+function isOurs({ command }: { command: string }): boolean {
+  return !command.includes("model-server");
+}
+
+/** Collects what goes wrong inside a page. A request that fails is for the page to handle; the browser's word about it is not an error. */
+function watch(page: Page): string[] {
+  const problems: string[] = [];
+  page.on("pageerror", (error) => problems.push(String(error)));
+  page.on("console", (message) => {
+    if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
+      problems.push(message.text());
+  });
+  return problems;
+}
+
+export async function expectAccessible(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  const found = violations.map(
+    ({ id, help, nodes }) => `${id}: ${help}: ${nodes.map((node) => node.target).join(" | ")}`,
+  );
+  expect(found, "accessibility").toEqual([]);
+}
+
+export { expect };

@@ -1,0 +1,122 @@
+// The main states in both colour schemes, with axe, and at the narrowest width that phones have.
+
+import type { Cockpit } from "../harness/cockpit";
+import { callsTool, type Rule } from "../harness/script";
+import { expect, expectAccessible, test } from "../harness/test";
+
+const wide = "a-word-without-an-end-".repeat(12);
+const script: Rule[] = [
+  {
+    when: { last_user_contains: "fail" },
+    reply: { status: 401, body: { error: { message: "Incorrect API key provided" } } },
+  },
+  ...callsTool(
+    "review",
+    "git_diff",
+    {},
+    `Look at \`${wide}\`:\n\n\`\`\`rust\nfn main() { println!("${wide}"); }\n\`\`\`\n\n| a | b |\n|---|---|\n| ${wide} | ${wide} |`,
+  ),
+  ...callsTool("outside", "read_file_external", { path: `/nowhere/${wide}` }, "It is not there."),
+  ...callsTool(
+    "agent",
+    "copilot_agent",
+    { prompt: `run \`echo ${wide}\` then count to 200`, session_name: "main" },
+    "**Done.**",
+  ),
+];
+const before = `fn main() {\n    println!("${wide}");\n}\n`;
+test.use({
+  setup: {
+    policy: "ask",
+    script,
+    files: { "src/main.rs": before, "notes.md": "one\n" },
+    changes: { "src/main.rs": before.replace("println", "eprintln"), "notes.md": "one\ntwo\n" },
+  },
+});
+
+/** Goes through the states of the page, and looks at each. */
+async function visit(cockpit: Cockpit, look: (name: string) => Promise<void>): Promise<void> {
+  const { page } = cockpit;
+  await expect(page.getByRole("heading", { name: "Welcome to VoxPilot" })).toBeVisible();
+  await look("welcome");
+
+  await cockpit.send("review it, please");
+  await expect(cockpit.answers).toHaveCount(1);
+  const file = page.locator(".review-file > summary").filter({ hasText: "src/main.rs" });
+  await file.click();
+  await expect(page.getByRole("group", { name: "Diff of src/main.rs" })).toContainText("eprintln");
+  await cockpit.log.locator("details.tool-block > summary").first().click();
+  await look("review");
+
+  await cockpit.send("let the agent work");
+  await expect(cockpit.cards).toBeVisible();
+  await cockpit.send(`something else: ${wide}`);
+  await expect(page.getByRole("list", { name: "Queued messages" })).toBeVisible();
+  await look("permission");
+  await page.getByRole("button", { name: "Withdraw queued message" }).click();
+  await cockpit.cards.getByRole("button", { name: "Allow once" }).click();
+  await expect(cockpit.cards).toHaveCount(0);
+  await cockpit.copilot().expectRunning();
+  await cockpit.copilot().reaches(100);
+  await look("running");
+  await cockpit.copilot().expectEnded("done");
+  await cockpit.copilot().title.click();
+  await cockpit.expectIdle();
+  await look("finished");
+
+  await cockpit.send("read outside");
+  await expect(cockpit.cards).toBeVisible();
+  await look("confirm");
+  await cockpit.cards.getByRole("button", { name: "Deny" }).click();
+  await cockpit.expectIdle();
+  await cockpit.send("fail");
+  await expect(cockpit.log.getByRole("alert")).toBeVisible();
+  await cockpit.expectIdle();
+  await look("failed");
+
+  const settings = page.getByRole("button", { name: "Session settings" });
+  if (await settings.isVisible()) await settings.click();
+  await look("settings");
+  if (await settings.isVisible()) await settings.click();
+  await cockpit.openSessions();
+  await look("sessions");
+  await cockpit.sidebar
+    .locator(".session-row.active")
+    .getByRole("button", { name: /^Delete/ })
+    .click();
+  await expect(page.getByRole("dialog")).toBeVisible();
+  await look("delete");
+}
+
+for (const scheme of ["light", "dark"] as const) {
+  test(`every state is accessible in ${scheme}`, async ({ cockpit, page }, info) => {
+    await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
+    await visit(cockpit, async (name) => {
+      await page.screenshot({ path: info.outputPath(`${name}.png`) });
+      await expectAccessible(page);
+    });
+  });
+}
+
+test("nothing scrolls sideways at 360 px @phone", async ({ cockpit, page }, info) => {
+  await page.setViewportSize({ width: 360, height: 640 });
+  await visit(cockpit, async (name) => {
+    await page.screenshot({ path: info.outputPath(`${name}.png`) });
+    await cockpit.expectNoSidewaysScroll();
+  });
+});
+
+test("nothing turns where less motion is wanted", async ({ cockpit, page }) => {
+  await page.emulateMedia({ reducedMotion: "reduce" });
+  await cockpit.send("let the agent work");
+  await expect(cockpit.cards).toBeVisible();
+  const spinner = cockpit.copilot().spinner;
+  const motion = await spinner.evaluate((element) => {
+    const { animationDuration, animationIterationCount } = getComputedStyle(element);
+    return { turn_s: Number.parseFloat(animationDuration), count: animationIterationCount };
+  });
+  expect(motion.turn_s).toBeLessThan(0.001);
+  expect(motion.count).toBe("1");
+  await cockpit.cards.getByRole("button", { name: "Deny" }).click();
+  await cockpit.expectIdle();
+});

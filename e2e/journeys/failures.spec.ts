@@ -1,0 +1,76 @@
+import { expect, test } from "../harness/test";
+
+test.describe("the model refuses", () => {
+  test.use({
+    setup: {
+      script: [
+        {
+          times: 1,
+          reply: {
+            status: 401,
+            body: { error: { message: "Incorrect API key provided", type: "invalid_request_error" } },
+          },
+        },
+        { reply: { text: "Now it works." } },
+      ],
+    },
+  });
+
+  test("a wrong key is said in words, still after a reload, and the next message works", async ({ cockpit, page }) => {
+    await cockpit.send("hello");
+    const error = cockpit.log.getByRole("alert");
+    await expect(error).toBeVisible();
+    await expect(error).toContainText(/key|401|denied/i);
+    await expect(error).not.toContainText("not-a-real-key");
+    await cockpit.expectIdle();
+    const words = await error.textContent();
+
+    await page.reload();
+    await expect(cockpit.mine).toHaveCount(1);
+    await expect(error).toHaveText(words ?? "");
+    await cockpit.send("and now?");
+    await expect(cockpit.answers).toHaveText(["Now it works."]);
+  });
+});
+
+test.describe("the agent crashes", () => {
+  test.use({ setup: { agent: "faulty" } });
+
+  test("what it had said stays, the turn is shown as interrupted, and the next message works", async ({
+    cockpit,
+    page,
+  }) => {
+    await cockpit.send("crash_mid_line");
+    const copilot = cockpit.copilot();
+    await copilot.expectEnded("interrupted");
+    await cockpit.expectIdle();
+    await expect(cockpit.log.getByRole("alert").first()).toContainText("ended");
+    const said = await copilot.text();
+    expect(said).not.toBe("");
+
+    await page.reload();
+    await copilot.expectEnded("interrupted");
+    expect(await copilot.text()).toBe(said);
+    await expect(cockpit.log.getByRole("alert").first()).toContainText("ended");
+
+    await cockpit.send("say hello again");
+    await expect(cockpit.answers.last()).toContainText("hello again");
+    await cockpit.expectIdle();
+  });
+
+  test("an agent that says nothing can be stopped", async ({ cockpit }) => {
+    await cockpit.send("no_answer");
+    await cockpit.copilot().expectRunning();
+    await cockpit.stop.click();
+    await cockpit.copilot().expectEnded("stopped");
+    await cockpit.expectIdle();
+  });
+});
+
+test("a browser whose secret is no longer good is told how to come back @desktop", async ({ cockpit, page }) => {
+  await cockpit.send("say hello");
+  await expect(cockpit.answers).toHaveText(["hello"]);
+  await page.context().clearCookies();
+  await cockpit.send("say more");
+  await expect(page.getByRole("heading", { name: "This browser is not signed in" })).toBeVisible();
+});

@@ -1,0 +1,65 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { counted } from "../harness/cockpit";
+import { expect, test } from "../harness/test";
+
+test("without the secret there is only the login page", async ({ page, server }) => {
+  const response = await page.goto(server.url);
+  expect(response?.status()).toBe(401);
+  await expect(page.getByRole("heading", { name: "VoxPilot" })).toBeVisible();
+  await expect(page.getByRole("textbox")).toHaveCount(1);
+  expect((await page.request.get(`${server.url}/api/sessions`)).status()).toBe(401);
+
+  await page.getByLabel("Token").fill("wrong");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await expect(page.getByRole("alert")).toHaveText("That token is not the right one.");
+
+  await page.getByLabel("Token").fill(server.token);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await expect(page.getByRole("heading", { name: "Welcome to VoxPilot" })).toBeVisible();
+});
+
+test("the first message: work streams in, closes itself, and is there again after a reload", async ({
+  cockpit,
+  page,
+  server,
+}) => {
+  await expect(page.getByRole("heading", { name: "Welcome to VoxPilot" })).toBeVisible();
+  expect(page.url(), "the secret does not stay in the address").not.toContain(server.token);
+  const task = "create a file hello.txt with hello from the browser, then count to 150";
+  await cockpit.send(task);
+
+  const copilot = cockpit.copilot();
+  await copilot.expectRunning();
+  await expect(copilot.title).toHaveText("🤖 Copilot [main]");
+  await expect(cockpit.mine).toContainText(task);
+  const early = await copilot.reaches(60);
+  await copilot.reaches(early.length);
+
+  await copilot.expectEnded("done");
+  await expect(copilot.title).toHaveText("🤖 Copilot [main] — done");
+  await cockpit.expectIdle();
+  await expect(cockpit.answers).toContainText(counted(150));
+  expect(await readFile(join(server.work, "hello.txt"), "utf8")).toBe("hello from the browser");
+
+  const full = await copilot.everything();
+  await copilot.title.click();
+  await expect(copilot.stream).toBeVisible();
+  await expect(copilot.stream).toContainText(counted(150));
+  await expect(copilot.stream.locator(".agent-call")).toContainText("hello.txt");
+
+  await page.reload();
+  await expect(cockpit.mine).toHaveCount(1);
+  await expect(cockpit.answers).toContainText(counted(150));
+  await copilot.expectEnded("done");
+  expect(await copilot.everything()).toBe(full);
+});
+
+test("a session from the list starts empty", async ({ cockpit, page }) => {
+  await cockpit.openSessions();
+  await expect(cockpit.sidebar).toContainText("No sessions yet");
+  await page.getByRole("button", { name: "New session" }).click();
+  await expect(page.getByRole("heading", { name: "What should be done?" })).toBeVisible();
+  await cockpit.send("say good morning");
+  await expect(cockpit.answers).toContainText("good morning");
+});

@@ -1,0 +1,74 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Cockpit } from "../harness/cockpit";
+import { expect, expectAccessible, test } from "../harness/test";
+
+test.use({ setup: { policy: "ask" } });
+
+test("the exact command is shown, and runs when it is allowed", async ({ cockpit, page, server }) => {
+  await cockpit.send("run `echo one > made.txt && cat made.txt`");
+  await expect(cockpit.cards.locator("code.command")).toHaveText("echo one > made.txt && cat made.txt");
+  await expect(page).toHaveTitle(/^\(1\)/);
+  expect(existsSync(join(server.work, "made.txt")), "nothing runs before the answer").toBe(false);
+  await expectAccessible(page);
+
+  await page.reload();
+  await expect(cockpit.cards.locator("code.command")).toHaveText("echo one > made.txt && cat made.txt");
+  await cockpit.cards.getByRole("button", { name: "Allow once" }).click();
+  await expect(cockpit.cards).toHaveCount(0);
+  await cockpit.copilot().expectEnded("done");
+  expect(readFileSync(join(server.work, "made.txt"), "utf8")).toBe("one\n");
+  await expect(page).not.toHaveTitle(/^\(/);
+});
+
+test("the exact change is shown, and is not made when it is rejected", async ({ cockpit, server }) => {
+  await cockpit.send("create a file notes.txt with hello there");
+  await expect(cockpit.cards.locator(".diff-line.added")).toHaveText(/^\+\s*hello there$/);
+  await expect(cockpit.cards).toContainText("notes.txt");
+  await cockpit.cards.getByRole("button", { name: "Deny" }).click();
+  await expect(cockpit.cards).toHaveCount(0);
+  await cockpit.copilot().expectEnded("done");
+  await expect(cockpit.answers).toContainText("declined");
+  expect(existsSync(join(server.work, "notes.txt"))).toBe(false);
+});
+
+test("what is answered on one device is gone from the other", async ({ cockpit, browser, page, server }) => {
+  await cockpit.send("run `echo shared`");
+  const elsewhere = await browser.newContext({ viewport: page.viewportSize() });
+  const other = new Cockpit(await elsewhere.newPage());
+  await other.signIn(server.link);
+  await expect(other.cards).toContainText("echo shared");
+  await other.cards.getByRole("button", { name: "Allow once" }).click();
+  await expect(cockpit.cards).toHaveCount(0);
+  await cockpit.copilot().expectEnded("done");
+  await elsewhere.close();
+});
+
+test("always allowed is not asked again", async ({ cockpit }) => {
+  await cockpit.send("run `echo first`");
+  await cockpit.cards.getByRole("button", { name: "Always allow" }).click();
+  await expect(cockpit.answers).toHaveCount(1);
+  await cockpit.send("run `echo second`");
+  await expect(cockpit.answers).toHaveCount(2);
+  await expect(cockpit.answers.last()).toContainText("second");
+});
+
+test("a long change leaves the buttons in reach", async ({ cockpit, page }) => {
+  const lines = Array.from({ length: 80 }, (_, index) => `line ${index + 1} of a file that is long`).join("\n");
+  await cockpit.send(`create a file long.txt with:\n\`\`\`\n${lines}\n\`\`\``);
+  await expect(cockpit.cards).toBeVisible();
+  const smallest = page.viewportSize()?.width === 390 ? 44 : 32;
+  for (const name of ["Allow once", "Always allow", "Deny"]) {
+    const button = cockpit.cards.getByRole("button", { name });
+    await expect(button).toBeInViewport({ ratio: 1 });
+    const box = await button.boundingBox();
+    expect(box?.height, `height of ${name}`).toBeGreaterThanOrEqual(smallest);
+    expect(box?.width, `width of ${name}`).toBeGreaterThanOrEqual(smallest);
+  }
+  await expect(cockpit.composer).toBeInViewport();
+  await cockpit.expectNoSidewaysScroll();
+  await cockpit.cards.locator(".diff-line", { hasText: "line 80 of" }).scrollIntoViewIfNeeded();
+  await expect(cockpit.cards.locator(".diff-line", { hasText: "line 80 of" })).toBeInViewport();
+  await cockpit.cards.getByRole("button", { name: "Deny" }).click();
+  await cockpit.expectIdle();
+});

@@ -1,0 +1,47 @@
+import { Cockpit, counted } from "../harness/cockpit";
+import { expect, test } from "../harness/test";
+
+test("a page that is reloaded in mid-stream ends with the same bytes as one that never left", async ({
+  cockpit,
+  page,
+  browser,
+  server,
+}) => {
+  await cockpit.send("count to 400");
+  await cockpit.copilot().reaches(40);
+
+  const elsewhere = await browser.newContext({ viewport: page.viewportSize() });
+  const witness = new Cockpit(await elsewhere.newPage());
+  await witness.signIn(server.link);
+  await witness.copilot().expectRunning();
+  await witness.copilot().reaches(200);
+
+  await page.reload();
+  await cockpit.copilot().expectRunning();
+  const caughtUp = await cockpit.copilot().reaches(200);
+  expect(counted(400).startsWith(caughtUp)).toBe(true);
+  await cockpit.copilot().reaches(caughtUp.length);
+
+  await cockpit.copilot().expectEnded("done");
+  await witness.copilot().expectEnded("done");
+  expect(await cockpit.copilot().text()).toBe(counted(400));
+  expect(await cockpit.copilot().everything()).toBe(await witness.copilot().everything());
+  await expect(cockpit.answers).toHaveCount(1);
+  expect(await cockpit.answers.textContent()).toBe(await witness.answers.textContent());
+  await elsewhere.close();
+});
+
+test("two browsers side by side: what one sends, the other shows", async ({ cockpit, page, browser, server }) => {
+  await cockpit.send("say one");
+  await expect(cockpit.answers).toHaveCount(1);
+  const elsewhere = await browser.newContext({ viewport: page.viewportSize() });
+  const other = new Cockpit(await elsewhere.newPage());
+  await other.signIn(server.link);
+  await expect(other.answers).toHaveText(["one"]);
+
+  await other.send("say two");
+  await expect(cockpit.mine).toHaveCount(2);
+  await expect(cockpit.answers).toHaveText(["one", "two"]);
+  await expect(other.answers).toHaveText(["one", "two"]);
+  await elsewhere.close();
+});

@@ -1,0 +1,25 @@
+// The journeys run in two sizes of one real browser. A test tagged @desktop or @phone runs only there.
+
+import { defineConfig } from "@playwright/test";
+import { chromium } from "./harness/browser";
+
+export default defineConfig({
+  testDir: "journeys",
+  outputDir: "results",
+  globalSetup: "./harness/prepare.ts",
+  timeout: 60_000,
+  expect: { timeout: 15_000 },
+  fullyParallel: true,
+  forbidOnly: Boolean(process.env.CI),
+  workers: 2,
+  reporter: [["list"]],
+  use: { ...chromium, trace: "retain-on-failure", screenshot: "only-on-failure" },
+  projects: [
+    { name: "desktop", grepInvert: /@phone/, use: { viewport: { width: 1280, height: 800 } } },
+    {
+      name: "phone",
+      grepInvert: /@desktop/,
+      use: { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, hasTouch: true, isMobile: true },
+    },
+  ],
+});
