@@ -23,6 +23,8 @@ pub struct Agent {
     pub args: Vec<String>,
     /// Beside what every agent gets.
     pub env: Vec<(String, String)>,
+    /// The arguments with which its program runs a login; none where it has no such command.
+    pub login: Vec<String>,
     /// A file whose content the agent gets as its GitHub token. Read at every start and never kept.
     pub token_file: Option<PathBuf>,
 }
@@ -53,6 +55,7 @@ impl Catalogue {
             args: vec!["--acp".to_owned(), "--stdio".to_owned()],
             env: home.into_iter().collect(),
             token_file: settings.copilot_token_file,
+            login: vec!["login".to_owned()],
         };
         let demo = Agent {
             id: DEMO.to_owned(),
@@ -61,6 +64,7 @@ impl Catalogue {
             args: vec!["demo-agent".to_owned()],
             env: Vec::new(),
             token_file: None,
+            login: Vec::new(),
         };
         let mut agents = vec![copilot, demo];
         for agent in settings.configured {
@@ -123,7 +127,7 @@ mod tests {
 
     #[test]
     fn configured_agents_are_added_or_take_a_known_place() {
-        let other = |id: &str| Agent { id: id.into(), title: id.into(), command: "x".into(), args: vec![], env: vec![], token_file: None };
+        let other = |id: &str| Agent { id: id.into(), title: id.into(), command: "x".into(), args: vec![], env: vec![], login: vec![], token_file: None };
         let catalogue = Catalogue::new(settings(vec![other("mine"), other(COPILOT)]));
         assert_eq!(catalogue.iter().map(|agent| agent.id.as_str()).collect::<Vec<_>>(), [COPILOT, DEMO, "mine"]);
         assert_eq!(catalogue.get(COPILOT).unwrap().title, COPILOT);

@@ -36,6 +36,7 @@ pub enum Update {
 }
 
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, ToSchema)]
+#[schema(as = AgentToolCall)]
 pub struct ToolCall {
     pub id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]

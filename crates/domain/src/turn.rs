@@ -6,6 +6,8 @@
 mod call;
 mod delegation;
 mod step;
+#[cfg(test)]
+mod tests;
 
 use std::collections::VecDeque;
 
@@ -64,6 +66,7 @@ pub enum Input {
     Edit { message_id: MessageId, content: String },
     Withdraw { message_id: MessageId },
     ModelText { message_id: MessageId, text: String },
+    /// No two calls of a session have the same id; whoever asks the model sees to that.
     ModelEnd { message_id: MessageId, text: String, tool_calls: Vec<ToolCall> },
     ModelFault { message_id: MessageId, code: String, message: String, repeat: bool },
     ToolEnd { call_id: String, end: ToolEnd },
@@ -215,7 +218,7 @@ impl Turn {
             Event::PermissionResolved(resolved) => self.permissions.retain(|open| open.request_id != resolved.request_id),
             Event::ToolResult(result) => {
                 self.set(&result.id, |call| call.state = CallState::Done);
-                if self.calls().iter().all(|call| call.state == CallState::Done) {
+                if !self.calls().is_empty() && self.calls().iter().all(|call| call.state == CallState::Done) {
                     self.step += 1;
                     self.attempt = 0;
                     self.phase = Phase::Model { text: String::new(), length: 0 };

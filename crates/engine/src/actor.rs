@@ -201,8 +201,12 @@ impl Actor {
         let (write, acts) = self.take_write();
         let mut told = false;
         while let Some(error) = self.shared.store.commit(write.clone()).await.err() {
-            if matches!(error, store::StoreError::NoSession(_)) || self.shared.stopping().is_cancelled() {
-                return Vec::new();
+            match error {
+                store::StoreError::NoSession(_) | store::StoreError::Closed => return Vec::new(),
+                _ if self.shared.stopping().is_cancelled() => return Vec::new(),
+                store::StoreError::Full | store::StoreError::Failed(_) => {}
+                // Nothing else can be wrong with a write of ours, unless we are; the session's task ends and says so.
+                defect => panic!("a write was refused: {defect}"),
             }
             if !told {
                 tracing::error!(session = %self.id, %error, "cannot store; trying again until it works");

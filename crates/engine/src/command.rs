@@ -17,6 +17,7 @@ pub(crate) enum Command {
     Confirm { call_id: String, approved: bool, reply: Reply<()> },
     Answer { request_id: PermissionId, option_id: String, reply: Reply<()> },
     Change { change: SessionChange, reply: Reply<()> },
+    LoggedIn { agent: String },
     Agents { reply: Reply<Vec<AgentSessionView>> },
     Delete { reply: Reply<()> },
 }

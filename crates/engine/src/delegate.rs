@@ -21,7 +21,7 @@ use crate::actor::{Actor, TaskEnd};
 use crate::command::{AgentSessionView, Refusal};
 use crate::history;
 use crate::host::{Job, Named, NamedState, Slot};
-use crate::open::{How, Open, open};
+use crate::open::{How, Open, open, reopen};
 
 pub(crate) const SIGNALS: usize = 32;
 const LOST_TEXT: &str = "The previous Copilot session could not be restored. A new session has been started. \
@@ -45,7 +45,7 @@ impl Actor {
     /// Does the next thing that waiting prompts need: a process, an open session, the prompt itself. Called when everything decided
     /// so far is durable, as each of these is an act.
     pub(crate) fn advance(&mut self) {
-        if self.host.jobs.is_empty() {
+        if self.host.jobs.is_empty() || self.host.login_needed {
             return;
         }
         match &self.host.slot {
@@ -62,9 +62,10 @@ impl Actor {
     fn advance_job(&mut self, job: Job) {
         let named = self.host.names.entry(job.name.clone()).or_default();
         match named.state {
-            NamedState::Stored => {
+            NamedState::Stored | NamedState::Cut => {
+                let cut = named.state == NamedState::Cut;
                 named.state = NamedState::Opening;
-                self.open_session(job.name.clone());
+                self.open_session(job.name.clone(), cut);
                 self.host.jobs.push(job);
             }
             NamedState::Opening => self.host.jobs.push(job),
@@ -122,7 +123,7 @@ impl Actor {
         Ok(Launch { exe: settings.exe.clone(), dir: settings.runners_dir().join(runner.to_string()), spec })
     }
 
-    fn open_session(&mut self, name: String) {
+    fn open_session(&mut self, name: String, cut: bool) {
         let Slot::Up { runner, connection } = &self.host.slot else { return };
         let (runner, connection) = (*runner, connection.clone());
         let agent = self.row.agent.clone();
@@ -130,7 +131,10 @@ impl Actor {
         let cwd = PathBuf::from(&self.row.work_dir);
         let (store, id) = (self.shared.store.clone(), self.id);
         self.tasks.spawn(async move {
-            let outcome = open(&connection, &name, &cwd, known.as_ref()).await;
+            let outcome = match known.as_ref().filter(|_| cut) {
+                Some(known) => reopen(&connection, &name, &cwd, known).await,
+                None => open(&connection, &name, &cwd, known.as_ref()).await,
+            };
             let outcome = match outcome {
                 Ok(open) => {
                     let lost = matches!(open.how, How::Lost { .. });
@@ -271,7 +275,7 @@ impl Actor {
         let told = self.host.told.get(&row.acp_session_id).cloned().unwrap_or_default();
         let state = match (named.state, &named.running) {
             (_, Some(_)) => "running",
-            (NamedState::Stored, None) => "stored",
+            (NamedState::Stored | NamedState::Cut, None) => "stored",
             (NamedState::Opening, None) => "opening",
             (NamedState::Open, None) => "idle",
         };

@@ -1,6 +1,6 @@
 //! The agent's process and its named sessions, as this server knows them. Only state: what is done with it is in `delegate`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use agents::{Batch, Connection, RpcId};
 use domain::ids::{PermissionId, SessionId, TurnId};
@@ -22,6 +22,12 @@ pub(crate) struct Host {
     /// What agents said about sessions, by the agent's own id: some of it comes before we know whose it is.
     pub(crate) told: HashMap<String, Told>,
     pub(crate) asks: HashMap<PermissionId, RpcId>,
+    /// Calls that we told the agent to stop.
+    pub(crate) stopped: HashSet<String>,
+    /// The agent wants a login before it works; prompts wait until then.
+    pub(crate) login_needed: bool,
+    /// The last journal record that was told to the runner to be stored.
+    pub(crate) acknowledged: u64,
     /// A runner that a former server left, to be taken up or cleaned away.
     pub(crate) left: Option<RunnerRow>,
 }
@@ -50,6 +56,8 @@ pub(crate) enum NamedState {
     Stored,
     Opening,
     Open,
+    /// In the running process, but no longer served by it.
+    Cut,
 }
 
 /// The latest of what an agent said about one of its sessions beside its work.
@@ -74,7 +82,7 @@ impl Host {
         let rows = shared.store.agent_sessions(id).await?;
         let names = rows.into_iter().map(|row| (row.name.clone(), Named { row: Some(row), ..Named::default() })).collect();
         let left = shared.store.runner(id).await?.into_iter().next_back();
-        Ok(Host { slot: Slot::Down, names, jobs: Vec::new(), signals: None, told: HashMap::new(), asks: HashMap::new(), left })
+        Ok(Host { slot: Slot::Down, names, jobs: Vec::new(), signals: None, told: HashMap::new(), asks: HashMap::new(), stopped: HashSet::new(), login_needed: false, acknowledged: 0, left })
     }
 
     /// Like `recv_many` of the agent's signals; waits for ever while there is no agent.
@@ -116,7 +124,7 @@ impl Host {
     pub(crate) fn find(&mut self, agent_session: &str) -> Option<(&str, &mut Named)> {
         self.names
             .iter_mut()
-            .find(|(_, named)| named.state == NamedState::Open && named.row.as_ref().is_some_and(|row| row.acp_session_id == agent_session))
+            .find(|(_, named)| matches!(named.state, NamedState::Open | NamedState::Cut) && named.row.as_ref().is_some_and(|row| row.acp_session_id == agent_session))
             .map(|(name, named)| (name.as_str(), named))
     }
 

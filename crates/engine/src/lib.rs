@@ -8,6 +8,7 @@ mod delegate;
 mod history;
 mod host;
 mod instructions;
+mod login;
 mod model_call;
 mod open;
 mod recover;
@@ -30,6 +31,7 @@ use uuid::Uuid;
 use command::Command;
 
 pub use command::{AgentSessionView, Posted, Refusal};
+pub use login::Login;
 pub use settings::Settings;
 
 /// How many commands may wait for one session's task; a sender that meets the bound waits.
@@ -164,6 +166,7 @@ impl Engine {
 
     /// Says that somebody looks at the session, for as long as the value lives.
     pub fn watch(&self, id: SessionId) -> Viewer {
+        self.wake(id);
         Viewer { _count: self.live().get(&id).map(|live| live.viewers.clone()) }
     }
 
@@ -175,6 +178,22 @@ impl Engine {
         self.shared.tasks.wait().await;
         self.shared.store.close().await;
         recover::count_running(&self.shared.settings)
+    }
+
+    /// Starts the agent's own login; what it prints can be read from the answer until it ends.
+    pub async fn login(&self, agent: &str) -> Result<login::Login, Refusal> {
+        let settings = &self.shared.settings;
+        let found = settings.agent(agent)?;
+        login::start(found, settings)
+    }
+
+    /// Somebody has logged in: sessions whose prompts wait for that try again.
+    pub async fn logged_in(&self, agent: &str) {
+        let inboxes: Vec<_> = self.live().values().map(|live| live.inbox.clone()).collect();
+        for inbox in inboxes {
+            // A session that has just ended has nothing that waits.
+            let _ = inbox.send(Command::LoggedIn { agent: agent.to_owned() }).await;
+        }
     }
 
     /// The agents that can be driven, and whether each is installed.

@@ -2,8 +2,12 @@
 
 use std::path::Path;
 
+use agents::acp::request::OptionValue;
 use agents::{Connection, Opened, RpcError};
+use serde_json::Value;
 use store::AgentSessionRow;
+
+const ALLOW_ALL: &str = "allow_all";
 
 pub(crate) struct Open {
     pub opened: Opened,
@@ -33,6 +37,49 @@ impl How {
 /// Opens `name`. A login that is missing and an agent that is gone are the caller's to handle; everything else ends in a session that
 /// can be prompted, and says how it came to be.
 pub(crate) async fn open(connection: &Connection, name: &str, cwd: &Path, known: Option<&AgentSessionRow>) -> Result<Open, RpcError> {
+    let open = find_or_make(connection, name, cwd, known).await?;
+    if let Err(error) = put_back(connection, &open, known).await {
+        tracing::warn!(agent_session = open.opened.agent_session, %error, "the session's options could not be put back");
+    }
+    Ok(open)
+}
+
+/// Opens anew a session that the running process holds but no longer serves.
+pub(crate) async fn reopen(connection: &Connection, name: &str, cwd: &Path, known: &AgentSessionRow) -> Result<Open, RpcError> {
+    if let Err(error) = connection.close_session(&known.acp_session_id).await {
+        tracing::warn!(agent_session = known.acp_session_id, %error, "the session could not be closed before it is loaded again");
+    }
+    open(connection, name, cwd, Some(known)).await
+}
+
+/// Our policy decides about permissions, so the agent's own "allow all" is off whatever it remembers; the other options of a restored
+/// session are as they were.
+async fn put_back(connection: &Connection, open: &Open, known: Option<&AgentSessionRow>) -> Result<(), RpcError> {
+    connection.align_allow_all(&open.opened, false).await?;
+    if !matches!(open.how, How::Resumed | How::Loaded) {
+        return Ok(());
+    }
+    let (Some(wanted), Some(current)) = (known.and_then(|row| row.options.as_ref()), &open.opened.options) else { return Ok(()) };
+    for (id, value) in values(wanted) {
+        let differs = values(current).any(|(other, now)| other == id && now != value);
+        let value = match value {
+            Value::Bool(on) => OptionValue::Switch(*on),
+            Value::String(choice) => OptionValue::Choice(choice.clone()),
+            _ => continue,
+        };
+        if differs && id != ALLOW_ALL {
+            connection.set_option(&open.opened.agent_session, id, &value).await?;
+        }
+    }
+    Ok(())
+}
+
+fn values(options: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    let entries = options.as_array().map(Vec::as_slice).unwrap_or_default();
+    entries.iter().filter_map(|option| Some((option.get("id")?.as_str()?, option.get("currentValue")?)))
+}
+
+async fn find_or_make(connection: &Connection, name: &str, cwd: &Path, known: Option<&AgentSessionRow>) -> Result<Open, RpcError> {
     // Until its first prompt an agent keeps nothing of a session, so nothing is lost by making it anew.
     let Some(known) = known.filter(|row| row.prompted_at.is_some()) else {
         return Ok(Open { opened: connection.new_session(name, cwd).await?, how: How::New });

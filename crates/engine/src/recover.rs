@@ -48,7 +48,15 @@ async fn clear(found: &Found) {
     remove_dir(&found.dir).await;
 }
 
-pub(crate) async fn remove_dir(dir: &Path) {
+/// Ends whatever there is of the runner in `dir`, and removes it.
+pub(crate) async fn clear_dir(dir: &Path) {
+    match agents::find_runner(dir) {
+        Some(found) => clear(&found).await,
+        None => remove_dir(dir).await,
+    }
+}
+
+async fn remove_dir(dir: &Path) {
     match tokio::fs::remove_dir_all(dir).await {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             tracing::warn!(dir = %dir.display(), %error, "the directory of a runner could not be removed");
@@ -163,9 +171,7 @@ impl Actor {
     pub(crate) fn remove_runner_dir(&mut self, runner: Uuid) {
         let dir = self.shared.settings.runners_dir().join(runner.to_string());
         self.tasks.spawn(async move {
-            if let Some(found) = agents::find_runner(&dir) {
-                clear(&found).await;
-            }
+            clear_dir(&dir).await;
             TaskEnd::Agent(AgentTask::Written)
         });
     }

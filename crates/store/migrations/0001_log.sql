@@ -22,6 +22,7 @@ CREATE TABLE events (
     data TEXT NOT NULL,
     PRIMARY KEY (session_id, seq)
 );
+CREATE INDEX events_told ON events (session_id, seq) WHERE kind IN ('notice', 'turn');
 
 CREATE TABLE messages (
     session_id TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,

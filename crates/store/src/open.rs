@@ -51,6 +51,11 @@ pub(crate) async fn open(path: &Path, durability_disk: bool, migrations: &[&'sta
     Ok(Opened { conn, writing, reading: plain.read_only(true), lock })
 }
 
+/// Whether a server holds the database at this moment.
+pub fn in_use(path: &Path) -> bool {
+    File::open(beside(path, ".lock")).is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+}
+
 fn lock(path: &Path) -> Result<File, OpenError> {
     let lock_path = beside(path, ".lock");
     let file = private(&lock_path).map_err(|error| OpenError::io(&lock_path, error))?;

@@ -27,6 +27,7 @@ pub(crate) async fn snapshot(conn: &mut SqliteConnection, id: SessionId, message
         messages: page.messages,
         more: page.more,
         artifacts: work::artifacts(conn, id).await?,
+        notices: log::notices(conn, id).await?,
         ended_turns: work::ended_turns(conn, id).await?,
         turn,
         turn_events: turn_events.iter().filter_map(|frame| frame.event()).collect(),

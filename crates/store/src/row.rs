@@ -1,6 +1,6 @@
 //! The rows beside the log: what is written with events, and what is read back.
 
-use domain::event::{Event, Message, PermissionRequest, QueueItem, ReviewArtifact, SessionChange, ToolCall, Turn, TurnState};
+use domain::event::{Event, Message, Notice, PermissionRequest, QueueItem, ReviewArtifact, SessionChange, ToolCall, Turn, TurnState};
 use domain::ids::{ArtifactId, MessageId, PermissionId, SessionId, TurnId};
 use domain::policy::Policy;
 use jiff::Timestamp;
@@ -215,6 +215,8 @@ pub struct Snapshot {
     /// There are older messages.
     pub more: bool,
     pub artifacts: Vec<ReviewArtifact>,
+    /// What people were told beside the conversation, as far as the log reaches back, each with the turn it happened in.
+    pub notices: Vec<(Option<TurnId>, Notice)>,
     /// The turns that ended otherwise than completed.
     pub ended_turns: Vec<Turn>,
     pub turn: Option<RunningTurn>,

@@ -111,7 +111,8 @@ impl Transcript {
             ("reset", _) => *self = Transcript::default(),
             (kind, Some(id)) => {
                 let before = self.cursor.unwrap_or(0);
-                assert_eq!(id, before + 1, "event {id} ({kind}) came after {before}");
+                assert!(id > before, "doubled: event {id} ({kind}) came after {before}");
+                assert!(id == before + 1, "lost: event {id} ({kind}) came after {before}");
                 self.cursor = Some(id);
             }
             (_, None) => {}
@@ -130,7 +131,8 @@ impl Transcript {
     fn piece(&mut self, stream: String, data: &Value) {
         let (offset, content) = (data["offset"].as_u64().expect("a delta has an offset"), data["content"].as_str().unwrap_or_default());
         let length = self.lengths.entry(stream.clone()).or_default();
-        assert_eq!(offset, *length, "stream {stream}: a piece at {offset} does not continue what ends at {length}");
+        assert!(offset >= *length, "doubled: a piece of stream {stream} at {offset}, which is {length} long already");
+        assert!(offset == *length, "lost: a piece of stream {stream} at {offset}, which is only {length} long");
         *length += content.encode_utf16().count() as u64;
         self.texts.entry(stream).or_default().push_str(content);
     }

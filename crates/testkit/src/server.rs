@@ -106,10 +106,10 @@ impl Rig {
     }
 }
 
-/// Starts the binary and waits until it listens.
-async fn spawn(rig: &Rig, port: u16) -> (Child, u16) {
+/// Starts the binary.
+fn launch(rig: &Rig, port: u16) -> Child {
     let path = std::env::var("PATH").unwrap_or_default();
-    let mut child = Command::new(faulty_agent::voxpilot_path())
+    Command::new(faulty_agent::voxpilot_path())
         .arg("serve")
         .env_clear()
         .env("PATH", path)
@@ -126,7 +126,12 @@ async fn spawn(rig: &Rig, port: u16) -> (Child, u16) {
         .stderr(log_file(rig))
         .kill_on_drop(true)
         .spawn()
-        .expect("the server can be started");
+        .expect("the server can be started")
+}
+
+/// Starts the binary and waits until it listens.
+async fn spawn(rig: &Rig, port: u16) -> (Child, u16) {
+    let mut child = launch(rig, port);
     let stdout = child.stdout.take().expect("its output is piped");
     let mut lines = BufReader::new(stdout).lines();
     let listening = async {
@@ -179,6 +184,13 @@ impl Server {
     /// Starts it again, on the same port and data.
     pub async fn restart(&mut self) {
         (self.child, self.port) = spawn(&self.rig, self.port).await;
+    }
+
+    /// Starts it again and kills it after `life`, wherever in its start it has come to by then.
+    pub async fn restart_briefly(&mut self, life: Duration) {
+        self.child = launch(&self.rig, self.port);
+        tokio::time::sleep(life).await;
+        self.kill().await;
     }
 
     /// SIGTERM, and waits for its end.

@@ -67,6 +67,8 @@ pub struct AgentSection {
     /// A path, or a bare name that is looked up in `PATH`; None keeps what the catalogue says.
     pub command: Option<PathBuf>,
     pub args: Option<Vec<String>>,
+    /// The arguments with which the command runs a login.
+    pub login: Option<Vec<String>>,
     pub env: BTreeMap<String, String>,
 }
 

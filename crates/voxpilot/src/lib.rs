@@ -4,4 +4,5 @@ pub mod config;
 pub mod doctor;
 pub mod logging;
 pub mod serve;
+pub mod stop;
 pub mod token;

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use clap::{Arg, ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use voxpilot::config::{self, ConfigError};
-use voxpilot::{doctor, serve};
+use voxpilot::{doctor, serve, stop};
 
 fn main() -> ExitCode {
     match run(&command().get_matches()) {
@@ -34,6 +34,11 @@ fn command() -> Command {
                 .about("Run the built-in agent on stdio")
                 .arg(Arg::new("flags").num_args(0..).trailing_var_arg(true).allow_hyphen_values(true)),
         )
+        .subcommand(
+            with_settings("stop", "End the server of the data directory and, with --all, every agent it left running").arg(
+                Arg::new("all").long("all").action(ArgAction::SetTrue).help("end the agents too, also those in the middle of a turn"),
+            ),
+        )
         .subcommand(Command::new("openapi").hide(true).about("Print the description of the HTTP interface"))
         .subcommand(Command::new("runner").hide(true).arg(Arg::new("dir").required(true)))
 }
@@ -45,6 +50,10 @@ fn run(matches: &ArgMatches) -> Result<ExitCode> {
         Some(("serve", matches)) => {
             let (config, sources) = config::load(config::flags(matches))?;
             serve::run(&config, &sources)
+        }
+        Some(("stop", matches)) => {
+            let (config, _) = config::load(config::flags(matches))?;
+            stop::run(&config.data_dir, matches.get_flag("all"))
         }
         Some(("demo-agent", matches)) => {
             let flags = matches.get_many::<String>("flags").into_iter().flatten().cloned();

@@ -16,7 +16,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{AgentSection, Config, Durability, Sources};
-use crate::{logging, token};
+use crate::{logging, stop, token};
 
 /// How long open requests may take once the server stops.
 const DRAIN: Duration = Duration::from_secs(5);
@@ -43,6 +43,7 @@ async fn serve(config: &Config, sources: &Sources) -> Result<ExitCode> {
     token::prepare_data_dir(&config.data_dir)?;
     let secret = token::load_or_make(&config.data_dir, config.token.as_ref())?;
     let store = Store::open(&config.data_dir.join("voxpilot.db"), config.durability == Durability::Disk).await?;
+    std::fs::write(stop::pid_file(&config.data_dir), std::process::id().to_string()).context("writing the server's pid")?;
     let listener = bind(&config.bind).await?;
     let address = listener.local_addr().context("asking for the server's own address")?;
     let engine = Engine::start(store, settings(config, sources)?).await.context("starting the engine")?;
@@ -201,6 +202,7 @@ fn configured(id: &str, section: &AgentSection, known: Option<&catalogue::Agent>
         command,
         args: section.args.clone().or_else(|| known.map(|known| known.args.clone())).unwrap_or_default(),
         env,
+        login: section.login.clone().or_else(|| known.map(|known| known.login.clone())).unwrap_or_default(),
         token_file: known.and_then(|known| known.token_file.clone()),
     })
 }

@@ -9,7 +9,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::App;
-use crate::routes::{agents, artifacts, health, messages, queue, sessions, stream, turn};
+use crate::routes::{agents, artifacts, health, login, messages, queue, sessions, stream, turn};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -34,6 +34,7 @@ pub fn router() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(turn::permission))
         .routes(routes!(agents::sessions))
         .routes(routes!(agents::catalogue))
+        .routes(routes!(login::login))
         .routes(routes!(artifacts::read))
         .split_for_parts()
 }

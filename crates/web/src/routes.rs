@@ -3,6 +3,7 @@
 pub mod agents;
 pub mod artifacts;
 pub mod health;
+pub mod login;
 pub mod messages;
 pub mod queue;
 pub mod sessions;

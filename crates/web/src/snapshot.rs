@@ -1,12 +1,13 @@
 //! A session as events, for a client that comes without a cursor. The order is the contract's.
 
-use domain::event::{AgentUpdate, CopilotDelta, Event, Queue, TextDelta, Turn as TurnEvent, TurnState};
+use domain::event::{AgentUpdate, CopilotDelta, Event, Message, Notice, Queue, TextDelta, Turn as TurnEvent, TurnState};
+use domain::ids::TurnId;
 use domain::turn::{CallState, Phase, Session, Turn};
 use store::Snapshot;
 
 /// Everything but `ready`, which carries the sequence and comes last.
 pub fn events(snapshot: Snapshot) -> Vec<Event> {
-    let mut events = messages(snapshot.messages, &snapshot.ended_turns);
+    let mut events = messages(snapshot.messages, &snapshot.notices, &snapshot.ended_turns);
     events.extend(snapshot.artifacts.into_iter().map(Event::ReviewArtifact));
     let mut session = Session::default();
     for event in &snapshot.turn_events {
@@ -21,19 +22,27 @@ pub fn events(snapshot: Snapshot) -> Vec<Event> {
     events
 }
 
-/// The messages, and behind those of a turn that did not complete how it ended: otherwise a reload would hide a failure.
-fn messages(messages: Vec<domain::event::Message>, ended: &[TurnEvent]) -> Vec<Event> {
+/// The messages, and behind those of a turn what people were told in it and how it ended if it did not complete: otherwise a reload
+/// would hide a failure.
+fn messages(messages: Vec<Message>, notices: &[(Option<TurnId>, Notice)], ended: &[TurnEvent]) -> Vec<Event> {
     let mut events = Vec::with_capacity(messages.len());
     let mut messages = messages.into_iter().peekable();
     while let Some(message) = messages.next() {
         let turn_id = message.turn_id;
         let last = messages.peek().is_none_or(|next| next.turn_id != turn_id);
         events.push(Event::Message(message));
+        let told = notices.iter().filter(|(turn, notice)| last && turn.is_some() && *turn == turn_id && is_lasting(notice));
+        events.extend(told.map(|(_, notice)| Event::Notice(notice.clone())));
         if let Some(turn) = ended.iter().find(|turn| last && Some(turn.turn_id) == turn_id) {
             events.push(Event::Turn(turn.clone()));
         }
     }
     events
+}
+
+/// What still matters when it is over; that something was tried again, or that a turn was stopped, does not.
+fn is_lasting(notice: &Notice) -> bool {
+    notice.level != "info" && notice.code != "model_retry" || notice.code == "late_output"
 }
 
 fn open_turn(turn: &Turn, events: &mut Vec<Event>) {

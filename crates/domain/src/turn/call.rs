@@ -16,6 +16,8 @@ pub struct Call {
     pub text: String,
     pub length: u64,
     pub updates: Vec<PlacedUpdate>,
+    /// Of a delegation: its agent was told to stop. Not in the log, so a restarted server does not know it of a single call.
+    pub stopping: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,7 +49,7 @@ struct DelegateArguments {
 impl Call {
     pub(super) fn new(call: ToolCall) -> Call {
         let work = Work::of(&call);
-        Call { call, work, state: CallState::Waiting, text: String::new(), length: 0, updates: Vec::new() }
+        Call { call, work, state: CallState::Waiting, text: String::new(), length: 0, updates: Vec::new(), stopping: false }
     }
 
     pub fn session_name(&self) -> Option<&str> {

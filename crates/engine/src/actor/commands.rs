@@ -57,6 +57,7 @@ impl Actor {
                 self.settle().await;
                 let _ = reply.send(Ok(()));
             }
+            Command::LoggedIn { agent } => self.logged_in(&agent),
             Command::Agents { reply } => {
                 let _ = reply.send(Ok(self.agent_views()));
             }

@@ -11,14 +11,29 @@ use crate::host::{Named, NamedState, Slot};
 
 impl Actor {
     pub(super) fn fail_named(&mut self, name: &str, error: &RpcError) {
+        if error.is_auth_required() {
+            return self.need_login(name, error);
+        }
         let (code, message) = self.explain(error);
         let (failed, kept) = std::mem::take(&mut self.host.jobs).into_iter().partition::<Vec<_>, _>(|job| job.name == name);
         self.host.jobs = kept;
-        if code == "auth_required" {
-            self.notice(code, "error", "Login required", message.clone(), Some(name.to_owned()));
-        }
         for job in failed {
             self.end_call(job.call_id, AgentEnd::Failed { code: code.to_owned(), message: message.clone() });
+        }
+    }
+
+    /// The agent works only after a login: the prompts wait for it, and the process is ended, since credentials are read at its start.
+    fn need_login(&mut self, name: &str, error: &RpcError) {
+        let (code, text) = self.explain(error);
+        self.notice(code, "error", "Login required", text, Some(name.to_owned()));
+        self.host.login_needed = true;
+        self.stop_agent();
+    }
+
+    /// Somebody has logged in, or says so: what waits is tried once more.
+    pub(crate) fn logged_in(&mut self, agent: &str) {
+        if self.row.agent == agent && std::mem::take(&mut self.host.login_needed) {
+            tracing::info!(session = %self.id, agent, "trying again after a login");
         }
     }
 
@@ -68,8 +83,10 @@ impl Actor {
         self.step(Input::AgentEnd { call_id, end });
         let idle = self.host.names.values().all(|named| named.running.is_none());
         if let Some(connection) = self.host.connection().filter(|_| idle).cloned() {
+            let stored = self.host.acknowledged;
             self.tasks.spawn(async move {
-                let _ = connection.busy(false).await;
+                connection.busy(false).await;
+                connection.ack(stored).await;
                 TaskEnd::Agent(AgentTask::Written)
             });
         }
@@ -85,6 +102,7 @@ impl Actor {
         let (Some(connection), Some(agent_session)) = (self.host.connection().cloned(), agent_session) else {
             return self.end_call(call_id.to_owned(), AgentEnd::Stopped { stop_reason: "cancelled".to_owned() });
         };
+        self.host.stopped.insert(call_id.to_owned());
         let (call_id, timeout) = (call_id.to_owned(), self.shared.settings.cancel_timeout);
         self.tasks.spawn(async move {
             if let Err(error) = connection.cancel(&agent_session).await {
@@ -151,16 +169,18 @@ impl Actor {
 
     /// Ends the agent's process and waits until it is gone.
     pub(crate) async fn end_agent(&mut self) {
-        if let Slot::Up { runner, connection } = std::mem::replace(&mut self.host.slot, Slot::Down) {
+        let Some(runner) = self.host.runner() else { return };
+        if let Slot::Up { connection, .. } = std::mem::replace(&mut self.host.slot, Slot::Down) {
             stop(&connection).await;
-            crate::recover::remove_dir(&self.shared.settings.runners_dir().join(runner.to_string())).await;
         }
+        // One that was still starting has no connection yet; what there is of it is found by its directory.
+        crate::recover::clear_dir(&self.shared.settings.runners_dir().join(runner.to_string())).await;
     }
 
     /// The server stops. An agent in the middle of a turn is left to its runner, which goes on and is taken up by the next server;
     /// an idle one is ended.
     pub(crate) async fn leave(&mut self) {
-        if self.state.turn.is_none() && self.host.is_up() {
+        if self.state.turn.is_none() && self.host.runner().is_some() {
             let runner = self.host.runner();
             self.end_agent().await;
             self.rows.extend(runner.map(|runner| Row::RemoveRunner { id: runner.to_string() }));

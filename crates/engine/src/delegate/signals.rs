@@ -10,7 +10,7 @@ use store::{PermissionRow, Row};
 use uuid::Uuid;
 
 use crate::actor::Actor;
-use crate::host::rpc_text;
+use crate::host::{NamedState, rpc_text};
 use crate::settings::RELAY;
 
 impl Actor {
@@ -19,6 +19,7 @@ impl Actor {
         let Some(runner) = self.host.runner() else { return };
         self.touch();
         self.rows.push(Row::RunnerCursor { id: runner.to_string(), cursor: batch.cursor });
+        self.host.acknowledged = batch.cursor;
         for signal in batch.signals {
             self.agent_signal(runner, signal);
         }
@@ -31,7 +32,10 @@ impl Actor {
             Signal::Permission { agent_session, rpc_id, ask } => self.agent_asks(runner, &agent_session, rpc_id, ask),
             Signal::TurnEnd { call_id, result } => {
                 let end = match result {
-                    Ok(TurnEnd { stop_reason, .. }) => AgentEnd::Stopped { stop_reason },
+                    Ok(TurnEnd { stop_reason, .. }) => {
+                        self.notice_cut(&call_id, &stop_reason);
+                        AgentEnd::Stopped { stop_reason }
+                    }
                     Err(error) => {
                         let (code, message) = self.explain(&error);
                         AgentEnd::Failed { code: code.to_owned(), message }
@@ -76,8 +80,30 @@ impl Actor {
             Update::Usage { .. } => told.usage = serde_json::to_value(&update).ok(),
             _ => {}
         }
-        if let Some(call_id) = self.host.find(agent_session).and_then(|(_, named)| named.running.clone()) {
+        let Some((_, named)) = self.host.find(agent_session) else { return };
+        let changed = match (&mut named.row, &update) {
+            (Some(row), Update::Mode { mode_id }) => row.mode.replace(mode_id.clone()).as_ref() != Some(mode_id),
+            (Some(row), Update::Options { options }) => row.options.replace(options.clone()).as_ref() != Some(options),
+            _ => false,
+        };
+        let (call_id, row) = (named.running.clone(), named.row.clone().filter(|_| changed));
+        // What a restored session is put back to.
+        self.rows.extend(row.map(Row::AgentSession));
+        if let Some(call_id) = call_id {
             self.step(Input::AgentUpdate { call_id, update });
+        }
+    }
+
+    /// A prompt that ends as cancelled although nobody cancelled it: the agent has cut the session's stream, and whatever it is asked
+    /// next would never be answered. The session is closed and loaded again before that.
+    fn notice_cut(&mut self, call_id: &str, stop_reason: &str) {
+        if stop_reason != "cancelled" || self.host.stopped.remove(call_id) {
+            return;
+        }
+        let Some(name) = self.host.name_of_call(call_id) else { return };
+        tracing::warn!(session = %self.id, name, "the agent cancelled by itself; its session is opened anew before the next prompt");
+        if let Some(named) = self.host.names.get_mut(&name) {
+            named.state = NamedState::Cut;
         }
     }
 

@@ -73,7 +73,7 @@ fn agents(value: Value, file: &ParsedFile<'_>, home: Option<&Path>, problems: &m
             continue;
         }
         let Value::Table(section) = section else {
-            problems.push(format!("`agents.{id}` in {path} is not a table: expected a section with command, args, env and title"));
+            problems.push(format!("`agents.{id}` in {path} is not a table: expected a section with command, args, env, login and title"));
             continue;
         };
         let mut agent = AgentSection::default();
@@ -100,6 +100,7 @@ fn set_agent_key(
         ("title", _) => return Err("a text"),
         ("command", Value::String(text)) => agent.command = Some(program(&text).ok_or("a path, or a name in PATH")?),
         ("command", _) => return Err("a path, or a name in PATH"),
+        ("login", value) => agent.login = Some(value.try_into().map_err(|_| "a list of texts")?),
         ("args", value) => agent.args = Some(value.try_into().map_err(|_| "a list of texts")?),
         ("env", value) => {
             let env: BTreeMap<String, String> = value.try_into().map_err(|_| "a table of texts")?;
@@ -109,7 +110,7 @@ fn set_agent_key(
             }
             agent.env = env;
         }
-        _ => return Err("one of the keys command, args, env and title"),
+        _ => return Err("one of the keys command, args, env, login and title"),
     }
     Ok(())
 }

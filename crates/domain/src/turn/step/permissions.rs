@@ -1,0 +1,46 @@
+//! What agents ask before they go on: each question is answered once, and none outlives the call that it belongs to.
+
+use crate::agent::PermissionAsk;
+use crate::event::{Event, PermissionRequest, PermissionResolved};
+use crate::ids::PermissionId;
+
+use super::super::Effect;
+use super::Step;
+
+impl Step<'_> {
+    pub(super) fn permission(&mut self, call_id: String, request_id: PermissionId, ask: PermissionAsk) {
+        if self.is_asked(request_id) {
+            return;
+        }
+        let stopping = self.session.turn.as_ref().is_none_or(|turn| turn.cancelling);
+        let running = self.running_delegate(&call_id).filter(|call| !stopping && !call.stopping);
+        match running.and_then(|call| call.session_name()).map(str::to_owned) {
+            Some(session_name) => {
+                self.append(Event::PermissionRequest(PermissionRequest { request_id, tool_call_id: call_id, session_name, ask }));
+            }
+            None => self.effects.push(Effect::AnswerPermission { request_id, option_id: None }),
+        }
+    }
+
+    pub(super) fn permission_answer(&mut self, request_id: PermissionId, option_id: Option<String>, by: String) {
+        if self.is_asked(request_id) {
+            self.effects.push(Effect::AnswerPermission { request_id, option_id: option_id.clone() });
+            self.append(Event::PermissionResolved(PermissionResolved { request_id, option_id, by }));
+        }
+    }
+
+    fn is_asked(&self, request_id: PermissionId) -> bool {
+        self.session.turn.as_ref().is_some_and(|turn| turn.permissions.iter().any(|open| open.request_id == request_id))
+    }
+
+    pub(super) fn resolve_permissions(&mut self, call_id: &str, by: &str, answer: bool) {
+        let Some(turn) = &self.session.turn else { return };
+        let open: Vec<_> = turn.permissions.iter().filter(|open| open.tool_call_id == call_id).map(|open| open.request_id).collect();
+        for request_id in open {
+            if answer {
+                self.effects.push(Effect::AnswerPermission { request_id, option_id: None });
+            }
+            self.append(Event::PermissionResolved(PermissionResolved { request_id, option_id: None, by: by.to_owned() }));
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Messages and what waits behind the running turn: begun at once or in order, edited or withdrawn until then.
+
+use crate::event::{Event, Message, Queue, QueueItem, Role, Turn as TurnEvent, TurnState};
+use crate::ids::MessageId;
+
+use super::super::Effect;
+use super::Step;
+
+impl Step<'_> {
+    pub(super) fn message(&mut self, item: QueueItem) {
+        if self.session.turn.is_none() && self.session.queue.is_empty() {
+            return self.begin(item);
+        }
+        let mut items: Vec<_> = self.session.queue.iter().cloned().collect();
+        items.push(item);
+        self.append(Event::Queue(Queue { items }));
+        // Messages wait only behind a turn: where none runs, the first of them is overdue.
+        if self.session.turn.is_none() {
+            self.begin_next();
+        }
+    }
+
+    pub(super) fn edit(&mut self, message_id: MessageId, content: String) {
+        let mut items: Vec<_> = self.session.queue.iter().cloned().collect();
+        if let Some(item) = items.iter_mut().find(|item| item.message_id == message_id) {
+            item.content = content;
+            self.append(Event::Queue(Queue { items }));
+        }
+    }
+
+    pub(super) fn withdraw(&mut self, message_id: MessageId) {
+        if self.session.is_queued(message_id) {
+            let items = self.session.queue.iter().filter(|item| item.message_id != message_id).cloned().collect();
+            self.append(Event::Queue(Queue { items }));
+        }
+    }
+
+    fn begin(&mut self, item: QueueItem) {
+        let message = Message {
+            client_id: item.client_id,
+            turn_id: Some(item.turn_id),
+            ..self.plain_message(item.message_id, Role::User, item.content)
+        };
+        self.effects.push(Effect::Save(message.clone()));
+        self.append(Event::Message(message));
+        self.append(Event::Turn(TurnEvent { turn_id: item.turn_id, state: TurnState::Running, reason: None }));
+        self.call_model();
+    }
+
+    pub(super) fn begin_next(&mut self) {
+        if let Some(item) = self.session.queue.front().cloned() {
+            let items = self.session.queue.iter().skip(1).cloned().collect();
+            self.append(Event::Queue(Queue { items }));
+            self.begin(item);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Stopping: what runs is told, what has not begun never begins, and every call still has its result.
+
+use super::super::{AgentEnd, Effect, Input, ToolEnd};
+use super::{NOW, Story, delegate, kinds, tool_call};
+use crate::agent::PermissionAsk;
+use crate::event::{Event, TurnState};
+use crate::ids::PermissionId;
+use crate::turn::Session;
+
+fn ask() -> PermissionAsk {
+    PermissionAsk {
+        title: "run".to_owned(),
+        kind: None,
+        command: None,
+        diff: None,
+        locations: Vec::new(),
+        options: Vec::new(),
+        agent_call: None,
+        input: None,
+    }
+}
+
+fn stopped(call_id: &str) -> Input {
+    Input::AgentEnd { call_id: call_id.to_owned(), end: AgentEnd::Stopped { stop_reason: "cancelled".to_owned() } }
+}
+
+fn stops(effects: &[Effect]) -> usize {
+    effects.iter().filter(|effect| matches!(effect, Effect::StopPrompt { .. } | Effect::StopTool { .. } | Effect::StopModel)).count()
+}
+
+#[test]
+fn a_delegation_that_waits_for_its_name_is_closed_like_any_other() {
+    let mut story = Story::begin();
+    story.answer("", vec![delegate("first", "docs"), delegate("second", "docs")]);
+    let effects = story.feed(Input::Cancel);
+    assert_eq!(kinds(&effects), ["turn running", "copilot-done", "tool-result"]);
+    assert_eq!(stops(&effects), 1);
+    assert_eq!(kinds(&story.feed(stopped("first"))), ["copilot-done", "tool-result", "notice", "turn cancelled"]);
+}
+
+#[test]
+fn one_call_is_stopped_and_the_turn_goes_on() {
+    let mut story = Story::begin();
+    story.answer("", vec![delegate("d", "docs"), tool_call("t", "read_file", "{}")]);
+    story.feed(Input::CancelCall { call_id: "t".to_owned() });
+    story.feed(Input::CancelCall { call_id: "d".to_owned() });
+    let effects = story.feed(stopped("d"));
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::CallModel { .. })), "{effects:?}");
+}
+
+#[test]
+fn an_agent_that_was_told_to_stop_is_told_once_and_gets_no_more_permissions() {
+    let mut story = Story::begin();
+    story.answer("", vec![delegate("d", "docs")]);
+    let request_id = PermissionId(uuid::Uuid::from_u128(7));
+    story.feed(Input::Permission { call_id: "d".to_owned(), request_id, ask: ask() });
+    let effects = story.feed(Input::CancelCall { call_id: "d".to_owned() });
+    assert!(matches!(&effects[..], [Effect::StopPrompt { .. }, Effect::AnswerPermission { option_id: None, .. }, Effect::Append(_)]));
+    assert_eq!(stops(&story.feed(Input::CancelCall { call_id: "d".to_owned() })), 0);
+    assert_eq!(stops(&story.feed(Input::Cancel)), 0);
+    let request_id = PermissionId(uuid::Uuid::from_u128(8));
+    let effects = story.feed(Input::Permission { call_id: "d".to_owned(), request_id, ask: ask() });
+    assert_eq!(effects, [Effect::AnswerPermission { request_id, option_id: None }]);
+}
+
+#[test]
+fn a_turn_that_is_broken_off_stops_what_it_had_begun() {
+    let abort = || Input::Abort { state: TurnState::Failed, code: "internal".to_owned(), reason: "r".to_owned() };
+    let mut asking = Story::begin();
+    assert_eq!(stops(&asking.feed(abort())), 1, "the model");
+
+    let mut working = Story::begin();
+    working.answer("", vec![delegate("a", "docs"), delegate("b", "docs"), tool_call("t", "read_file", "{}")]);
+    let effects = working.feed(abort());
+    assert_eq!(stops(&effects), 2, "the first agent and the tool, but not what never began");
+    let expected = ["copilot-done", "tool-result", "copilot-done", "tool-result", "tool-result", "error", "turn failed"];
+    assert_eq!(kinds(&effects), expected);
+}
+
+#[test]
+fn after_a_restart_a_stopped_turn_begins_nothing_and_tells_the_agent_again() {
+    let mut story = Story::begin();
+    story.answer("", vec![delegate("d", "docs"), tool_call("t", "read_file", "{}")]);
+    story.feed(Input::Cancel);
+    let mut restarted = Session::default();
+    for effect in &story.effects {
+        if let Effect::Append(event) = effect {
+            restarted.apply(event);
+        }
+    }
+    let effects = restarted.resume(&story.settings, NOW);
+    assert_eq!(effects, [Effect::StopPrompt { call_id: "d".to_owned() }]);
+    let effects = restarted.step(stopped("d"), &story.settings, NOW);
+    assert_eq!(kinds(&effects).last().map(String::as_str), Some("turn cancelled"));
+}
+
+#[test]
+fn a_tool_result_cannot_end_what_an_agent_works_on_or_what_nobody_agreed_to() {
+    let mut story = Story::begin();
+    story.answer("", vec![delegate("d", "docs"), tool_call("c", "read_file_external", "{}")]);
+    for call_id in ["d", "c"] {
+        let effects = story.feed(Input::ToolEnd { call_id: call_id.to_owned(), end: ToolEnd::default() });
+        assert_eq!(effects, [], "{call_id}");
+    }
+    let early = story.feed(Input::AgentEnd { call_id: "c".to_owned(), end: AgentEnd::Gone { message: "m".to_owned() } });
+    assert_eq!(early, []);
+}
+
+#[test]
+fn the_text_of_a_stopped_answer_is_kept() {
+    let mut story = Story::begin();
+    let message_id = story.session.turn.as_ref().unwrap().message_id();
+    story.feed(Input::ModelText { message_id, text: "half".to_owned() });
+    let effects = story.feed(Input::Cancel);
+    let kept = effects.iter().any(|effect| matches!(effect, Effect::Append(Event::Message(message)) if message.content == "half"));
+    assert!(kept && kinds(&effects) == ["turn running", "message", "notice", "turn cancelled"], "{effects:?}");
+}

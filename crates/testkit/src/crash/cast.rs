@@ -1,0 +1,66 @@
+//! Who is who among the processes of a rig.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::case::Agent;
+use crate::processes::{self, Process};
+
+/// The runners of a rig.
+pub fn runners(home: &Path) -> Vec<i32> {
+    processes::of_dir(home).into_iter().filter(is_runner).map(|process| process.pid).collect()
+}
+
+fn is_runner(process: &Process) -> bool {
+    process.command.contains("voxpilot runner ")
+}
+
+/// The agents of a rig. A process that an agent has just forked still looks like it, and does not count.
+pub fn agents(home: &Path, agent: Agent) -> Vec<i32> {
+    let fits = |process: &Process| match agent {
+        Agent::Demo => !is_runner(process) && process.command.contains("voxpilot demo-agent"),
+        Agent::Copilot => process.command.trim_end().ends_with("/copilot --acp --stdio") && !is_wrapper(process),
+    };
+    let found: Vec<i32> = processes::of_dir(home).into_iter().filter(fits).map(|process| process.pid).collect();
+    found.iter().copied().filter(|pid| parent(*pid).is_none_or(|parent| !found.contains(&parent))).collect()
+}
+
+/// The npm wrapper that starts Copilot and waits for it.
+pub fn wrappers(home: &Path) -> Vec<i32> {
+    processes::of_dir(home).into_iter().filter(is_wrapper).map(|process| process.pid).collect()
+}
+
+fn is_wrapper(process: &Process) -> bool {
+    process.command.starts_with("node ") && process.command.contains("/copilot --acp")
+}
+
+fn parent(pid: i32) -> Option<i32> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()
+}
+
+/// `kill -9` for all of them, as near to each other as it goes.
+pub fn kill(pids: &[i32]) {
+    let pids = pids.iter().map(i32::to_string);
+    // One that has just ended by itself is as dead as was wanted.
+    let _ = std::process::Command::new("kill").arg("-KILL").args(pids).stderr(std::process::Stdio::null()).status();
+}
+
+/// Waits until `reached`, looking every few milliseconds: nothing tells when a process or a file comes or goes.
+pub async fn until(what: &str, within: Duration, mut reached: impl FnMut() -> bool) -> Result<(), String> {
+    let deadline = Instant::now() + within;
+    while !reached() {
+        if Instant::now() > deadline {
+            return Err(format!("{what}: not within {} s", within.as_secs()));
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    Ok(())
+}
+
+/// How many of a process's descriptors are sockets.
+pub fn sockets(pid: i32) -> usize {
+    let Ok(entries) = std::fs::read_dir(format!("/proc/{pid}/fd")) else { return 0 };
+    let links = entries.flatten().filter_map(|entry| std::fs::read_link(entry.path()).ok());
+    links.filter(|link| link.to_string_lossy().starts_with("socket:")).count()
+}

@@ -1,0 +1,58 @@
+//! An agent whose input can be held back: lines of some kinds wait in front of it until a file appears. It makes moments exact that
+//! would otherwise be over before anybody could strike: a session being loaded, a turn being stopped.
+
+use std::path::{Path, PathBuf};
+
+/// The agent itself gets the script's process, so whoever kills the agent kills what the runner started.
+const SCRIPT: &str = r#"#!/bin/sh
+# hold.sh <directory> <agent> [arguments]: `held-<word>` appears where a line with "session/<word>" waits for `go-<word>`.
+exec 3<&0
+dir=$1; shift
+pipe=$dir/pipe-$$
+mkfifo "$pipe"
+{
+    rm -f "$pipe"
+    while IFS= read -r line; do
+        for word in load cancel; do
+            case $line in
+            *"\"session/$word\""*)
+                : > "$dir/held-$word"
+                until [ -e "$dir/go-$word" ]; do sleep 0.02; done ;;
+            esac
+        done
+        printf '%s\n' "$line"
+    done
+} <&3 3<&- > "$pipe" &
+exec 3<&-
+exec "$@" < "$pipe"
+"#;
+
+#[derive(Clone, Debug)]
+pub struct Hold {
+    dir: PathBuf,
+}
+
+impl Hold {
+    /// Writes the script into `dir`, which also holds its gates.
+    pub fn new(dir: PathBuf) -> std::io::Result<Hold> {
+        std::fs::create_dir_all(&dir)?;
+        std::fs::write(dir.join("hold.sh"), SCRIPT)?;
+        Ok(Hold { dir })
+    }
+
+    /// Command and arguments that start `agent` behind the gate.
+    pub fn command(&self, agent: &Path, args: &[&str]) -> (PathBuf, Vec<String>) {
+        let script = self.dir.join("hold.sh").display().to_string();
+        let mut all = vec![script, self.dir.display().to_string(), agent.display().to_string()];
+        all.extend(args.iter().map(|arg| (*arg).to_owned()));
+        (PathBuf::from("/bin/sh"), all)
+    }
+
+    pub fn is_held(&self, word: &str) -> bool {
+        self.dir.join(format!("held-{word}")).exists()
+    }
+
+    pub fn open(&self, word: &str) -> std::io::Result<()> {
+        std::fs::write(self.dir.join(format!("go-{word}")), "")
+    }
+}

@@ -1,0 +1,110 @@
+//! The conversation: what the person says, what the main AI and Copilot's own model answer, and what the demo agent is told.
+//!
+//! A message is a name and a kind of work, such as `step-2 blocking`. Whatever the work, the agent appends the name to `log.txt`
+//! exactly once, so that the file tells how often each prompt was carried out, and in which order.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::case::Agent;
+use crate::model_server::{Gate, Reply, Request, Script, ToolCall};
+
+/// The agent session that the main AI delegates to.
+pub const SESSION: &str = "work";
+/// What the main AI says before it delegates, where it says anything.
+pub const MUSINGS: [&str; 6] = ["Let ", "me ", "think ", "about ", "this ", "first. "];
+const WORDS: usize = 120;
+/// How far an agent has come when it counts as being in the middle of its stream.
+pub const MIDDLE: usize = 25;
+
+/// Holds the two models back, or slows them down.
+#[derive(Clone, Default)]
+pub struct Tempo {
+    pub main: Option<Gate>,
+    pub coder: Option<Gate>,
+    pub pause: Option<Duration>,
+}
+
+impl Tempo {
+    pub fn gated() -> Tempo {
+        Tempo { main: Some(Gate::new()), coder: Some(Gate::new()), pause: None }
+    }
+
+    pub fn paced(pause: Duration) -> Tempo {
+        Tempo { pause: Some(pause), ..Tempo::default() }
+    }
+
+    pub fn open(&self) {
+        for gate in self.main.iter().chain(&self.coder) {
+            gate.open();
+        }
+    }
+}
+
+/// The script of both models for a run with `agent`.
+pub fn script(agent: Agent, tempo: &Tempo) -> Script {
+    let tempo = tempo.clone();
+    Script::rules(move |request| if request.model() == "main" { main_ai(agent, &tempo, request) } else { coder(&tempo, request) })
+}
+
+fn main_ai(agent: Agent, tempo: &Tempo, request: &Request) -> Reply {
+    let asked = request.last_user();
+    let (name, work) = asked.split_once(' ').unwrap_or((&asked, "plain"));
+    let slow = |reply: Reply| tempo.pause.map_or(reply.clone(), |pause| reply.chunk_delay(pause));
+    if request.has_tool_result() {
+        return slow(Reply::chunks(["All ", "done ", "with ", name, "."]));
+    }
+    let call = ToolCall::new("copilot_agent", json!({ "prompt": prompt(agent, name, work), "session_name": SESSION }));
+    if work != "musing" {
+        return slow(Reply::chunks(if tempo.pause.is_some() { &MUSINGS[..] } else { &[] }.iter().copied()).and_call(call));
+    }
+    let reply = Reply::chunks(MUSINGS).and_call(call);
+    tempo.main.as_ref().map_or(reply.clone(), |gate| reply.gate(gate))
+}
+
+/// What the agent is asked. Copilot's own model reads its own words again; the demo agent understands plain instructions.
+fn prompt(agent: Agent, name: &str, work: &str) -> String {
+    match agent {
+        Agent::Copilot => format!("task {name} {work} end"),
+        Agent::Demo => {
+            let more = match work {
+                "streaming" => format!("\ncount to {WORDS}"),
+                "recalling" => "\nwhat was my first message?".to_owned(),
+                _ => String::new(),
+            };
+            format!("say Working on {name}.\nrun `{}`{more}", command(name, work))
+        }
+    }
+}
+
+fn command(name: &str, work: &str) -> String {
+    match work {
+        "blocking" => format!("echo {name} >> log.txt; until [ -e go-{name} ]; do sleep 0.02; done; echo {name}-end >> log.txt"),
+        _ => format!("echo {name} >> log.txt"),
+    }
+}
+
+/// Copilot's model: it says a word, has the command run, and says another.
+fn coder(tempo: &Tempo, request: &Request) -> Reply {
+    let asked = request.last_user();
+    let task = asked.rsplit_once("task ").and_then(|(_, rest)| rest.split_once(" end")).and_then(|(task, _)| task.split_once(' '));
+    let Some((name, work)) = task else { return Reply::text("Nothing to do.") };
+    let slow = |reply: Reply| tempo.pause.map_or(reply.clone(), |pause| reply.chunk_delay(pause));
+    if !request.has_tool_result() {
+        let arguments = json!({ "command": command(name, work), "description": "Write it down", "mode": "sync", "initial_wait": 120 });
+        return slow(Reply::chunks(["Working ", "on ", name, ". "]).and_call(ToolCall::new("bash", arguments)));
+    }
+    match work {
+        "streaming" => {
+            let words: Vec<String> = (1..=WORDS).map(|number| format!("{number} ")).collect();
+            let reply = Reply::chunks(words.iter().map(String::as_str));
+            slow(tempo.coder.as_ref().map_or(reply.clone(), |gate| reply.gate(gate)))
+        }
+        "recalling" => {
+            let knows = request.messages().iter().any(|message| message["content"].to_string().contains("task step-1 "));
+            Reply::text(if knows { "I remember step-1." } else { "I remember nothing." })
+        }
+        _ => slow(Reply::chunks(["Finished ", name, "."])),
+    }
+}

@@ -1,0 +1,210 @@
+//! One rig with its models, its session and its watcher; started, struck, and cleaned away.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::case::{Agent, Victim};
+use super::cast;
+use super::findings::{Fault, Findings};
+use super::hold::Hold;
+use super::script::{self, Tempo};
+use super::watcher::{Address, Watcher};
+use crate::client::Transcript;
+use crate::model_server::ModelServer;
+use crate::server::{Rig, Server};
+use crate::{copilot, faulty_agent, processes};
+
+/// Far above anything healthy, on a machine that does other things too.
+pub const SOON: Duration = Duration::from_secs(45);
+/// How long a server lives that is killed in the middle of its start.
+const BRIEF: Duration = Duration::from_millis(50);
+/// A server keeps a few connections of its own; a leak grows with every turn and every client.
+const SOCKETS_SPARE: usize = 3;
+
+pub struct Stage {
+    pub agent: Agent,
+    pub server: Server,
+    pub models: ModelServer,
+    pub tempo: Tempo,
+    pub hold: Hold,
+    pub address: Address,
+    pub watcher: Watcher,
+    sockets: usize,
+}
+
+impl Stage {
+    /// With `held`, lines to the agent can be held back.
+    pub async fn start(agent: Agent, tempo: Tempo, held: bool) -> Result<Stage, String> {
+        let models = ModelServer::start(script::script(agent, &tempo));
+        let rig = Rig::default().model(&models.base_url());
+        let hold = Hold::new(rig.home().join("hold")).map_err(|error| format!("the gates cannot be made: {error}"))?;
+        let rig = match (agent, held) {
+            (Agent::Copilot, false) => rig.copilot(&models.base_url()),
+            (Agent::Copilot, true) => {
+                let held = hold.command(&copilot::path(), &["--acp", "--stdio"]);
+                section(rig.copilot(&models.base_url()), "copilot", held)
+            }
+            (Agent::Demo, held) => {
+                let (exe, args) = (faulty_agent::voxpilot_path(), ["demo-agent", "--pace", "normal"]);
+                let plain = || (exe.clone(), args.map(str::to_owned).to_vec());
+                section(rig.env("VOXPILOT_AGENT", "demo"), "demo", if held { hold.command(&exe, &args) } else { plain() })
+            }
+        };
+        let server = rig.start().await;
+        let sockets = cast::sockets(server.pid());
+        let session = server.new_session(json!({ "permission_policy": "auto" })).await;
+        let http = reqwest::Client::builder().no_proxy().build().map_err(|error| error.to_string())?;
+        let address = Address { http, base: server.base.clone(), token: server.token().to_owned(), session };
+        let watcher = Watcher::start(address.clone());
+        watcher.until("the stream", SOON, |seen| seen.of_kind("ready").next().is_some()).await?;
+        Ok(Stage { agent, server, models, tempo, hold, address, watcher, sockets })
+    }
+
+    pub fn home(&self) -> &Path {
+        self.server.rig().home()
+    }
+
+    pub fn work_file(&self, name: &str) -> PathBuf {
+        self.server.rig().work_dir().join(name)
+    }
+
+    /// The names that the agent has written down, in order.
+    pub fn log(&self) -> Vec<String> {
+        let text = std::fs::read_to_string(self.work_file("log.txt")).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    pub async fn logged(&self, name: &str) -> Result<(), String> {
+        let late = |error| format!("{error}\n{}", self.watcher.seen().tail());
+        cast::until(&format!("{name} in the log"), SOON, || self.log().iter().any(|line| line == name)).await.map_err(late)
+    }
+
+    /// Waits until so many turns have ended.
+    pub async fn turns_ended(&self, count: usize) -> Result<(), String> {
+        self.watcher.until(&format!("the end of turn {count}"), SOON, |seen| ended(seen) >= count).await
+    }
+
+    pub async fn say(&self, content: &str) -> Result<Value, String> {
+        let before = ended(&self.watcher.seen());
+        let answer = self.address.post(content).await?;
+        self.turns_ended(before + 1).await?;
+        Ok(answer)
+    }
+
+    pub async fn set_policy(&self, policy: &str) -> Result<(), String> {
+        match self.address.call("PATCH", "", Some(json!({ "permission_policy": policy }))).await? {
+            (200, _) => Ok(()),
+            (status, answer) => Err(format!("the policy cannot be set: {status} {answer}")),
+        }
+    }
+
+    /// Ends the agent while nobody needs it, so that its session has to be loaded again.
+    pub async fn lose_idle_agent(&self) -> Result<(), String> {
+        cast::kill(&cast::agents(self.home(), self.agent));
+        cast::until("the agent's end", SOON, || cast::runners(self.home()).is_empty()).await?;
+        let deadline = std::time::Instant::now() + SOON;
+        loop {
+            let agents = self.address.get("/agents").await?;
+            if agents.to_string().contains("\"stored\"") {
+                return Ok(());
+            }
+            if std::time::Instant::now() > deadline {
+                return Err(format!("the agent's end was not noticed: {agents}"));
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Kills. A dead server stays dead until [`Stage::bring_back`].
+    pub async fn strike(&mut self, victim: Victim) {
+        let home = self.home().to_owned();
+        match victim {
+            Victim::Nobody => {}
+            Victim::Browser => self.watcher.cut(),
+            Victim::Server | Victim::ServerTwice => self.server.kill().await,
+            Victim::Runner => cast::kill(&cast::runners(&home)),
+            Victim::Agent => cast::kill(&cast::agents(&home, self.agent)),
+            Victim::Wrapper => cast::kill(&cast::wrappers(&home)),
+            Victim::ServerAndRunner | Victim::ServerAndAgent => {
+                let others = if victim == Victim::ServerAndRunner { cast::runners(&home) } else { cast::agents(&home, self.agent) };
+                let all: Vec<i32> = others.into_iter().chain([self.server.pid()]).collect();
+                cast::kill(&all);
+                self.server.kill().await;
+            }
+        }
+    }
+
+    pub async fn bring_back(&mut self, victim: Victim) {
+        if victim == Victim::ServerTwice {
+            self.server.restart_briefly(BRIEF).await;
+        }
+        if victim.takes_server() {
+            self.server.restart().await;
+        }
+    }
+
+    /// Ends the session and the server, and says what they left.
+    pub async fn close(mut self) -> Findings {
+        let mut findings = Findings::default();
+        let Stage { watcher, address, .. } = self;
+        drop(watcher);
+        let deleted = address.call("DELETE", "", None).await;
+        findings.expect(matches!(deleted, Ok((204, _))), || format!("the session was not deleted: {deleted:?}"));
+        let data = self.server.rig().data_dir();
+        let runners = data.join("runners");
+        let entries = || std::fs::read_dir(&runners).map(|dir| dir.flatten().map(|entry| entry.path()).collect::<Vec<_>>()).unwrap_or_default();
+        if cast::until("an empty runners directory", Duration::from_secs(10), || entries().is_empty()).await.is_err() {
+            findings.add(Fault::Leak(format!("left of runners: {:?}", entries())));
+        }
+        drop(address);
+        let (pid, limit) = (self.server.pid(), self.sockets + SOCKETS_SPARE);
+        if cast::until("closed sockets", Duration::from_secs(5), || cast::sockets(pid) <= limit).await.is_err() {
+            findings.add(Fault::Leak(format!("the server holds {} sockets, {} at its start", cast::sockets(pid), self.sockets)));
+        }
+        let status = self.server.terminate().await;
+        findings.expect(status.success(), || format!("the server ended with {status}"));
+        if let Err(left) = processes::none_left(self.server.rig().home(), Duration::from_secs(15)).await {
+            left.iter().for_each(|process| findings.add(Fault::Orphan(format!("{} {}", process.pid, process.command))));
+            // Nothing of a failed case may disturb the next one.
+            cast::kill(&left.iter().map(|process| process.pid).collect::<Vec<_>>());
+        }
+        left_sockets(&data).into_iter().for_each(|path| findings.add(Fault::Leak(format!("the socket {}", path.display()))));
+        damaged(&data).into_iter().for_each(|text| findings.add(Fault::Wrong(text)));
+        findings
+    }
+}
+
+/// How many turns have come to an end.
+pub fn ended(seen: &Transcript) -> usize {
+    seen.of_kind("turn").filter(|event| event.data["state"] != "running").count()
+}
+
+fn section(rig: Rig, id: &str, (command, args): (PathBuf, Vec<String>)) -> Rig {
+    rig.config(&format!("[agents.{id}]\ncommand = {:?}\nargs = {args:?}\n", command.display().to_string()))
+}
+
+fn left_sockets(dir: &Path) -> Vec<PathBuf> {
+    use std::os::unix::fs::FileTypeExt;
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => found.extend(left_sockets(&entry.path())),
+            Ok(kind) if kind.is_socket() => found.push(entry.path()),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// What SQLite itself says of the database, where its command is installed; a server has read it again in any case.
+fn damaged(data: &Path) -> Option<String> {
+    let databases = std::fs::read_dir(data).into_iter().flatten().flatten().map(|entry| entry.path());
+    let database = databases.into_iter().find(|path| path.extension().is_some_and(|extension| extension == "db" || extension == "sqlite"));
+    let Some(database) = database else { return Some("there is no database".to_owned()) };
+    let output = Command::new("sqlite3").arg(&database).arg("PRAGMA integrity_check").output().ok()?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    (said.trim() != "ok").then(|| format!("the database is damaged: {said}{}", String::from_utf8_lossy(&output.stderr)))
+}

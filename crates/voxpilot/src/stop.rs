@@ -1,0 +1,66 @@
+//! Ending what runs on a data directory: the server, and the agents that outlive it.
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+
+/// A server ends its idle agents before it leaves, each of which has its own grace.
+const PATIENCE: Duration = Duration::from_secs(30);
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Written by a running server, for `voxpilot stop`.
+pub fn pid_file(data_dir: &Path) -> std::path::PathBuf {
+    data_dir.join("server.pid")
+}
+
+#[tokio::main(flavor = "current_thread")]
+pub async fn run(data_dir: &Path, all: bool) -> Result<ExitCode> {
+    match running_server(data_dir)? {
+        Some(pid) => {
+            end(pid).await?;
+            println!("the server is stopped");
+        }
+        None => println!("no server runs on {}", data_dir.display()),
+    }
+    let runners = agents::find_runners(&data_dir.join("runners"));
+    let alive = runners.iter().filter(|found| found.runner_alive).count();
+    if !all {
+        if alive > 0 {
+            println!("{alive} agent(s) go on in the background; `voxpilot stop --all` ends them too");
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    for found in &runners {
+        if let Err(error) = agents::end_runner(found).await {
+            bail!("the agent in {} could not be ended: {error}", found.dir.display());
+        }
+    }
+    println!("{alive} agent(s) ended");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The server that holds the data directory. Its lock is the proof: a pid alone could be anybody's by now.
+fn running_server(data_dir: &Path) -> Result<Option<Pid>> {
+    if !store::in_use(&data_dir.join("voxpilot.db")) {
+        return Ok(None);
+    }
+    let text = fs::read_to_string(pid_file(data_dir)).context("a server holds the data directory, but its pid is not known: end it yourself")?;
+    let pid = text.trim().parse().ok().and_then(Pid::from_raw);
+    pid.map(Some).with_context(|| format!("{} does not hold a pid", pid_file(data_dir).display()))
+}
+
+async fn end(pid: Pid) -> Result<()> {
+    kill_process(pid, Signal::TERM).context("telling the server to stop")?;
+    let deadline = Instant::now() + PATIENCE;
+    while test_kill_process(pid).is_ok() {
+        if Instant::now() > deadline {
+            bail!("the server (pid {}) does not end; end it with kill -9, nothing is lost by that", pid.as_raw_nonzero());
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+    Ok(())
+}

@@ -1,0 +1,170 @@
+//! One delegation from the message to the answer, and what is kept of it. The letters are those of the plan's verification list.
+
+use serde_json::{Value, json};
+use testkit::client::Transcript;
+use testkit::model_server::{Gate, Reply};
+
+use crate::script::{bash, create, delegate, edit};
+use crate::stage::{Stage, said};
+
+const COMMENT: &str = "The review says: greet the world, and say so in a note.";
+
+/// Copilot talks, edits one file, makes two, and closes; the gate holds back its first words' end.
+fn scripted(stage: &Stage, gate: &Gate) {
+    let work = stage.server.rig().work_dir();
+    std::fs::write(work.join("hello.txt"), "hello moon\n").unwrap();
+    stage.main([Reply::text("I pass it on.").and_call(call("review-fix", "Greet the world in hello.txt.")), Reply::text("Copilot greets the **world** now.")]);
+    stage.coder([
+        Reply::chunks(["I look ", "at it 🙂. "])
+            .and_call(edit(&work.join("hello.txt"), "moon", "world"))
+            .and_call(create(&work.join("note.md"), "greeted\n"))
+            .and_call(bash("pwd > where.txt; cat where.txt"))
+            .gate(gate),
+        Reply::text("The world is greeted."),
+    ]);
+}
+
+fn call(name: &str, prompt: &str) -> testkit::model_server::ToolCall {
+    testkit::model_server::ToolCall::new("copilot_agent", json!({ "prompt": prompt, "session_name": name }))
+}
+
+#[tokio::test]
+async fn v1_v2_v3_v4_v7_a_review_comment_becomes_a_change_that_streams_and_is_reported_to_the_model() {
+    let mut stage = Stage::set().await;
+    let gate = Gate::new();
+    scripted(&stage, &gate);
+    stage.send(COMMENT).await;
+    gate.release(1);
+    // Its model has said two words and is held: what is seen now was streamed.
+    stage.until_written("review-fix", "I look ").await;
+    assert_eq!(stage.coder_requests().len(), 1);
+    gate.open();
+    assert_eq!(stage.turn_end().await, "completed");
+
+    let work = stage.server.rig().work_dir();
+    assert_eq!(stage.read("hello.txt"), "hello world\n");
+    assert_eq!(stage.read("note.md"), "greeted\n");
+    assert_eq!(stage.read("where.txt").trim(), work.to_str().unwrap());
+    in_the_contracts_order(&stage.client.seen);
+    v3_the_tool_is_described_as_planned(&stage);
+    v7_the_model_reads_the_compact_result(&stage);
+    stage.end().await;
+}
+
+fn in_the_contracts_order(seen: &Transcript) {
+    let beside = ["queue", "ready", "session", "copilot-delta", "agent-update"];
+    let mut kinds: Vec<&str> = seen.events.iter().map(|event| event.kind.as_str()).collect();
+    let place = |kind: &str| seen.events.iter().position(|event| event.kind == kind).unwrap();
+    let (opened, done) = (place("tool-call"), place("copilot-done"));
+    for (index, kind) in kinds.iter().enumerate().filter(|(_, kind)| ["copilot-delta", "agent-update"].contains(kind)) {
+        assert!(opened < index && index < done, "{kind} at {index}, outside of its call");
+    }
+    kinds.retain(|kind| !beside.contains(kind));
+    kinds.dedup();
+    let expected = ["message", "turn", "text-delta", "tool-call", "copilot-done", "tool-result", "text-delta", "message", "done", "turn"];
+    assert_eq!(kinds, expected);
+
+    let done = &seen.events[done].data;
+    assert_eq!((done["stop_reason"].as_str(), done["summary"].as_str()), (Some("end_turn"), Some("The world is greeted.")));
+    assert_eq!(done["session_name"], "review-fix");
+    let text = seen.agent_text("review-fix");
+    assert!(text.starts_with("I look at it 🙂. ") && text.ends_with("The world is greeted."), "{text}");
+    let result = seen.of_kind("tool-result").next().unwrap();
+    assert_eq!(result.data["display"], text);
+    assert_eq!(result.data["is_error"], false);
+}
+
+fn v3_the_tool_is_described_as_planned(stage: &Stage) {
+    let requests = stage.main_requests();
+    let tools = requests[0].body["tools"].as_array().unwrap();
+    let tool = tools.iter().find(|tool| tool["function"]["name"] == "copilot_agent").unwrap();
+    let description = "Delegate a coding task to GitHub Copilot. Copilot will autonomously modify files in the workspace. Use the same session_name for \
+                       follow-up instructions to the same task. Use a different session_name for independent tasks.";
+    assert_eq!(tool["function"]["description"], description);
+    let mut required = tool["function"]["parameters"]["required"].as_array().unwrap().clone();
+    required.sort_by_key(Value::to_string);
+    assert_eq!(required, [json!("prompt"), json!("session_name")]);
+    assert!(said(&stage.coder_requests()[0]).contains("Greet the world in hello.txt."));
+}
+
+fn v7_the_model_reads_the_compact_result(stage: &Stage) {
+    let requests = stage.main_requests();
+    assert_eq!(requests.len(), 2);
+    let last = requests[1].messages().last().unwrap();
+    assert_eq!(last["role"], "tool");
+    let content = last["content"].as_str().unwrap();
+    assert!(content.starts_with("The world is greeted."), "{content}");
+    assert!(!content.contains("I look at it"), "the compact result is not the whole output: {content}");
+    for fact in ["hello.txt", "note.md", "command run: pwd > where.txt; cat where.txt (exit code 0)", "stop reason: end_turn"] {
+        assert!(content.contains(fact), "no `{fact}` in: {content}");
+    }
+}
+
+#[tokio::test]
+async fn v5_v6_v8_v13_v15_history_and_a_fresh_client_have_all_that_a_finished_block_shows() {
+    let mut stage = Stage::set().await;
+    let gate = Gate::new();
+    gate.open();
+    scripted(&stage, &gate);
+    assert_eq!(stage.turn(COMMENT).await, "completed");
+    let live = stage.client.seen.agent_text("review-fix");
+
+    let stored = stage.messages().await;
+    let roles: Vec<&str> = stored.iter().map(|message| message["role"].as_str().unwrap()).collect();
+    assert_eq!(roles, ["user", "assistant", "tool", "assistant"]);
+    assert_eq!(stored[1]["content"], "I pass it on.");
+    assert_eq!(stored[1]["tool_calls"][0]["name"], "copilot_agent");
+    assert_eq!(stored[3]["content"], "Copilot greets the **world** now.");
+    let block = &stored[2];
+    assert_eq!(block["display"], live, "the stored output is what was streamed");
+    assert_eq!(block["tool_call_id"], stored[1]["tool_calls"][0]["id"]);
+    let delegation = &block["delegation"];
+    assert_eq!(delegation["session_name"], "review-fix");
+    assert_eq!(delegation["stop_reason"], "end_turn");
+    assert_eq!(delegation["summary"], "The world is greeted.");
+    three_finished_tool_calls(delegation);
+
+    // After a reload nothing of a finished call is open: the block is drawn from its message alone.
+    let fresh = stage.newcomer().await.seen;
+    let shown: Vec<&Value> = fresh.of_kind("message").map(|event| &event.data).collect();
+    assert_eq!(shown, stored.iter().collect::<Vec<_>>());
+    assert!(["tool-call", "copilot-delta", "agent-update", "turn"].iter().all(|kind| fresh.of_kind(kind).next().is_none()), "{:?}", fresh.kinds());
+    stage.end().await;
+}
+
+/// In the order in which they were asked for, each at its place in the text, none of them open.
+fn three_finished_tool_calls(delegation: &Value) {
+    let updates = delegation["updates"].as_array().unwrap();
+    let calls: Vec<&Value> = updates.iter().filter(|placed| placed["update"]["type"] == "tool_call").collect();
+    assert_eq!(calls.len(), 3, "{delegation}");
+    let place = "I look at it 🙂. ".encode_utf16().count();
+    for call in &calls {
+        assert_eq!(call["update"]["status"], "completed");
+        assert!(call["offset"].as_u64().unwrap() >= place as u64, "{call}");
+    }
+    let of_kind = |kind: &str| calls.iter().filter(|call| call["update"]["kind"] == kind).count();
+    assert_eq!((of_kind("edit"), of_kind("execute")), (2, 1));
+    let diff = &calls[0]["update"]["content"][0];
+    assert_eq!((diff["type"].as_str(), diff["old_text"].as_str(), diff["new_text"].as_str()), (Some("diff"), Some("moon"), Some("world")));
+}
+
+#[tokio::test]
+async fn a_session_without_a_main_ai_talks_straight_to_copilot() {
+    let mut stage = Stage::with(testkit::model_server::Script::new(), json!({ "model": "relay", "permission_policy": "auto" }), |rig| rig).await;
+    stage.coder([Reply::new().and_call(bash("echo straight > made.txt")), Reply::text("Made it.")]);
+    assert_eq!(stage.turn("make a file").await, "completed");
+    assert_eq!(stage.read("made.txt"), "straight\n");
+    assert_eq!(stage.messages().await.last().unwrap()["content"], "Made it.");
+    assert!(stage.main_requests().is_empty());
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn a_name_that_makes_no_sense_is_told_to_the_model_and_never_reaches_copilot() {
+    let mut stage = Stage::set().await;
+    stage.main([delegate("", "do it"), Reply::text("I see.")]);
+    assert_eq!(stage.turn("go").await, "completed");
+    assert!(said(&stage.main_requests()[1]).contains("session_name"));
+    assert!(stage.cast().natives.is_empty());
+    stage.end().await;
+}

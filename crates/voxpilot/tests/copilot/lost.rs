@@ -1,0 +1,147 @@
+//! Agent sessions whose state Copilot cannot read any more: each is replaced, said to be, and told what it was about.
+
+use std::path::{Path, PathBuf};
+
+use domain::ids::SessionId;
+use store::{AgentSessionRow, Row, Store, Write};
+use testkit::model_server::{Reply, Request, Script};
+use testkit::processes;
+
+use crate::script::delegate_all;
+use crate::stage::{Stage, eventually, said};
+
+const BANNER: &str =
+    "The previous Copilot session could not be restored. A new session has been started. Your conversation history in VoxPilot is intact.";
+
+/// What happens to a session's journal, and the code that Copilot (or its list) gives for it.
+const DAMAGES: [(&str, fn(&Path), i64); 5] = [
+    ("deleted", |journal| std::fs::remove_dir_all(journal.parent().unwrap()).unwrap(), -32002),
+    ("emptied", |journal| std::fs::write(journal, "").unwrap(), -32002),
+    ("garbled", |journal| rewrite(journal, |lines| lines.insert(1, "this is no event".to_owned())), -32603),
+    ("beheaded", |journal| rewrite(journal, |lines| drop(lines.remove(0))), -32603),
+    ("binary", |journal| std::fs::write(journal, [0xff, 0x00, 0x9d, 0x0a, 0xfe, 0x01]).unwrap(), -32603),
+];
+const TORN: &str = "torn";
+
+fn rewrite(journal: &Path, change: impl FnOnce(&mut Vec<String>)) {
+    let mut lines: Vec<String> = std::fs::read_to_string(journal).unwrap().lines().map(str::to_owned).collect();
+    change(&mut lines);
+    std::fs::write(journal, lines.join("\n") + "\n").unwrap();
+}
+
+fn tear(journal: &Path) {
+    let mut text = std::fs::read(journal).unwrap();
+    text.extend_from_slice(br#"{"type":"assistant.message","data":{"content":"half of a li"#);
+    std::fs::write(journal, text).unwrap();
+}
+
+fn names() -> Vec<&'static str> {
+    DAMAGES.iter().map(|(name, ..)| *name).chain([TORN]).collect()
+}
+
+/// The journal of the session that was given this prompt.
+fn journal_of(stage: &Stage, prompt: &str) -> PathBuf {
+    let states = std::fs::read_dir(stage.server.rig().copilot_home().join("session-state")).unwrap();
+    let mut journals = states.map(|entry| entry.unwrap().path().join("events.jsonl"));
+    let found = journals.find(|journal| std::fs::read_to_string(journal).is_ok_and(|text| text.contains(prompt)));
+    found.unwrap_or_else(|| panic!("no journal has `{prompt}`"))
+}
+
+fn id_of(journal: &Path) -> String {
+    journal.parent().unwrap().file_name().unwrap().to_str().unwrap().to_owned()
+}
+
+/// One answer of the main AI delegates the same request to every name at once.
+async fn delegate_to_all(stage: &mut Stage, request: &str) {
+    let tasks: Vec<(String, String)> = names().iter().map(|name| ((*name).to_owned(), format!("{request} of {name}"))).collect();
+    stage.main([delegate_all(tasks.iter().map(|(name, prompt)| (name.as_str(), prompt.as_str()))), Reply::text("Done.")]);
+    assert_eq!(stage.turn(request).await, "completed", "{}", stage.client.seen.tail());
+}
+
+fn asked<'a>(requests: &'a [Request], prompt: &str) -> Vec<&'a Request> {
+    requests.iter().filter(|request| request.last_user().contains(prompt)).collect()
+}
+
+#[tokio::test]
+async fn every_kind_of_unreadable_state_ends_in_a_new_session_with_banner_recap_and_log_line() {
+    let script = Script::new().otherwise(|request| Reply::text(if request.last_user().contains("the first task") { "Half done." } else { "Going on." }));
+    let mut stage = Stage::with(script, serde_json::json!({}), |rig| rig).await;
+    delegate_to_all(&mut stage, "the first task").await;
+    let journals: Vec<PathBuf> = names().iter().map(|name| journal_of(&stage, &format!("the first task of {name}"))).collect();
+    processes::signal(stage.cast().native(), "KILL");
+    eventually("the agent is gone", || stage.cast().natives.is_empty()).await;
+    for ((_, damage, _), journal) in DAMAGES.iter().zip(&journals) {
+        damage(journal);
+    }
+    tear(&journals[DAMAGES.len()]);
+    delegate_to_all(&mut stage, "the second task").await;
+
+    let lost = stage.notices("session_lost");
+    assert_eq!(lost.len(), DAMAGES.len(), "{lost:?}");
+    let requests = stage.coder_requests();
+    for ((name, _, code), journal) in DAMAGES.iter().zip(&journals) {
+        let notice = lost.iter().find(|notice| notice["session_name"] == *name).unwrap_or_else(|| panic!("no banner for {name}"));
+        assert_eq!((notice["text"].as_str(), notice["title"].as_str()), (Some(BANNER), Some("Session history lost")));
+        let id = id_of(journal);
+        let log = stage.server.log();
+        let line = log.lines().find(|line| line.contains("could not be restored") && line.contains(&id)).unwrap_or_else(|| panic!("{name}: {log}"));
+        assert!(line.contains(&code.to_string()), "{name}: {line}");
+        recapped_once(&requests, name);
+    }
+    torn_loads(&stage, &requests);
+    assert_eq!(requests.len(), 2 * names().len(), "nothing is tried over and over");
+
+    // The new sessions are sessions like any other.
+    delegate_to_all(&mut stage, "the third task").await;
+    assert_eq!(stage.notices("session_lost").len(), DAMAGES.len());
+    let requests = stage.coder_requests();
+    assert!(asked(&requests, "the third task").iter().all(|request| said(request).contains("the second task")));
+    stage.cast().native();
+    stage.end().await;
+}
+
+/// The recap stands in front of the next prompt, says what was asked and what came of it, and is not the whole conversation.
+fn recapped_once(requests: &[Request], name: &str) {
+    let prompt = format!("the second task of {name}");
+    let [request] = asked(requests, &prompt)[..] else { panic!("{name} was not asked exactly once") };
+    let said = request.last_user();
+    let recap = said.find("[Recap:").unwrap_or_else(|| panic!("no recap for {name}: {said}"));
+    assert!(recap < said.find(&prompt).unwrap());
+    assert!(said.contains(&format!("Request: the first task of {name}")) && said.contains("Half done."), "{said}");
+    assert_eq!(request.roles().iter().filter(|role| **role == "user").count(), 1, "nothing else is replayed into it");
+}
+
+/// A half-written last line is what every hard kill may leave: Copilot drops it and goes on.
+fn torn_loads(stage: &Stage, requests: &[Request]) {
+    let restored = stage.notices("session_restored");
+    assert_eq!(restored.iter().map(|notice| notice["session_name"].as_str().unwrap()).collect::<Vec<_>>(), [TORN]);
+    let [request] = asked(requests, "the second task of torn")[..] else { panic!("asked more than once") };
+    assert!(!request.last_user().contains("[Recap:"));
+    assert!(said(request).contains("the first task of torn") && said(request).contains("Half done."));
+}
+
+#[tokio::test]
+async fn a_session_that_was_never_prompted_is_made_anew_in_silence() {
+    let mut stage = Stage::set().await;
+    stage.exchange("other", "something", "Something.").await;
+    stage.server.terminate().await;
+    never_prompted(&stage, "quiet").await;
+    stage.restart_server().await;
+    stage.exchange("quiet", "the first prompt", "The first answer.").await;
+    assert!(["session_lost", "session_restored"].iter().all(|code| stage.notices(code).is_empty()), "{}", stage.client.seen.tail());
+    assert!(!said(stage.coder_requests().last().unwrap()).contains("[Recap:"));
+    stage.end().await;
+}
+
+/// Stores what a server leaves that dies between opening a session and prompting it.
+async fn never_prompted(stage: &Stage, name: &str) {
+    let session: SessionId = stage.session.parse().unwrap();
+    let store = Store::open(&stage.server.rig().data_dir().join("voxpilot.db"), false).await.unwrap();
+    let mut row: AgentSessionRow = store.agent_sessions(session).await.unwrap().pop().unwrap();
+    row.id = uuid::Uuid::now_v7();
+    row.name = name.to_owned();
+    row.acp_session_id = uuid::Uuid::new_v4().to_string();
+    row.prompted_at = None;
+    store.commit(Write { session, events: vec![], rows: vec![Row::AgentSession(row)] }).await.unwrap();
+    store.close().await;
+}

@@ -1,0 +1,18 @@
+//! The built server with the real Copilot CLI behind it, offline: one scripted model server is the main AI (as `main`) and Copilot's own
+//! model (as `coder`), so every word that anybody says is known and every moment can be chosen.
+#![allow(clippy::unwrap_used)]
+
+mod agent_killed;
+mod delegation;
+mod environment;
+mod login;
+mod lost;
+mod model_faults;
+mod names;
+mod permissions;
+mod reload;
+mod runner_killed;
+mod script;
+mod server_killed;
+mod stage;
+mod stopping;

@@ -1,0 +1,95 @@
+//! Named agent sessions: one process, a context of its own for each name, side by side or in turn.
+
+use serde_json::json;
+use testkit::model_server::{Gate, Reply, Script};
+
+use crate::script::delegate_all;
+use crate::stage::{Stage, said};
+
+#[tokio::test]
+async fn v9_v10_v11_v12_names_are_sessions_with_their_own_memory_on_one_process() {
+    let mut stage = Stage::set().await;
+    stage.exchange("auth-bug-fix", "Find the auth bug.", "It is in login.rs.").await;
+    let process = stage.cast().native();
+    stage.exchange("auth-bug-fix", "Mend it.", "Mended.").await;
+    stage.exchange("refactor-logger", "Tidy the logger.", "Tidied.").await;
+    stage.exchange("auth-bug-fix", "Add a test.", "Added.").await;
+
+    let asked: Vec<String> = stage.coder_requests().iter().map(said).collect();
+    assert_eq!(asked.len(), 4);
+    let knows = |request: usize, words: &[&str]| words.iter().filter(|word| asked[request].contains(**word)).count();
+    let auth = ["Find the auth bug.", "It is in login.rs.", "Mend it.", "Mended."];
+    let logger = ["Tidy the logger.", "Tidied."];
+    assert_eq!(knows(1, &auth[..3]), 3, "a follow-up sees the earlier turn");
+    assert_eq!(knows(2, &auth), 0, "another name knows nothing of the first");
+    assert_eq!(knows(3, &auth), 4, "and the first is still there when the AI comes back to it");
+    assert_eq!(knows(3, &logger), 0);
+
+    let cast = stage.cast();
+    assert_eq!((cast.native(), cast.wrappers.len(), cast.runners.len()), (process, 1, 1), "exactly one Copilot, and always the same");
+    let sessions = stage.get("agents").await;
+    let listed: Vec<_> = sessions["agents"].as_array().unwrap().iter().map(|view| (view["name"].as_str().unwrap(), view["state"].as_str().unwrap())).collect();
+    assert_eq!(listed, [("auth-bug-fix", "idle"), ("refactor-logger", "idle")]);
+    assert_eq!(std::fs::read_dir(stage.server.rig().copilot_home().join("session-state")).unwrap().count(), 2);
+    stage.end().await;
+}
+
+const RED: [&str; 4] = ["rouge ", "🟥 ", "rot ", "red"];
+const BLUE: [&str; 4] = ["bleu ", "🟦🟦 ", "blau ", "blue"];
+
+#[tokio::test]
+async fn two_names_at_once_run_side_by_side_and_never_mix_a_byte() {
+    let (red, blue) = (Gate::new(), Gate::new());
+    let gates = (red.clone(), blue.clone());
+    let script = Script::rules(move |request| match request.last_user() {
+        _ if request.model() == "main" && request.has_tool_result() => Reply::text("Both are painted."),
+        _ if request.model() == "main" => delegate_all([("red", "paint it red"), ("blue", "paint it blue")]),
+        prompt if prompt.contains("red") => Reply::chunks(RED).gate(&gates.0),
+        _ => Reply::chunks(BLUE).gate(&gates.1),
+    });
+    let mut stage = Stage::with(script, json!({}), |rig| rig).await;
+    stage.send("paint").await;
+    for step in 0..RED.len() {
+        red.release(1);
+        stage.until_written("red", RED[step]).await;
+        blue.release(1);
+        stage.until_written("blue", BLUE[step]).await;
+    }
+    // Both have said everything and neither has ended: they ran at the same time.
+    assert_eq!(stage.client.seen.of_kind("copilot-done").count(), 0);
+    assert_eq!(stage.coder_requests().len(), 2);
+    blue.open();
+    red.open();
+    assert_eq!(stage.turn_end().await, "completed");
+    assert_eq!(stage.client.seen.agent_text("red"), RED.concat());
+    assert_eq!(stage.client.seen.agent_text("blue"), BLUE.concat());
+    for result in stage.results().await {
+        let expected = if result["delegation"]["session_name"] == "red" { RED } else { BLUE };
+        assert_eq!(result["display"], expected.concat());
+    }
+    stage.cast().native();
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn two_prompts_to_one_name_run_in_turn() {
+    let mut stage = Stage::set().await;
+    let gate = Gate::new();
+    stage.main([delegate_all([("same", "the first"), ("same", "the second")]), Reply::text("Both done.")]);
+    stage.coder([Reply::chunks(["first ", "answer"]).gate(&gate), Reply::text("second answer")]);
+    stage.send("go").await;
+    gate.release(1);
+    stage.until_written("same", "first ").await;
+    assert_eq!(stage.coder_requests().len(), 1, "the second waits for the first");
+    gate.open();
+    assert_eq!(stage.turn_end().await, "completed");
+
+    let asked = stage.coder_requests();
+    assert_eq!(asked.len(), 2);
+    assert!(said(&asked[1]).contains("first answer"), "the second prompt sees what the first led to, whole");
+    let ends: Vec<_> = stage.client.seen.of_kind("copilot-done").map(|event| event.data["stop_reason"].clone()).collect();
+    assert_eq!(ends, ["end_turn", "end_turn"], "the second did not cancel the first");
+    let shown: Vec<_> = stage.results().await.iter().map(|result| result["display"].clone()).collect();
+    assert_eq!(shown, ["first answer", "second answer"]);
+    stage.end().await;
+}

@@ -1,0 +1,80 @@
+//! Stopping Copilot in the middle: of a sentence, of a command, of a question.
+
+use std::time::Instant;
+
+use serde_json::json;
+use testkit::model_server::{Gate, Reply, Script};
+
+use crate::script::{bash, delegate};
+use crate::stage::{Stage, eventually, said};
+
+/// Stops the turn and says how long that took.
+async fn stop(stage: &mut Stage, what: &str) {
+    let asked = Instant::now();
+    assert_eq!(stage.post("cancel", json!({})).await, 202);
+    assert_eq!(stage.turn_end().await, "cancelled");
+    let took = asked.elapsed();
+    println!("cancelled {what} in {took:?}");
+    assert!(took.as_secs() < 5, "cancelled {what} only after {took:?}");
+}
+
+#[tokio::test]
+async fn a_turn_is_cancelled_in_mid_stream_and_the_next_message_works() {
+    let mut stage = Stage::set().await;
+    let gate = Gate::new();
+    stage.main([delegate("talk", "talk for ever")]);
+    stage.coder([Reply::chunks(["and so ", "on"]).gate(&gate)]);
+    stage.send("go").await;
+    gate.release(1);
+    stage.until_written("talk", "and so ").await;
+    stop(&mut stage, "in mid-stream").await;
+    // Copilot itself has let go of its model: the stop went all the way through.
+    stage.model.wait_for_hang_ups(1).await;
+    let result = &stage.results().await[0];
+    assert_eq!(result["display"], "and so ", "what was written until then is kept");
+    assert_eq!(result["delegation"]["stop_reason"], "cancelled");
+    assert_eq!(stage.main_requests().len(), 1, "nobody asks the model about a turn that was stopped");
+    assert_eq!(stage.client.seen.of_kind("done").count(), 0);
+
+    let process = stage.cast().native();
+    stage.exchange("talk", "talk briefly", "Well.").await;
+    assert_eq!(stage.cast().native(), process);
+    assert!(said(stage.coder_requests().last().unwrap()).contains("talk for ever"), "it is the same agent session");
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn a_turn_is_cancelled_in_mid_tool_its_processes_end_and_the_next_message_works() {
+    let mut stage = Stage::set().await;
+    stage.main([delegate("work", "work for ever")]);
+    stage.coder([Reply::new().and_call(bash("echo started; sleep 4711"))]);
+    stage.send("go").await;
+    stage.until_printed("started").await;
+    assert!(stage.count("sleep 4711") > 0);
+    stop(&mut stage, "in mid-tool").await;
+    eventually("the tool's processes end", || stage.count("sleep 4711") == 0).await;
+    let result = &stage.results().await[0];
+    let calls = result["delegation"]["updates"].as_array().unwrap().iter().filter(|placed| placed["update"]["type"] == "tool_call");
+    let states: Vec<_> = calls.map(|placed| placed["update"]["status"].clone()).collect();
+    assert_eq!(states, ["cancelled"], "nothing looks as if it still ran");
+
+    stage.exchange("work", "work briefly", "Done already.").await;
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn a_turn_is_cancelled_while_copilot_asks_and_the_question_is_gone() {
+    let mut stage = Stage::with(Script::new(), json!({ "permission_policy": "ask" }), |rig| rig).await;
+    stage.main([delegate("ask", "do something")]);
+    stage.coder([Reply::new().and_call(bash("touch asked.txt"))]);
+    stage.send("go").await;
+    let request = stage.until_kind("permission-request").await.data["request_id"].as_str().unwrap().to_owned();
+    stop(&mut stage, "in mid-question").await;
+    assert_eq!(stage.client.seen.of_kind("permission-resolved").last().unwrap().data["by"], "cancel");
+    assert_eq!(stage.post(&format!("permissions/{request}"), json!({ "option_id": "allow_once" })).await, 409);
+    assert!(stage.newcomer().await.seen.of_kind("permission-request").next().is_none());
+    assert!(!stage.server.rig().work_dir().join("asked.txt").exists());
+
+    stage.exchange("ask", "never mind", "All right.").await;
+    stage.end().await;
+}
