@@ -69,11 +69,15 @@ impl Story {
     }
 }
 
-/// The kinds of the appended events; turns with their state.
+/// The kinds of the appended events.
 pub(super) fn kinds(effects: &[Effect]) -> Vec<String> {
-    let name = |event: &Event| match event {
+    effects.iter().filter_map(|effect| if let Effect::Append(event) = effect { Some(kind(event)) } else { None }).collect()
+}
+
+/// An event's kind; a turn's with its state.
+pub(super) fn kind(event: &Event) -> String {
+    match event {
         Event::Turn(turn) => format!("turn {}", serde_json::to_value(turn.state).expect("a word").as_str().expect("a word")),
         other => other.kind().to_owned(),
-    };
-    effects.iter().filter_map(|effect| if let Effect::Append(event) = effect { Some(name(event)) } else { None }).collect()
+    }
 }

@@ -1,6 +1,10 @@
 //! Random lives of a session: after each thing that happens the rules hold, and from each moment on there is a way to the end.
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 
 use super::world::{Op, Wish, World};
 
@@ -72,5 +76,25 @@ proptest! {
             other.restart(begun);
             other.drive_to_the_end();
         }
+    }
+}
+
+/// A rule that is never put to the test holds for nothing.
+#[test]
+fn random_lives_reach_every_event_and_every_end() {
+    let mut runner = TestRunner::deterministic();
+    let mut reached = BTreeSet::new();
+    for _ in 0..300 {
+        let ops = ops(120).new_tree(&mut runner).unwrap().current();
+        let mut world = World::new(false);
+        ops.iter().for_each(|op| world.play(op));
+        reached.extend(world.kinds());
+    }
+    for kind in [
+        "message", "text-delta", "superseded", "tool-call", "tool-confirm", "tool-result", "copilot-delta", "copilot-done", "agent-update",
+        "permission-request", "permission-resolved", "queue", "notice", "done", "error", "turn running", "turn completed", "turn cancelled",
+        "turn failed", "turn interrupted", "turn unknown",
+    ] {
+        assert!(reached.contains(kind), "{kind} is never reached: {reached:?}");
     }
 }

@@ -329,6 +329,11 @@ impl World {
         self.rules.finished();
     }
 
+    /// The kinds of all events so far.
+    pub fn kinds(&self) -> Vec<String> {
+        self.log.iter().map(super::kind).collect()
+    }
+
     /// Mostly a call that is open, at times one that is over, at times one that never was.
     fn pick(&self, n: usize) -> String {
         let open: Vec<_> = self.session.turn.iter().flat_map(|turn| turn.calls()).filter(|call| call.state != CallState::Done).collect();
