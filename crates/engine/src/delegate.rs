@@ -51,6 +51,13 @@ impl Actor {
         match &self.host.slot {
             Slot::Down => self.start_agent(),
             Slot::Starting { .. } => {}
+            Slot::Up { .. } if self.host.ending => {}
+            // Another agent was chosen meanwhile: this one finishes what it has, and then makes room.
+            Slot::Up { .. } if self.host.agent != self.row.agent => {
+                if !self.host.is_busy() {
+                    self.stop_agent();
+                }
+            }
             Slot::Up { .. } => {
                 for job in std::mem::take(&mut self.host.jobs) {
                     self.advance_job(job);
@@ -69,6 +76,8 @@ impl Actor {
                 self.host.jobs.push(job);
             }
             NamedState::Opening => self.host.jobs.push(job),
+            // A prompt of a turn that was broken off: an agent that is asked again while it works would drop the first.
+            NamedState::Open if named.running.as_ref().is_some_and(|running| *running != job.call_id) => self.host.jobs.push(job),
             NamedState::Open => match &mut named.row {
                 // That the session is prompted is known before the prompt is sent: from then on it is worth restoring.
                 Some(row) if row.prompted_at.is_none() => {
@@ -88,6 +97,8 @@ impl Actor {
             Err(refusal) => return self.fail_jobs("agent_not_found", &refusal.to_string()),
         };
         self.host.slot = Slot::Starting { runner };
+        self.host.agent.clone_from(&self.row.agent);
+        self.host.ending = false;
         self.rows.push(Row::Runner(RunnerRow {
             id: runner.to_string(),
             session: self.id,

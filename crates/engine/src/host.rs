@@ -24,6 +24,10 @@ pub(crate) struct Host {
     pub(crate) asks: HashMap<PermissionId, RpcId>,
     /// Calls that we told the agent to stop.
     pub(crate) stopped: HashSet<String>,
+    /// The agent whose process is in the slot.
+    pub(crate) agent: String,
+    /// That process was told to end: it takes no more prompts, and what waits gets the next one.
+    pub(crate) ending: bool,
     /// The agent wants a login before it works; prompts wait until then.
     pub(crate) login_needed: bool,
     /// The last journal record that was told to the runner to be stored.
@@ -82,7 +86,20 @@ impl Host {
         let rows = shared.store.agent_sessions(id).await?;
         let names = rows.into_iter().map(|row| (row.name.clone(), Named { row: Some(row), ..Named::default() })).collect();
         let left = shared.store.runner(id).await?.into_iter().next_back();
-        Ok(Host { slot: Slot::Down, names, jobs: Vec::new(), signals: None, told: HashMap::new(), asks: HashMap::new(), stopped: HashSet::new(), login_needed: false, acknowledged: 0, left })
+        Ok(Host {
+            slot: Slot::Down,
+            names,
+            jobs: Vec::new(),
+            signals: None,
+            told: HashMap::new(),
+            asks: HashMap::new(),
+            stopped: HashSet::new(),
+            agent: String::new(),
+            ending: false,
+            login_needed: false,
+            acknowledged: 0,
+            left,
+        })
     }
 
     /// Like `recv_many` of the agent's signals; waits for ever while there is no agent.
@@ -126,6 +143,11 @@ impl Host {
             .iter_mut()
             .find(|(_, named)| matches!(named.state, NamedState::Open | NamedState::Cut) && named.row.as_ref().is_some_and(|row| row.acp_session_id == agent_session))
             .map(|(name, named)| (name.as_str(), named))
+    }
+
+    /// Whether any of its sessions has a prompt at work.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.names.values().any(|named| named.running.is_some())
     }
 
     pub(crate) fn name_of_call(&self, call_id: &str) -> Option<String> {

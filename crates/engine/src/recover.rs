@@ -88,6 +88,7 @@ impl Actor {
             Ok(connection) => {
                 tracing::info!(session = %self.id, %runner, cursor = left.cursor, alive, "took up an agent of an earlier server");
                 self.host.slot = Slot::Up { runner, connection };
+                self.host.agent.clone_from(&left.agent);
                 self.host.signals = Some(signals);
                 self.say_recovered(alive);
                 self.repeat_answers(&left).await

@@ -15,10 +15,15 @@ impl Actor {
             return self.need_login(name, error);
         }
         let (code, message) = self.explain(error);
+        self.fail_opening(name, code, &message);
+    }
+
+    /// Ends the prompts that waited for a session which cannot be opened.
+    fn fail_opening(&mut self, name: &str, code: &str, message: &str) {
         let (failed, kept) = std::mem::take(&mut self.host.jobs).into_iter().partition::<Vec<_>, _>(|job| job.name == name);
         self.host.jobs = kept;
         for job in failed {
-            self.end_call(job.call_id, AgentEnd::Failed { code: code.to_owned(), message: message.clone() });
+            self.end_call(job.call_id, AgentEnd::Failed { code: code.to_owned(), message: message.to_owned() });
         }
     }
 
@@ -133,9 +138,12 @@ impl Actor {
         self.host.slot = Slot::Down;
         self.host.asks.clear();
         self.rows.push(Row::RemoveRunner { id: runner.to_string() });
-        let mut interrupted = Vec::new();
-        for named in self.host.names.values_mut() {
-            named.state = NamedState::Stored;
+        let told = std::mem::take(&mut self.host.ending);
+        let (mut interrupted, mut opening) = (Vec::new(), Vec::new());
+        for (name, named) in &mut self.host.names {
+            if std::mem::take(&mut named.state) == NamedState::Opening {
+                opening.push(name.clone());
+            }
             interrupted.extend(named.running.take());
         }
         tracing::info!(session = %self.id, %runner, calls = interrupted.len(), text, "the agent is gone");
@@ -147,12 +155,17 @@ impl Actor {
             let message = format!("the agent ended before it had finished: {text}");
             self.step(Input::AgentEnd { call_id, end: AgentEnd::Gone { message } });
         }
+        // An agent that ends whenever a session is opened would be started again and again for the same prompt.
+        for name in opening.into_iter().filter(|_| !told) {
+            self.fail_opening(&name, "agent_gone", &format!("the agent ended while its session was opened: {text}"));
+        }
         self.remove_runner_dir(runner);
     }
 
     /// Ends the agent's process in the background; its last signal says when it is gone.
     pub(crate) fn stop_agent(&mut self) {
         if let Some(connection) = self.host.connection().cloned() {
+            self.host.ending = true;
             self.tasks.spawn(async move {
                 stop(&connection).await;
                 TaskEnd::Agent(AgentTask::Written)
