@@ -39,6 +39,8 @@ impl Actor {
     /// Takes a prompt for the named session; `advance` brings it on its way.
     pub(crate) fn delegate(&mut self, turn_id: TurnId, call_id: String, name: String, prompt: String) {
         self.host.names.entry(name.clone()).or_default();
+        // A prompt that comes after the ones that waited for a login were given up: perhaps somebody has logged in meanwhile.
+        self.host.login_needed &= !self.host.jobs.is_empty();
         self.host.jobs.push(Job { turn_id, call_id, name, prompt });
     }
 
