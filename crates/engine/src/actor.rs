@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use domain::event::{ErrorEvent, Event, Queue, SessionChange, Turn as TurnEvent, TurnState};
 use domain::ids::{ArtifactId, MessageId, SessionId};
-use domain::turn::{Effect, Input, Now, Session, Settings as TurnSettings};
+use domain::turn::{CallState, Effect, Input, Now, Session, Settings as TurnSettings};
 use futures::FutureExt;
 use jiff::Timestamp;
 use store::{Row, SessionRow, Write};
@@ -161,10 +161,20 @@ impl Actor {
         if let Err(error) = self.take_up_agent().await {
             tracing::error!(session = %self.id, %error, "what an earlier server left cannot be read");
         }
+        self.await_open_confirms();
         let settings = self.turn_settings();
         let effects = self.state.resume(&settings, Now(Timestamp::now()));
         self.effects.extend(effects);
         self.settle().await;
+    }
+
+    /// The time that a person has to agree begins anew: the old server's clock stopped with it.
+    fn await_open_confirms(&mut self) {
+        let calls = self.state.turn.iter().flat_map(|turn| turn.calls());
+        let asking: Vec<_> = calls.filter(|call| call.state == CallState::Asking).map(|call| call.call.id.clone()).collect();
+        for call_id in asking {
+            self.await_confirm(call_id);
+        }
     }
 
     pub(crate) fn step(&mut self, input: Input) {
