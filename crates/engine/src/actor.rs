@@ -145,7 +145,7 @@ impl Actor {
                     for batch in agent_batches.drain(..) { self.agent_batch(batch); }
                 }
                 count = self.model.receive(&mut model_signals, DRAIN) => {
-                    if count == 0 { self.model.ended(); }
+                    if count == 0 { self.model_over(); }
                     for signal in model_signals.drain(..) { self.model_signal(signal); }
                 }
                 Some(end) = self.tasks.join_next(), if !self.tasks.is_empty() => self.task_end(end),
@@ -264,6 +264,14 @@ impl Actor {
             ModelSignal::Retrying { message_id, notice } => return self.retry_notice(message_id, notice),
         };
         self.step(input);
+    }
+
+    /// A call that is over has said how it ended. One that has not has failed inside; where it has, this comes too late to matter.
+    fn model_over(&mut self) {
+        if let Some(message_id) = self.model.ended() {
+            let message = "an internal error ended the model's answer".to_owned();
+            self.step(Input::ModelFault { message_id, code: "internal".to_owned(), message, repeat: false });
+        }
     }
 
     fn retry_notice(&mut self, message_id: MessageId, notice: domain::event::Notice) {

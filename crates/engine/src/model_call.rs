@@ -23,6 +23,7 @@ pub(crate) enum ModelSignal {
 #[derive(Default)]
 pub(crate) struct ModelCall {
     signals: Option<mpsc::Receiver<ModelSignal>>,
+    message_id: Option<MessageId>,
     task: Option<tokio::task::JoinSet<()>>,
 }
 
@@ -35,9 +36,11 @@ impl ModelCall {
         }
     }
 
-    pub(crate) fn ended(&mut self) {
+    /// The call's task is over; the message that it was to write.
+    pub(crate) fn ended(&mut self) -> Option<MessageId> {
         self.signals = None;
         self.task = None;
+        self.message_id.take()
     }
 
     /// Dropping the task drops the request with it.
@@ -50,6 +53,7 @@ impl ModelCall {
         let handle = task.spawn(work);
         tracing::debug!(%message_id, "the model is asked");
         self.task = Some(task);
+        self.message_id = Some(message_id);
         self.signals = Some(signals);
         handle
     }
