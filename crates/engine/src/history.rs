@@ -15,8 +15,18 @@ pub(crate) fn for_model(messages: &[Message], relay: bool) -> Vec<model::Message
     if kept.len() < messages.len() {
         history.push(model::Message::User("(earlier parts of this conversation are left out)".to_owned()));
     }
-    history.extend(kept.iter().map(|message| convert(message, relay)));
+    for message in kept {
+        history.push(convert(message, relay));
+        history.extend(lost_results(message, kept));
+    }
     history
+}
+
+/// A call without a result makes endpoints refuse the whole conversation; only a turn that broke in the middle leaves one behind.
+fn lost_results(message: &Message, kept: &[Message]) -> Vec<model::Message> {
+    let lost = |id: &str| !kept.iter().any(|other| other.tool_call_id.as_deref() == Some(id));
+    let calls = message.tool_calls.iter().filter(|call| lost(&call.id));
+    calls.map(|call| model::Message::Tool { call_id: call.id.clone(), content: "(the result was lost)".to_owned() }).collect()
 }
 
 /// What a new agent session is told in place of the one that was lost: the last requests of that name, and what came of them.
@@ -113,6 +123,19 @@ mod tests {
         let history = for_model(&messages, false);
         assert_eq!(history.len(), 5);
         assert_eq!(history[1], model::Message::User("x".repeat(20)));
+    }
+
+    #[test]
+    fn a_call_without_a_result_gets_one() {
+        let mut asking = message(Role::Assistant, 1);
+        let call = |id: &str| domain::event::ToolCall { id: id.to_owned(), name: "n".to_owned(), arguments: "{}".to_owned() };
+        asking.tool_calls = vec![call("kept"), call("lost")];
+        let mut result = message(Role::Tool, 1);
+        result.tool_call_id = Some("kept".to_owned());
+        let history = for_model(&[message(Role::User, 1), asking, result, message(Role::User, 1)], false);
+        let results: Vec<_> = history.iter().filter(|message| matches!(message, model::Message::Tool { .. })).collect();
+        assert_eq!(results.len(), 2);
+        assert!(matches!(results[0], model::Message::Tool { call_id, .. } if call_id == "lost"));
     }
 
     #[test]
