@@ -9,6 +9,10 @@ export function patchHtml(element: HTMLElement, html: string): void {
     link.target = "_blank";
     link.rel = "noopener noreferrer";
   }
+  for (const box of template.content.querySelectorAll<HTMLElement>("pre, .table-wrap")) {
+    // What is too wide scrolls sideways, for the keyboard too.
+    box.tabIndex = 0;
+  }
   const fresh = [...template.content.childNodes];
   let same = 0;
   while (same < fresh.length && element.childNodes[same]?.isEqualNode(fresh[same] ?? null)) same += 1;

@@ -4,6 +4,9 @@
 import { createSignal, onCleanup } from "solid-js";
 
 const near_px = 32;
+/** For so long after the reader's hand was seen at the box, it may be what scrolls. */
+const hand_ms = 1_000;
+const hand_events = ["wheel", "touchmove", "pointerdown", "keydown"] as const;
 
 export interface Stick {
   atEnd: () => boolean;
@@ -16,6 +19,8 @@ export function createStick(): Stick {
   const [atEnd, setAtEnd] = createSignal(true);
   let scroller: HTMLElement | undefined;
   let lastTop = 0;
+  let lastHeight = 0;
+  let handAt = Number.NEGATIVE_INFINITY;
   let stuck = true;
 
   const toEnd = () => {
@@ -24,14 +29,23 @@ export function createStick(): Stick {
     if (!scroller) return;
     scroller.scrollTop = scroller.scrollHeight;
     lastTop = scroller.scrollTop;
+    lastHeight = scroller.scrollHeight;
+  };
+  const seeHand = () => {
+    handAt = performance.now();
   };
   const onScroll = () => {
     if (!scroller) return;
     const distance = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight;
     if (distance <= near_px) stuck = true;
-    // Growth alone leaves scrollTop where it was; only a reader makes it smaller.
-    else if (scroller.scrollTop < lastTop) stuck = false;
+    else if (scroller.scrollTop < lastTop) {
+      // Text that gets shorter as it is rendered takes scrollTop down with it, and may have grown again by now.
+      const isReader = performance.now() - handAt < hand_ms || scroller.scrollHeight === lastHeight;
+      if (isReader) stuck = false;
+      else if (stuck) toEnd();
+    }
     lastTop = scroller.scrollTop;
+    lastHeight = scroller.scrollHeight;
     setAtEnd(stuck);
   };
 
@@ -42,6 +56,10 @@ export function createStick(): Stick {
       scroller = box;
       box.addEventListener("scroll", onScroll, { passive: true });
       onCleanup(() => box.removeEventListener("scroll", onScroll));
+      for (const name of hand_events) {
+        box.addEventListener(name, seeHand, { passive: true });
+        onCleanup(() => box.removeEventListener(name, seeHand));
+      }
       if (typeof ResizeObserver === "undefined") return;
       const observer = new ResizeObserver(() => {
         if (stuck) toEnd();
