@@ -13,7 +13,7 @@ export default defineConfig({
   forbidOnly: Boolean(process.env.CI),
   workers: 2,
   reporter: [["list"]],
-  use: { ...chromium, trace: "retain-on-failure", screenshot: "only-on-failure" },
+  use: { ...chromium, screenshot: "only-on-failure" },
   projects: [
     { name: "desktop", grepInvert: /@phone/, use: { viewport: { width: 1280, height: 800 } } },
     {

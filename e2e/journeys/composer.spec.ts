@@ -64,7 +64,7 @@ test("a running turn can be stopped, and the next message works", async ({ cockp
   await expect(cockpit.answers.last()).toHaveText("go on");
 });
 
-test("one agent can be stopped from its block", async ({ cockpit, page }) => {
+test("one agent can be stopped from its block @desktop", async ({ cockpit, page }) => {
   await cockpit.send("count to 5000");
   await cockpit.copilot().reaches(30);
   await page.getByRole("button", { name: "Stop this agent" }).click();

@@ -36,7 +36,7 @@ test.describe("the model refuses", () => {
 test.describe("the agent crashes", () => {
   test.use({ setup: { agent: "faulty" } });
 
-  test("what it had said stays, the turn is shown as interrupted, and the next message works", async ({
+  test("what it had said stays, the turn is shown as interrupted, and the next message works @desktop", async ({
     cockpit,
     page,
   }) => {
@@ -58,7 +58,7 @@ test.describe("the agent crashes", () => {
     await cockpit.expectIdle();
   });
 
-  test("an agent that says nothing can be stopped", async ({ cockpit }) => {
+  test("an agent that says nothing can be stopped @desktop", async ({ cockpit }) => {
     await cockpit.send("no_answer");
     await cockpit.copilot().expectRunning();
     await cockpit.stop.click();

@@ -74,7 +74,7 @@ test("an answer is rendered, its code coloured, and its HTML shown as text", asy
   await expect(article.locator("script, img")).toHaveCount(0);
 });
 
-test("a tool call is a block with what was asked and what came out", async ({ cockpit, page }) => {
+test("a tool call is a block with what was asked and what came out @desktop", async ({ cockpit, page }) => {
   await cockpit.send("look into it");
   await expect(cockpit.answers).toContainText("It subtracts.");
   const block = cockpit.log.locator("details.tool-block").filter({ hasText: "⚙ read_file" });
@@ -123,7 +123,7 @@ test("a file outside the work directory is read only when somebody allows it", a
   await expect(block.last().locator("pre.tool-output")).not.toContainText("localhost");
 });
 
-test("two agents at once: each in its own block, on one process", async ({ cockpit, page, server }) => {
+test("two agents at once: each in its own block, on one process @desktop", async ({ cockpit, page, server }) => {
   await cockpit.send("do both");
   const [numbers, letters] = [cockpit.copilot("numbers"), cockpit.copilot("letters")];
   await numbers.expectRunning();

@@ -32,7 +32,7 @@ test("the exact change is shown, and is not made when it is rejected", async ({ 
   expect(existsSync(join(server.work, "notes.txt"))).toBe(false);
 });
 
-test("what is answered on one device is gone from the other", async ({ cockpit, browser, page, server }) => {
+test("what is answered on one device is gone from the other @desktop", async ({ cockpit, browser, page, server }) => {
   await cockpit.send("run `echo shared`");
   const elsewhere = await browser.newContext({ viewport: page.viewportSize() });
   const other = new Cockpit(await elsewhere.newPage());
@@ -44,7 +44,7 @@ test("what is answered on one device is gone from the other", async ({ cockpit, 
   await elsewhere.close();
 });
 
-test("always allowed is not asked again", async ({ cockpit }) => {
+test("always allowed is not asked again @desktop", async ({ cockpit }) => {
   await cockpit.send("run `echo first`");
   await cockpit.cards.getByRole("button", { name: "Always allow" }).click();
   await expect(cockpit.answers).toHaveCount(1);

@@ -1,7 +1,12 @@
 import type { Locator } from "@playwright/test";
 import { expect, test } from "../harness/test";
 
-const lines = Array.from({ length: 260 }, (_, index) => `Line ${index + 1}\n\n`);
+/** Much taller as it is written than as it is shown. */
+const links = Array.from(
+  { length: 200 },
+  (_, index) => `Line ${index + 1}: [a link](https://example.com/${"x".repeat(600)})\n\n`,
+);
+const lines = Array.from({ length: 2000 }, (_, index) => `Line ${index + 1}\n\n`);
 test.use({
   setup: {
     script: [
@@ -12,9 +17,10 @@ test.use({
       {
         when: { last_user_contains: "agent" },
         reply: {
-          tool_calls: [{ name: "copilot_agent", arguments: { prompt: "write 450 words", session_name: "main" } }],
+          tool_calls: [{ name: "copilot_agent", arguments: { prompt: "write 2000 words", session_name: "main" } }],
         },
       },
+      { when: { last_user_contains: "links" }, reply: { chunks: links, chunk_delay_ms: 20 } },
       { reply: { chunks: lines, chunk_delay_ms: 30 } },
     ],
   },
@@ -68,4 +74,12 @@ test("an agent's block does the same", async ({ cockpit, page }) => {
   });
   await cockpit.stop.click();
   await cockpit.expectIdle();
+});
+
+test("text that gets shorter as it is rendered does not count as the reader's scrolling", async ({ cockpit, page }) => {
+  await cockpit.send("recite links");
+  await expect(cockpit.answers).toContainText("Line 200", { timeout: 30_000 });
+  await cockpit.expectIdle();
+  await expect(page.getByRole("button", { name: "Latest" })).toBeHidden();
+  await expect.poll(() => fromEnd(cockpit.log)).toBeLessThan(8);
 });
