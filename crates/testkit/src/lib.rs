@@ -3,6 +3,7 @@
 
 pub mod client;
 pub mod copilot;
+pub mod crash;
 pub mod faulty_agent;
 pub mod model_server;
 pub mod processes;

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 /// The agent itself gets the script's process, so whoever kills the agent kills what the runner started.
 const SCRIPT: &str = r#"#!/bin/sh
-# hold.sh <directory> <agent> [arguments]: `held-<word>` appears where a line with "session/<word>" waits for `go-<word>`.
+# hold.sh <directory> <agent> [arguments]: `held-load` appears where a line that brings a session back waits
+# for `go-load`; the same with `cancel` for one that stops a turn.
 exec 3<&0
 dir=$1; shift
 pipe=$dir/pipe-$$
@@ -13,13 +14,15 @@ mkfifo "$pipe"
 {
     rm -f "$pipe"
     while IFS= read -r line; do
-        for word in load cancel; do
-            case $line in
-            *"\"session/$word\""*)
-                : > "$dir/held-$word"
-                until [ -e "$dir/go-$word" ]; do sleep 0.02; done ;;
-            esac
-        done
+        case $line in
+        *'"session/load"'* | *'"session/resume"'*) word=load ;;
+        *'"session/cancel"'*) word=cancel ;;
+        *) word= ;;
+        esac
+        if [ -n "$word" ]; then
+            : > "$dir/held-$word"
+            until [ -e "$dir/go-$word" ]; do sleep 0.02; done
+        fi
         printf '%s\n' "$line"
     done
 } <&3 3<&- > "$pipe" &

@@ -1,0 +1,198 @@
+//! What came of a conversation, as every reader must see it, and how it compares with an undisturbed one.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::case::{Case, Moment};
+use super::findings::{Fault, Findings};
+use super::stage::Stage;
+use crate::client::Transcript;
+
+/// One message of the person and everything that followed from it.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct Ending {
+    pub message: String,
+    pub state: String,
+    /// What the main AI said.
+    pub answer: String,
+    pub agent_text: String,
+    pub stop_reason: String,
+}
+
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct Outcome {
+    pub endings: Vec<Ending>,
+    pub log: Vec<String>,
+}
+
+impl Outcome {
+    /// Reads it from the server, and finds out whether the watcher, a newcomer and the stored messages agree.
+    pub async fn read(stage: &Stage) -> Result<(Outcome, Findings), String> {
+        let mut findings = Findings::default();
+        let messages = all_messages(stage).await?;
+        let seen = stage.watcher.seen();
+        agree_with_watcher(&messages, &seen, &mut findings);
+        agree_with_newcomer(&messages, &newcomer(stage).await?, &mut findings);
+        let states = states(&seen, &mut findings);
+        let mut endings: Vec<Ending> = Vec::new();
+        for message in &messages {
+            let content = text(message, "content");
+            match message["role"].as_str() {
+                Some("user") => {
+                    let state = states.get(text(message, "turn_id")).cloned().unwrap_or_default();
+                    endings.push(Ending { message: content.to_owned(), state, ..Ending::default() });
+                }
+                Some("tool") => {
+                    let Some(ending) = endings.last_mut() else { continue };
+                    ending.agent_text.push_str(text(message, "display"));
+                    ending.stop_reason = text(&message["delegation"], "stop_reason").to_owned();
+                }
+                _ => endings.last_mut().into_iter().for_each(|ending| ending.answer.push_str(content)),
+            }
+        }
+        let home = stage.home().display().to_string();
+        endings.iter_mut().for_each(|ending| ending.agent_text = ending.agent_text.replace(&home, "~"));
+        findings.expect(seen.of_kind("notice").all(|event| event.data["code"] != "session_lost"), || "the agent's session was lost".to_owned());
+        Ok((Outcome { endings, log: stage.log() }, findings))
+    }
+
+    /// Compares with the run in which nobody died.
+    pub fn compare(&self, case: Case, undisturbed: &Outcome) -> Findings {
+        let mut findings = Findings::default();
+        for (index, expected) in undisturbed.endings.iter().enumerate() {
+            match self.endings.get(index) {
+                None => findings.add(Fault::Lost(format!("the message {:?}", expected.message))),
+                Some(found) if case.is_cut_short() && index == 1 => cut_short(case, found, expected, &mut findings),
+                Some(found) => findings.expect(found == expected, || format!("expected {expected:#?}\nfound {found:#?}")),
+            }
+        }
+        for extra in self.endings.iter().skip(undisturbed.endings.len()) {
+            findings.add(Fault::Doubled(format!("the message {:?}", extra.message)));
+        }
+        self.compare_log(case, &undisturbed.log, &mut findings);
+        findings
+    }
+
+    /// What was carried out is in the log once and in order; only work that was cut short may be missing.
+    fn compare_log(&self, case: Case, expected: &[String], findings: &mut Findings) {
+        for (index, line) in self.log.iter().enumerate() {
+            if self.log[..index].contains(line) {
+                findings.add(Fault::Doubled(format!("{line} was carried out twice: {:?}", self.log)));
+            }
+        }
+        let forgivable = |line: &String| case.is_cut_short() && line.starts_with("step-2") && !line.starts_with("step-2b") && !line.starts_with("step-2c");
+        for line in expected.iter().filter(|line| !self.log.contains(line) && !forgivable(line)) {
+            findings.add(Fault::Lost(format!("{line} was not carried out: {:?}", self.log)));
+        }
+        let certain = |log: &[String]| log.iter().filter(|line| !forgivable(line)).cloned().collect::<Vec<_>>();
+        let unexpected = certain(&self.log).len() == certain(expected).len() && certain(&self.log) != certain(expected);
+        findings.expect(!unexpected, || format!("carried out in the wrong order: {:?}, not {expected:?}", self.log));
+    }
+}
+
+/// The documented end of work whose agent died: what it had written is kept, and the turn goes on without it.
+fn cut_short(case: Case, found: &Ending, expected: &Ending, findings: &mut Findings) {
+    let (state, stops) = match case.moment {
+        Moment::Cancelling => ("cancelled", ["cancelled", "interrupted"]),
+        _ => ("completed", ["interrupted", "interrupted"]),
+    };
+    findings.expect(found.message == expected.message, || format!("{:?} stands where {:?} should", found.message, expected.message));
+    findings.expect(found.state == state, || format!("the turn ended as {:?}, not {state}", found.state));
+    findings.expect(stops.contains(&found.stop_reason.as_str()), || format!("the call ended as {:?}, not {stops:?}", found.stop_reason));
+    findings.expect(found.answer == expected.answer, || format!("the answer is {:?}, not {:?}", found.answer, expected.answer));
+    if !expected.agent_text.starts_with(&found.agent_text) {
+        findings.add(Fault::Wrong(format!("{:?} does not begin {:?}", found.agent_text, expected.agent_text)));
+    }
+    if found.agent_text.is_empty() && case.moment != Moment::Loading {
+        findings.add(Fault::Lost("all that the agent had written".to_owned()));
+    }
+}
+
+pub async fn all_messages(stage: &Stage) -> Result<Vec<Value>, String> {
+    let mut all: Vec<Value> = Vec::new();
+    let mut before = String::new();
+    loop {
+        let page = stage.address.get(&format!("/messages?limit=200{before}")).await?;
+        let mut messages = page["messages"].as_array().cloned().ok_or("no messages")?;
+        before = format!("&before={}", messages.first().map_or("", |first| text(first, "id")));
+        messages.append(&mut all);
+        all = messages;
+        if page["more"] != true {
+            return Ok(all);
+        }
+    }
+}
+
+/// Every text that was streamed is the text that is stored, and whatever is stored was sent.
+pub fn agree_with_watcher(messages: &[Value], seen: &Transcript, findings: &mut Findings) {
+    let sent: Vec<&str> = seen.of_kind("message").filter_map(|event| event.data["id"].as_str()).collect();
+    for message in messages {
+        let (id, content) = (text(message, "id"), text(message, "content"));
+        let calls = message["tool_calls"].as_array().is_some_and(|calls| !calls.is_empty());
+        match message["role"].as_str() {
+            Some("tool") => {
+                let (call, display) = (text(message, "tool_call_id"), text(message, "display"));
+                let streamed = seen.texts.get(call).map_or("", String::as_str);
+                differ(&format!("the agent's text of {call}"), streamed, display, findings);
+                let results = seen.of_kind("tool-result").filter(|event| event.data["id"] == call).count();
+                once(&format!("the result of {call}"), results, findings);
+            }
+            Some("assistant") => {
+                if let Some(streamed) = seen.texts.get(id) {
+                    differ(&format!("the text of {id}"), streamed, content, findings);
+                }
+                if !calls {
+                    once(&format!("the answer {id}"), sent.iter().filter(|known| **known == id).count(), findings);
+                }
+            }
+            _ => once(&format!("the message {content:?}"), sent.iter().filter(|known| **known == id).count(), findings),
+        }
+    }
+}
+
+fn once(what: &str, count: usize, findings: &mut Findings) {
+    match count {
+        1 => {}
+        0 => findings.add(Fault::Lost(format!("{what} was never sent"))),
+        _ => findings.add(Fault::Doubled(format!("{what} was sent {count} times"))),
+    }
+}
+
+fn differ(what: &str, streamed: &str, stored: &str, findings: &mut Findings) {
+    if streamed != stored {
+        let fault = format!("{what}: streamed {streamed:?}, stored {stored:?}");
+        findings.add(if streamed.len() < stored.len() { Fault::Lost(fault) } else { Fault::Doubled(fault) });
+    }
+}
+
+/// A client that comes without a cursor, read up to `ready`.
+async fn newcomer(stage: &Stage) -> Result<Transcript, String> {
+    let mut client = stage.address.open(None).await?;
+    let reading = async { while client.next().await.is_some_and(|event| event.kind != "ready") {} };
+    tokio::time::timeout(super::stage::SOON, reading).await.map_err(|_| "a newcomer got no snapshot".to_owned())?;
+    Ok(client.seen)
+}
+
+fn agree_with_newcomer(messages: &[Value], seen: &Transcript, findings: &mut Findings) {
+    let shown: Vec<(&str, &str)> = seen.of_kind("message").map(|event| (text(&event.data, "id"), text(&event.data, "content"))).collect();
+    let stored: Vec<(&str, &str)> = messages.iter().map(|message| (text(message, "id"), text(message, "content"))).collect();
+    findings.expect(shown == stored, || format!("a newcomer is shown {shown:?}, stored is {stored:?}"));
+    findings.expect(seen.texts.is_empty(), || format!("a newcomer is shown open texts: {:?}", seen.texts));
+}
+
+/// The final state of every turn, by its id.
+pub fn states(seen: &Transcript, findings: &mut Findings) -> BTreeMap<String, String> {
+    let mut states = BTreeMap::new();
+    for event in seen.of_kind("turn").filter(|event| event.data["state"] != "running") {
+        let (id, state) = (text(&event.data, "turn_id").to_owned(), text(&event.data, "state").to_owned());
+        if let Some(before) = states.insert(id.clone(), state) {
+            findings.add(Fault::Doubled(format!("turn {id} ended again after it was {before}")));
+        }
+    }
+    states
+}
+
+pub fn text<'a>(value: &'a Value, field: &str) -> &'a str {
+    value[field].as_str().unwrap_or_default()
+}

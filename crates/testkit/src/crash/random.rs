@@ -1,0 +1,229 @@
+//! Kills at random moments, one after the other, while a phone keeps sending messages. The seed decides whom and when.
+
+use std::time::{Duration, Instant};
+
+use super::case::{Agent, Victim};
+use super::cast;
+use super::findings::{Fault, Findings};
+use super::outcome::{self, text};
+use super::script::Tempo;
+use super::stage::Stage;
+use super::watcher::Address;
+
+/// How many messages may wait for their turn before the phone stops sending.
+const AHEAD: usize = 6;
+/// The longest time between two kills; the shortest is none.
+const LONGEST_MS: u64 = 1200;
+/// One kill in so many comes while the server is still starting.
+const EARLY: u64 = 4;
+const DRAIN: Duration = Duration::from_secs(240);
+const LOOK: Duration = Duration::from_millis(20);
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Who {
+    Server,
+    /// Server, runner, agent, browser, and two of them at once.
+    Anybody,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Kills {
+    pub agent: Agent,
+    pub who: Who,
+    pub count: usize,
+    pub seed: u64,
+}
+
+/// What came of one.
+pub struct RandomRun {
+    pub what: Kills,
+    pub kills: usize,
+    pub messages: usize,
+    pub interrupted: usize,
+    pub findings: Findings,
+    pub log: String,
+    pub took: Duration,
+}
+
+impl RandomRun {
+    pub fn sentence(&self) -> String {
+        let who = if self.what.who == Who::Server { "the server" } else { "anybody" };
+        let verdict = if self.findings.is_empty() { "all in order" } else { "NOT in order" };
+        format!(
+            "{}: {who} killed {} times at random moments (seed {}) during {} messages, {} of them interrupted: {verdict}, {} s.",
+            self.what.agent.name(),
+            self.kills,
+            self.what.seed,
+            self.messages,
+            self.interrupted,
+            self.took.as_secs()
+        )
+    }
+}
+
+/// A small generator, enough to choose moments and the same for the same seed everywhere (xorshift64*).
+pub struct Dice(u64);
+
+impl Dice {
+    pub fn new(seed: u64) -> Dice {
+        Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) % bound.max(1)
+    }
+}
+
+impl Kills {
+    pub async fn run(self) -> RandomRun {
+        let begun = Instant::now();
+        let mut run = RandomRun {
+            what: self,
+            kills: 0,
+            messages: 0,
+            interrupted: 0,
+            findings: Findings::default(),
+            log: String::new(),
+            took: Duration::ZERO,
+        };
+        let stage = Stage::start(self.agent, Tempo::paced(Duration::from_millis(12)), false).await;
+        match stage {
+            Err(error) => run.findings.add(error.into()),
+            Ok(mut stage) => {
+                if let Err(error) = self.converse(&mut stage, &mut run).await {
+                    run.findings.add(error.into());
+                }
+                run.log = stage.server.log();
+                let panicked = run.log.contains("panicked");
+                run.findings.expect(!panicked, || "something panicked".to_owned());
+                run.findings += stage.close().await;
+            }
+        }
+        run.took = begun.elapsed();
+        run
+    }
+
+    async fn converse(self, stage: &mut Stage, run: &mut RandomRun) -> Result<(), String> {
+        let phone = Phone::new(stage.address.clone());
+        let (stop, stopped) = tokio::sync::watch::channel(false);
+        let (sent, killed) = tokio::join!(phone.chat(stopped), async {
+            let outcome = self.kill_on(stage, run).await;
+            let _ = stop.send(true);
+            outcome
+        });
+        killed?;
+        let sent = sent?;
+        run.messages = sent.len();
+        drained(stage, sent.len()).await?;
+        self.judge(stage, &sent, run).await
+    }
+
+    async fn kill_on(self, stage: &mut Stage, run: &mut RandomRun) -> Result<(), String> {
+        let mut dice = Dice::new(self.seed);
+        while run.kills < self.count {
+            if let Some(fault) = stage.watcher.fault() {
+                return Err(fault);
+            }
+            tokio::time::sleep(Duration::from_millis(dice.below(LONGEST_MS))).await;
+            let victim = match self.who {
+                Who::Server => Victim::Server,
+                Who::Anybody => {
+                    let all = [Victim::Browser, Victim::Server, Victim::Runner, Victim::Agent, Victim::ServerAndRunner, Victim::ServerAndAgent];
+                    all[usize::try_from(dice.below(all.len() as u64)).unwrap_or(0)]
+                }
+            };
+            stage.strike(victim).await;
+            run.kills += 1;
+            while victim.takes_server() && run.kills < self.count && dice.below(EARLY) == 0 {
+                stage.server.restart_briefly(Duration::from_millis(dice.below(50))).await;
+                run.kills += 1;
+            }
+            stage.bring_back(victim).await;
+        }
+        Ok(())
+    }
+
+    /// Every acknowledged message ran once and in order, or says that it was cut short; every text is whole.
+    async fn judge(self, stage: &Stage, sent: &[String], run: &mut RandomRun) -> Result<(), String> {
+        let findings = &mut run.findings;
+        let messages = outcome::all_messages(stage).await?;
+        let seen = stage.watcher.seen();
+        outcome::agree_with_watcher(&messages, &seen, findings);
+        let states = outcome::states(&seen, findings);
+        let users: Vec<&str> = messages.iter().filter(|message| message["role"] == "user").map(|message| text(message, "content")).collect();
+        findings.expect(users == sent, || format!("stored are {users:?}, acknowledged were {sent:?}"));
+        let mut expected_log = Vec::new();
+        let mut uncertain = Vec::new();
+        for (index, message) in messages.iter().enumerate().filter(|(_, message)| message["role"] == "user") {
+            let name = text(message, "content").split(' ').next().unwrap_or_default().to_owned();
+            let rest = &messages[index + 1..];
+            let turn = &rest[..rest.iter().position(|next| next["role"] == "user").unwrap_or(rest.len())];
+            let state = states.get(text(message, "turn_id")).map_or("", String::as_str);
+            findings.expect(state == "completed", || format!("{name} ended as {state:?}"));
+            let answer = turn.last().map(|last| text(last, "content")).unwrap_or_default();
+            findings.expect(answer == format!("All done with {name}."), || format!("{name} was answered {answer:?}"));
+            let tool = turn.iter().find(|message| message["role"] == "tool");
+            let stop = tool.map(|tool| text(&tool["delegation"], "stop_reason")).unwrap_or_default();
+            if stop == "interrupted" {
+                run.interrupted += 1;
+                uncertain.push(name.clone());
+            } else {
+                let whole = tool.map(|tool| text(tool, "display")).unwrap_or_default();
+                findings.expect(is_whole(self.agent, whole, &name), || format!("the agent's text for {name} is {whole:?} ({stop})"));
+            }
+            expected_log.push(name);
+        }
+        if self.who == Who::Server && run.interrupted > 0 {
+            findings.add(Fault::Lost(format!("{} messages were interrupted although only the server died: {uncertain:?}", run.interrupted)));
+        }
+        let log = stage.log();
+        for (index, line) in log.iter().enumerate().filter(|(index, line)| log[..*index].contains(line)) {
+            findings.add(Fault::Doubled(format!("{line} was carried out again as number {index}")));
+        }
+        expected_log.retain(|name| log.contains(name) || !uncertain.contains(name));
+        findings.expect(log == expected_log, || format!("carried out {log:?}, expected {expected_log:?}"));
+        Ok(())
+    }
+}
+
+/// The agent's text as the script has it. Copilot says a word of its own after a crash.
+fn is_whole(agent: Agent, found: &str, name: &str) -> bool {
+    match agent {
+        Agent::Copilot => found.ends_with(&format!("Working on {name}. Finished {name}.")),
+        Agent::Demo => found == format!("Working on {name}.\n\n`echo {name} >> log.txt` ended with exit code 0."),
+    }
+}
+
+async fn drained(stage: &Stage, count: usize) -> Result<(), String> {
+    stage.watcher.until("the end of all turns", DRAIN, |seen| super::stage::ended(seen) >= count).await?;
+    cast::until("an empty crowd", DRAIN, || cast::agents(stage.home(), stage.agent).len() <= 1).await
+}
+
+struct Phone {
+    address: Address,
+}
+
+impl Phone {
+    fn new(address: Address) -> Phone {
+        Phone { address }
+    }
+
+    /// Sends messages, each until it is acknowledged, a few ahead of what is done; gives them in order.
+    async fn chat(&self, mut stopped: tokio::sync::watch::Receiver<bool>) -> Result<Vec<String>, String> {
+        let mut sent = Vec::new();
+        while !*stopped.borrow_and_update() {
+            let waiting = self.address.get("/queue").await.ok().and_then(|queue| queue["items"].as_array().map(Vec::len));
+            if waiting.is_none_or(|waiting| waiting >= AHEAD) {
+                tokio::time::sleep(LOOK).await;
+                continue;
+            }
+            let content = format!("m-{} plain", sent.len() + 1);
+            self.address.post(&content).await?;
+            sent.push(content);
+        }
+        Ok(sent)
+    }
+}
