@@ -1,4 +1,4 @@
-//! A client that opens the stream and never reads: nobody else may feel it, and it must find everything when it comes back.
+//! A client that has the stream open and stops reading: nobody else may feel it, and it must find everything when it comes back.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,6 @@ use crate::SIZE;
 use crate::chunks::{Chunks, Sent};
 use crate::figures::Memory;
 use crate::rounds::{Session, blocking, rig};
-use crate::stream::Stream;
 
 const CHUNKS: u64 = 200_000;
 const DEADLINE: Duration = Duration::from_secs(120);
@@ -42,13 +41,7 @@ struct Seen {
 async fn turn(with_client: bool) -> anyhow::Result<Seen> {
     let server = rig().start().await;
     let mut session = Session::open(&server).await?;
-    session.close_stream();
-    let client = if with_client {
-        let client = Stream::open(&server, &session.id)?;
-        Some(blocking(move || client.until_answered().map(|()| client)).await?)
-    } else {
-        None
-    };
+    let client = session.take_stream().filter(|_| with_client);
     let before = Memory::of(server.pid());
     let begun = Instant::now();
     server.send(&session.id, &format!("flood {CHUNKS} {SIZE}")).await;
@@ -58,7 +51,7 @@ async fn turn(with_client: bool) -> anyhow::Result<Seen> {
     let mut catch_up = None;
     if let Some(mut client) = client {
         let begun = Instant::now();
-        let arrival = blocking(move || client.until_ready().and_then(|()| client.turn(Chunks::new(Sent::Numbered(CHUNKS), SIZE)))).await?;
+        let arrival = blocking(move || client.turn(Chunks::new(Sent::Numbered(CHUNKS), SIZE))).await?;
         ensure!(arrival.chunks.are_complete(), "chunks were lost");
         catch_up = Some(begun.elapsed());
     }

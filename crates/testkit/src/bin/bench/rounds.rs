@@ -110,9 +110,8 @@ impl<'a> Session<'a> {
         runner(self.server)
     }
 
-    /// Its client leaves.
-    pub fn close_stream(&mut self) {
-        self.stream = None;
+    pub fn take_stream(&mut self) -> Option<Stream> {
+        self.stream.take()
     }
 
     pub async fn close(self) -> anyhow::Result<()> {

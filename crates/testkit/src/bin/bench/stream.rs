@@ -44,12 +44,6 @@ impl Stream {
         Ok(Stream { socket, body: Body::Head(Vec::new()), text, searched: 0, kind: String::new(), cursor: None, input: vec![0; READ_BYTES] })
     }
 
-    /// Waits until the server has begun to answer, and still reads nothing.
-    pub fn until_answered(&self) -> anyhow::Result<()> {
-        self.socket.peek(&mut [0]).context("waiting for the event stream")?;
-        Ok(())
-    }
-
     /// Reads until the snapshot is there.
     pub fn until_ready(&mut self) -> anyhow::Result<()> {
         let mut ready = false;
