@@ -39,6 +39,8 @@ async function visit(cockpit: Cockpit, look: (name: string) => Promise<void>): P
   const { page } = cockpit;
   await expect(page.getByRole("heading", { name: "Welcome to VoxPilot" })).toBeVisible();
   await look("welcome");
+  const composerHeight = async () => (await cockpit.composer.boundingBox())?.height;
+  const smallest = await composerHeight();
 
   await cockpit.send("review it, please");
   await expect(cockpit.answers).toHaveCount(1);
@@ -53,12 +55,14 @@ async function visit(cockpit: Cockpit, look: (name: string) => Promise<void>): P
   await cockpit.send(`something else: ${wide}`);
   await expect(page.getByRole("list", { name: "Queued messages" })).toBeVisible();
   await look("permission");
+  await expect(cockpit.cards.getByRole("button", { name: "Allow once" })).toBeInViewport({ ratio: 1 });
   await page.getByRole("button", { name: "Withdraw queued message" }).click();
   await cockpit.cards.getByRole("button", { name: "Allow once" }).click();
   await expect(cockpit.cards).toHaveCount(0);
   await cockpit.copilot().expectRunning();
   await cockpit.copilot().reaches(100);
   await look("running");
+  expect(await composerHeight(), "height of the empty composer while a turn runs").toBe(smallest);
   await cockpit.copilot().expectEnded("done");
   await cockpit.copilot().title.click();
   await cockpit.expectIdle();
@@ -67,10 +71,12 @@ async function visit(cockpit: Cockpit, look: (name: string) => Promise<void>): P
   await cockpit.send("read outside");
   await expect(cockpit.cards).toBeVisible();
   await look("confirm");
+  const name = cockpit.log.getByText("⚙ read_file_external");
+  expect((await name.boundingBox())?.height, "the tool's name is on one line").toBeLessThan(30);
   await cockpit.cards.getByRole("button", { name: "Deny" }).click();
   await cockpit.expectIdle();
   await cockpit.send("fail");
-  await expect(cockpit.log.getByRole("alert")).toBeVisible();
+  await expect(cockpit.log.getByRole("alert").first()).toBeVisible();
   await cockpit.expectIdle();
   await look("failed");
 

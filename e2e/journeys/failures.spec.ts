@@ -18,7 +18,7 @@ test.describe("the model refuses", () => {
 
   test("a wrong key is said in words, still after a reload, and the next message works", async ({ cockpit, page }) => {
     await cockpit.send("hello");
-    const error = cockpit.log.getByRole("alert");
+    const error = cockpit.log.getByRole("alert").first();
     await expect(error).toBeVisible();
     await expect(error).toContainText(/key|401|denied/i);
     await expect(error).not.toContainText("not-a-real-key");
