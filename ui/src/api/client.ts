@@ -2,8 +2,8 @@
 
 import type {
   Accepted,
-  Agent,
   Artifact,
+  Catalogue,
   Message,
   MessagePage,
   QueueItem,
@@ -27,6 +27,8 @@ export class ApiError extends Error {
 /** Nobody answered: the same call may be tried again. */
 export class NetworkError extends Error {}
 
+const unreachable = "The server cannot be reached.";
+
 const answer_timeout_ms = 30_000;
 let reportSignedOut = () => {};
 
@@ -48,15 +50,32 @@ async function call<T>(method: string, path: string, body?: unknown): Promise<T>
     });
     text = await response.text();
   } catch {
-    throw new NetworkError("The server cannot be reached.");
+    throw new NetworkError(unreachable);
   }
-  if (response.ok) return (text === "" ? undefined : JSON.parse(text)) as T;
+  if (!response.ok) throw readFailure(response.status, text);
+  return (text === "" ? undefined : JSON.parse(text)) as T;
+}
+
+function readFailure(status: number, text: string): Error {
   // A proxy in front of a server that restarts answers for it; that is the same as no answer.
-  if ([502, 503, 504].includes(response.status) && !isApiError(text)) {
-    throw new NetworkError("The server cannot be reached.");
+  if ([502, 503, 504].includes(status) && !isApiError(text)) return new NetworkError(unreachable);
+  if (status === 401) reportSignedOut();
+  return readError(status, text);
+}
+
+/** A call whose answer is a text that is read while it grows. Ends with the text, or when `signal` says so. */
+async function read(path: string, onText: (text: string) => void, signal: AbortSignal): Promise<void> {
+  try {
+    const response = await fetch(path, { method: "POST", credentials: "same-origin", signal });
+    if (!response.ok) throw readFailure(response.status, await response.text());
+    const decoder = new TextDecoder();
+    const reader = response.body?.getReader();
+    for (let piece = await reader?.read(); piece && !piece.done; piece = await reader?.read()) {
+      onText(decoder.decode(piece.value, { stream: true }));
+    }
+  } catch (error) {
+    throw error instanceof ApiError ? error : new NetworkError(unreachable);
   }
-  if (response.status === 401) reportSignedOut();
-  throw readError(response.status, text);
 }
 
 function isApiError(text: string): boolean {
@@ -108,7 +127,12 @@ export const api = {
     call<void>("POST", `${session(id)}/permissions/${encodeURIComponent(request)}`, { option_id }),
 
   artifact: (id: string) => call<Artifact>("GET", `/api/artifacts/${encodeURIComponent(id)}`),
-  agents: () => call<{ agents: Agent[] }>("GET", "/api/agents"),
+  agents: () => call<Catalogue>("GET", "/api/agents"),
+  login: (agent: string, onText: (text: string) => void, signal: AbortSignal) =>
+    read(`/api/agents/${encodeURIComponent(agent)}/login`, onText, signal),
+  /** The login was done elsewhere. */
+  loggedIn: (agent: string) =>
+    read(`/api/agents/${encodeURIComponent(agent)}/login?done=true`, () => {}, AbortSignal.timeout(answer_timeout_ms)),
 };
 
 /** What to tell a person about a call that failed. */

@@ -40,7 +40,7 @@ export function AgentCall(props: { call: AgentToolCall }) {
         <Icon name={kindIcon(props.call.kind)} />
         <span class="agent-call-title">{title()}</span>
         <For each={diffs()}>{(diff) => <ChangeCount lines={diff.lines} />}</For>
-        <Show when={props.call.exit_code !== undefined && props.call.exit_code !== 0}>
+        <Show when={props.call.exit_code != null && props.call.exit_code !== 0}>
           <span class="badge bad">exit {props.call.exit_code}</span>
         </Show>
         <Show when={props.call.parent}>{(parent) => <span class="badge">{parent()}</span>}</Show>
@@ -50,7 +50,7 @@ export function AgentCall(props: { call: AgentToolCall }) {
         <Show when={locations().length > 0}>
           <ul class="locations" aria-label="Places">
             <For each={locations()}>
-              {(place) => <li>{place.line === undefined ? place.path : `${place.path}:${place.line}`}</li>}
+              {(place) => <li>{place.line == null ? place.path : `${place.path}:${place.line}`}</li>}
             </For>
           </ul>
         </Show>
@@ -64,7 +64,7 @@ export function AgentCall(props: { call: AgentToolCall }) {
           )}
         </Show>
         <For each={props.call.content}>{(part) => <OtherContent part={part} />}</For>
-        <Show when={props.call.exit_code !== undefined}>
+        <Show when={props.call.exit_code != null}>
           <span class="flow-note">exit code {props.call.exit_code}</span>
         </Show>
         <Show when={isBare() && props.call.input !== undefined && props.call.input !== null}>
@@ -88,7 +88,7 @@ function ChangeCount(props: { lines: Parameters<typeof countChanges>[0] }) {
   );
 }
 
-function Status(props: { status: string | undefined }) {
+function Status(props: { status: string | null | undefined }) {
   return (
     <Switch fallback={<span class="call-status">{props.status?.replaceAll("_", " ")}</span>}>
       <Match when={props.status === "completed"}>

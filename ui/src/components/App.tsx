@@ -27,7 +27,7 @@ export function App() {
 
   const active = createMemo(() => sessions.list.find((session) => session.id === activeId()));
   const waiting = createMemo(() => {
-    const elsewhere = sessions.list.filter((session) => session.id !== activeId() && Number(session.waiting) > 0);
+    const elsewhere = sessions.list.filter((session) => session.id !== activeId() && session.waiting > 0);
     return (live()?.waiting ?? 0) + elsewhere.length;
   });
   createEffect(() => {

@@ -3,10 +3,11 @@ import { waitingCount } from "../state/model";
 import type { OpenSession } from "../state/openSession";
 import { ConfirmCard } from "./ConfirmCard";
 import { focusConversation } from "./keyboard";
+import { LoginCard } from "./LoginCard";
 import { PermissionCard } from "./PermissionCard";
 
 /** What waits for an answer, where it cannot be overlooked. */
-export function Approvals(props: { open: OpenSession }) {
+export function Approvals(props: { open: OpenSession; agent: string | undefined }) {
   const state = props.open.state;
   let box!: HTMLElement;
 
@@ -14,7 +15,8 @@ export function Approvals(props: { open: OpenSession }) {
     const request = state.permissions[0];
     if (request) return `${request.session_name} asks: ${request.title}`;
     const confirm = state.confirms[0];
-    return confirm ? `${confirm.name} needs your confirmation` : "";
+    if (confirm) return `${confirm.name} needs your confirmation`;
+    return state.login && !state.login.trying ? state.login.text : "";
   };
   // Somebody who does nothing else is taken to the question; somebody who types is left alone.
   createEffect(
@@ -38,8 +40,11 @@ export function Approvals(props: { open: OpenSession }) {
       <p class="visually-hidden" aria-live="assertive">
         {announcement()}
       </p>
-      <Show when={waitingCount(state) > 0}>
+      <Show when={waitingCount(state) > 0 || state.login}>
         <div class="approval-list">
+          <Show when={state.login}>
+            {(login) => <LoginCard login={login()} agent={props.agent ?? ""} onTried={() => props.open.loginTried()} />}
+          </Show>
           <For each={state.permissions}>
             {(request) => (
               <PermissionCard

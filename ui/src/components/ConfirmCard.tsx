@@ -1,7 +1,7 @@
 import { createMemo, createSignal, Show } from "solid-js";
 import { sentence } from "../api/client";
 import type { ToolCall } from "../api/types";
-import { readArguments } from "./callStatus";
+import { readArguments } from "../state/delegation";
 import { Fields } from "./Fields";
 import { Icon } from "./Icon";
 

@@ -1,12 +1,14 @@
 import { createMemo, createSignal, For, onMount, Show } from "solid-js";
+import { readArguments, sessionName } from "../state/delegation";
 import type { StreamingToolCall } from "../state/model";
-import { callStatus, readArguments, sessionName } from "./callStatus";
+import { callStatus } from "./callStatus";
 import { FlowPart } from "./FlowPart";
 import { Spinner } from "./Spinner";
 import { createStick } from "./stick";
 
 interface CopilotStreamBlockProps {
   call: StreamingToolCall;
+  waitsForLogin: boolean;
   onStop(): Promise<void>;
 }
 
@@ -35,9 +37,12 @@ export function CopilotStreamBlock(props: CopilotStreamBlockProps) {
           </span>
           <Show when={running()}>
             <Spinner label="running" />
+            <Show when={props.call.recovered}>
+              <span class="badge copilot-recovered">recovered, still live</span>
+            </Show>
           </Show>
         </summary>
-        <CopilotBody call={props.call} running={running()} onStop={props.onStop} />
+        <CopilotBody {...props} running={running()} />
       </details>
     </>
   );
@@ -71,8 +76,8 @@ function CopilotBody(props: CopilotStreamBlockProps & { running: boolean }) {
         <div ref={content} class="copilot-flow">
           <For each={props.call.copilotStream?.parts}>{(part) => <FlowPart part={part} />}</For>
           <Show when={ending()}>{(text) => <span class="copilot-ending">{text()}</span>}</Show>
-          <Show when={props.running && !props.call.copilotStream}>
-            <span class="copilot-ending">Starting…</span>
+          <Show when={props.running && (props.call.copilotStream?.parts.length ?? 0) === 0}>
+            <span class="copilot-ending">{props.waitsForLogin ? "Waiting for the login…" : "Starting…"}</span>
           </Show>
         </div>
       </pre>

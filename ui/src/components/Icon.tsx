@@ -19,6 +19,7 @@ const shapes = {
   think: ["M9 18h6", "M10 21h4", "M12 3a6 6 0 0 0-4 10c1 1 1 2 1 3h6c0-1 0-2 1-3a6 6 0 0 0-4-10z"],
   fetch: ["M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18z", "M3 12h18", "M12 3c3 3 3 15 0 18", "M12 3c-3 3-3 15 0 18"],
   other: ["M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8z", "M12 3v3", "M12 18v3", "M3 12h3", "M18 12h3"],
+  key: ["M8 11a4 4 0 1 0 0 8 4 4 0 0 0 0-8z", "M11 12l8-8", "M15 8l3 3"],
   shield: ["M12 3l7 3v5c0 5-3 8-7 10-4-2-7-5-7-10V6z"],
   files: ["M8 3h7l4 4v10H8z", "M5 7v14h10"],
 } as const;
@@ -34,7 +35,7 @@ export function Icon(props: { name: IconName }) {
   );
 }
 
-export function kindIcon(kind: string | undefined): IconName {
+export function kindIcon(kind: string | null | undefined): IconName {
   switch (kind) {
     case "read":
     case "edit":

@@ -1,6 +1,8 @@
 import { createEffect, For, Match, on, onMount, Show, Switch } from "solid-js";
-import type { ArtifactEntry, CallEntry, ErrorEntry, MessageEntry, NoticeEntry } from "../state/model";
+import type { ArtifactEntry, CallEntry, EndingEntry, ErrorEntry, MessageEntry, NoticeEntry } from "../state/model";
 import type { OpenSession } from "../state/openSession";
+import { resume } from "../state/resume";
+import { EndingView } from "./EndingView";
 import { Icon } from "./Icon";
 import { MessageView } from "./MessageView";
 import { NoticeView } from "./NoticeView";
@@ -12,7 +14,7 @@ import { ToolCallBlock } from "./ToolCallBlock";
 const load_older_px = 400;
 
 /** The conversation. */
-export function Log(props: { open: OpenSession }) {
+export function Log(props: { open: OpenSession; isRelay: boolean }) {
   const stick = createStick();
   const state = props.open.state;
   let scroller!: HTMLDivElement;
@@ -60,6 +62,9 @@ export function Log(props: { open: OpenSession }) {
     return state.runningTurn !== null && last?.kind === "message" && last.role === "user";
   };
 
+  const offer = (ending: EndingEntry) =>
+    props.open.outbox.items.length === 0 ? resume(state, ending, props.isRelay) : null;
+
   return (
     <div class="log-frame">
       <div
@@ -89,6 +94,7 @@ export function Log(props: { open: OpenSession }) {
                     <ToolCallBlock
                       call={call()}
                       artifact={state.artifacts[call().artifactId ?? ""]}
+                      waitsForLogin={state.login !== null}
                       onStop={() => props.open.cancel((entry as CallEntry).id)}
                     />
                   )}
@@ -96,8 +102,16 @@ export function Log(props: { open: OpenSession }) {
                 <Match when={entry.kind === "artifact" && state.artifacts[(entry as ArtifactEntry).id]}>
                   {(artifact) => <ReviewCard artifact={artifact()} />}
                 </Match>
-                <Match when={entry.kind === "notice"}>
+                {/* While it waits for an answer, it is asked below the conversation. */}
+                <Match when={entry.kind === "notice" && entry.id !== state.login?.noticeId}>
                   <NoticeView notice={(entry as NoticeEntry).notice} />
+                </Match>
+                <Match when={entry.kind === "ending"}>
+                  <EndingView
+                    ending={entry as EndingEntry}
+                    resume={offer(entry as EndingEntry)}
+                    onSend={(content) => props.open.outbox.send(content)}
+                  />
                 </Match>
                 <Match when={entry.kind === "error"}>
                   <NoticeView notice={{ level: "error", title: "", text: (entry as ErrorEntry).message }} />

@@ -1,13 +1,17 @@
 import { Show } from "solid-js";
 import type { Notice } from "../api/types";
 
+type NoticeViewProps = { notice: Pick<Notice, "level" | "title" | "text" | "session_name"> & { code?: string } };
+
 /** Something that the server says about the session, at the place where it happened. */
-export function NoticeView(props: { notice: Pick<Notice, "level" | "title" | "text" | "session_name"> }) {
+export function NoticeView(props: NoticeViewProps) {
+  /** A login that is asked for is a card of its own; here it is over, one way or the other. */
+  const level = () => (props.notice.code === "auth_required" ? "info" : props.notice.level);
   return (
     <div
       class="notice"
-      classList={{ warning: props.notice.level === "warning", error: props.notice.level === "error" }}
-      role={props.notice.level === "error" ? "alert" : "note"}
+      classList={{ quiet: level() === "info", warning: level() === "warning", error: level() === "error" }}
+      role={level() === "error" ? "alert" : "note"}
     >
       <Show when={props.notice.title}>
         <strong>{props.notice.title}</strong>{" "}

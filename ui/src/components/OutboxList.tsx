@@ -4,7 +4,8 @@ import type { Outbox, OutboxItem } from "../state/outbox";
 const words: Record<OutboxItem["state"], string> = {
   sending: "sending…",
   accepted: "sent",
-  retrying: "not sent yet, trying again…",
+  offline: "not sent yet — waiting for the connection, trying again",
+  postponed: "not sent yet — trying again",
   refused: "not sent",
 };
 
@@ -13,32 +14,35 @@ export function OutboxList(props: { outbox: Outbox }) {
   return (
     <Show when={props.outbox.items.length > 0}>
       <ul class="queue" aria-label="Messages on their way">
-        <For each={props.outbox.items}>
-          {(item) => (
-            <li class="queue-item" classList={{ failed: item.state === "refused" }}>
-              <span class="badge">{words[item.state]}</span>
-              <span class="queue-text">{item.content}</span>
-              <Show when={item.state === "refused"}>
-                <button type="button" class="button small" onClick={() => props.outbox.retry(item.clientId)}>
-                  Try again
-                </button>
-              </Show>
-              <Show when={item.state === "refused" || item.state === "retrying"}>
-                <button type="button" class="button small" onClick={() => props.outbox.discard(item.clientId)}>
-                  Discard
-                </button>
-              </Show>
-              <Show when={item.error}>
-                {(message) => (
-                  <p class="inline-error" role="alert">
-                    {message()}
-                  </p>
-                )}
-              </Show>
-            </li>
-          )}
-        </For>
+        <For each={props.outbox.items}>{(item) => <OutgoingMessage outbox={props.outbox} item={item} />}</For>
       </ul>
     </Show>
+  );
+}
+
+function OutgoingMessage(props: { outbox: Outbox; item: OutboxItem }) {
+  const isStuck = () => props.item.state !== "sending" && props.item.state !== "accepted";
+  return (
+    <li class="queue-item" classList={{ unsent: isStuck(), failed: props.item.state === "refused" }}>
+      <span class="queue-text">{props.item.content}</span>
+      <span class="queue-state">{words[props.item.state]}</span>
+      <Show when={isStuck()}>
+        <span class="queue-actions">
+          <button type="button" class="button small" onClick={() => props.outbox.retry(props.item.clientId)}>
+            Try now
+          </button>
+          <button type="button" class="button small" onClick={() => props.outbox.discard(props.item.clientId)}>
+            Withdraw
+          </button>
+        </span>
+      </Show>
+      <Show when={props.item.error}>
+        {(message) => (
+          <p class="inline-error" role="alert">
+            {message()}
+          </p>
+        )}
+      </Show>
+    </li>
   );
 }

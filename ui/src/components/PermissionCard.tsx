@@ -47,7 +47,7 @@ export function PermissionCard(props: PermissionCardProps) {
         <Show when={locations().length > 0}>
           <ul class="locations" aria-label="Places">
             <For each={locations()}>
-              {(place) => <li>{place.line === undefined ? place.path : `${place.path}:${place.line}`}</li>}
+              {(place) => <li>{place.line == null ? place.path : `${place.path}:${place.line}`}</li>}
             </For>
           </ul>
         </Show>

@@ -41,7 +41,7 @@ export function SessionRow(props: SessionRowProps) {
         >
           <span class="session-title">{title()}</span>
           <span class="session-meta">
-            <Show when={Number(props.session.waiting) > 0}>
+            <Show when={props.session.waiting > 0}>
               <span class="badge waiting">needs you</span>
             </Show>
             <Show when={props.session.running}>
@@ -52,7 +52,7 @@ export function SessionRow(props: SessionRowProps) {
             <Show when={props.session.queue_len > 0}>
               <span class="badge">{props.session.queue_len} queued</span>
             </Show>
-            <Show when={!props.session.running && Number(props.session.waiting) === 0}>
+            <Show when={!props.session.running && props.session.waiting === 0}>
               <span>{ago(props.session.updated_at)}</span>
             </Show>
           </span>

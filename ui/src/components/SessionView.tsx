@@ -6,6 +6,7 @@ import { openSession } from "../state/openSession";
 import type { Sessions } from "../state/sessions";
 import { Approvals } from "./Approvals";
 import { Composer } from "./Composer";
+import { ConnectionStatus } from "./ConnectionStatus";
 import { Log } from "./Log";
 import { OutboxList } from "./OutboxList";
 import { Queue } from "./Queue";
@@ -72,12 +73,10 @@ export function SessionView(props: SessionViewProps) {
         onMenu={() => props.onMenu()}
         onChange={(change) => props.sessions.change(props.id, change)}
       />
-      <Log open={open} />
+      <Log open={open} isRelay={session()?.model === "relay"} />
       <div class="dock">
-        <p class="connection" role="status" aria-live="polite">
-          <Show when={open.broken()}>Reconnecting…</Show>
-        </p>
-        <Approvals open={open} />
+        <ConnectionStatus broken={open.broken()} />
+        <Approvals open={open} agent={session()?.agent} />
         <Queue sessionId={props.id} items={open.state.queue} />
         <OutboxList outbox={open.outbox} />
         <Show when={error()}>

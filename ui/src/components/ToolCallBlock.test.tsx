@@ -67,6 +67,17 @@ it("a delegation is open with a spinner while it runs, and closed and done at th
   expect(block()?.querySelector("summary .spinner")).toBeNull();
 });
 
+it("a delegation that survived the server says so while it runs", () => {
+  const send = mount(start, says(0, "text"));
+  const recovered = () => document.querySelector(".copilot-recovered")?.textContent;
+  expect(recovered()).toBeUndefined();
+  const notice = { code: "recovered", level: "info", title: "Recovered", text: "replaying", session_name: "fix-tests" };
+  send({ event: "notice", data: notice }, says(4, " goes on"));
+  expect(recovered()).toBe("recovered, still live");
+  send(ends("end_turn"));
+  expect(recovered()).toBeUndefined();
+});
+
 it("a block that was opened again stays open", () => {
   const send = mount(start, says(0, "text"), ends("end_turn"));
   const details = block() as HTMLDetailsElement;

@@ -1,8 +1,9 @@
 import { createMemo, Show } from "solid-js";
 import type { ReviewArtifact } from "../api/types";
+import { readArguments } from "../state/delegation";
 import type { StreamingToolCall } from "../state/model";
 import { CopilotStreamBlock } from "./CopilotStreamBlock";
-import { callStatus, readArguments } from "./callStatus";
+import { callStatus } from "./callStatus";
 import { Fields } from "./Fields";
 import { ReviewCard } from "./ReviewCard";
 import { Spinner } from "./Spinner";
@@ -10,6 +11,7 @@ import { Spinner } from "./Spinner";
 interface ToolCallBlockProps {
   call: StreamingToolCall;
   artifact: ReviewArtifact | undefined;
+  waitsForLogin?: boolean;
   onStop(): Promise<void>;
 }
 
@@ -21,7 +23,7 @@ export function ToolCallBlock(props: ToolCallBlockProps) {
         <details class="tool-block" open>
           <summary>⚙ copilot_agent</summary>
           <div class="tool-body">
-            <CopilotStreamBlock call={props.call} onStop={props.onStop} />
+            <CopilotStreamBlock call={props.call} waitsForLogin={props.waitsForLogin ?? false} onStop={props.onStop} />
           </div>
         </details>
       </Show>

@@ -75,7 +75,6 @@ export function Welcome(props: WelcomeProps) {
 function AgentRow(props: { agent: Agent }) {
   const state = () => {
     if (!props.agent.installed) return "not installed";
-    if (props.agent.logged_in === false) return "not logged in";
     return props.agent.version ? `ready, ${props.agent.version}` : "ready";
   };
   return (

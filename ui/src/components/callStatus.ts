@@ -35,21 +35,3 @@ export function callStatus(call: StreamingToolCall): CallStatus {
   if (call.abandoned) return { running: false, label: "interrupted", tone: "bad" };
   return { running: true, label: "", tone: "running" };
 }
-
-/** The arguments as an object, if that is what they are. */
-export function readArguments(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : null;
-  } catch {
-    return null;
-  }
-}
-
-export function sessionName(call: StreamingToolCall): string {
-  if (call.copilotSessionName !== null) return call.copilotSessionName;
-  const name = readArguments(call.arguments)?.session_name;
-  return typeof name === "string" ? name : "";
-}

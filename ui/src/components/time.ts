@@ -16,7 +16,9 @@ export function ago(time: string, now = Date.now()): string {
   return new Date(at).toLocaleDateString(undefined, { day: "numeric", month: "short", year: "numeric" });
 }
 
-export function clock(time: string): string {
+export function clock(time: string | Date, finest: "minute" | "second" = "minute"): string {
   const at = new Date(time);
-  return Number.isNaN(at.getTime()) ? "" : at.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
+  if (Number.isNaN(at.getTime())) return "";
+  const second = finest === "second" ? ({ second: "2-digit" } as const) : {};
+  return at.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", ...second });
 }

@@ -42,3 +42,7 @@ export function applyConfirmed(state: SessionState, callId: string): void {
 export function applyPermitted(state: SessionState, requestId: string): void {
   state.permissions = state.permissions.filter((request) => request.request_id !== requestId);
 }
+
+export function applyLoginTried(state: SessionState): void {
+  if (state.login !== null) state.login.trying = true;
+}

@@ -14,6 +14,7 @@ export interface MessageEntry {
   htmlLength: number;
   createdAt: string | null;
   clientId: string | null;
+  turnId: string | null;
   streaming: boolean;
 }
 
@@ -28,6 +29,16 @@ export interface NoticeEntry {
   notice: Notice;
 }
 
+/** A turn that did not end well, and what is certain about it. */
+export interface EndingEntry {
+  kind: "ending";
+  id: string;
+  turnId: string;
+  state: "failed" | "interrupted" | "unknown";
+  text: string;
+}
+
+/** An error that belongs to no turn. */
 export interface ErrorEntry {
   kind: "error";
   id: string;
@@ -40,7 +51,7 @@ export interface ArtifactEntry {
   id: string;
 }
 
-export type Entry = MessageEntry | CallEntry | NoticeEntry | ErrorEntry | ArtifactEntry;
+export type Entry = MessageEntry | CallEntry | NoticeEntry | EndingEntry | ErrorEntry | ArtifactEntry;
 
 /** A tool call of the main AI, running or ended, live or from history. */
 export interface StreamingToolCall {
@@ -57,6 +68,20 @@ export interface StreamingToolCall {
   copilotSessionName: string | null;
   /** Its turn is over and it never got a result. */
   abandoned: boolean;
+  /** The server came back while it ran, and found it still at work. */
+  recovered: boolean;
+}
+
+/** Prompts of the running turn wait until somebody has logged the agent in. */
+export interface NeededLogin {
+  turnId: string | null;
+  /** The entry that says so. */
+  noticeId: string;
+  text: string;
+  /** It was asked for before in this turn: what was tried did not help. */
+  again: boolean;
+  /** Somebody says that they have logged in; the server tries. */
+  trying: boolean;
 }
 
 export interface SessionState {
@@ -67,17 +92,18 @@ export interface SessionState {
   calls: Record<string, StreamingToolCall>;
   artifacts: Record<string, ReviewArtifact>;
   runningTurn: string | null;
+  /** The turn that was heard of last, running or not. */
+  lastTurn: string | null;
   /** The running turn was told to stop and has not stopped yet. */
   cancelling: boolean;
   queue: QueueItem[];
   confirms: ToolCall[];
   permissions: PermissionRequest[];
+  login: NeededLogin | null;
   session: SessionChange;
   /** The oldest message that was received: where paging goes on. */
   oldestMessage: string | null;
   moreBefore: boolean;
-  /** Makes ids for entries that have none. */
-  counter: number;
 }
 
 export function emptyState(epoch: number): SessionState {
@@ -88,20 +114,21 @@ export function emptyState(epoch: number): SessionState {
     calls: {},
     artifacts: {},
     runningTurn: null,
+    lastTurn: null,
     cancelling: false,
     queue: [],
     confirms: [],
     permissions: [],
+    login: null,
     session: {},
     oldestMessage: null,
     moreBefore: true,
-    counter: 0,
   };
 }
 
 /** How many answers the session waits for. */
 export function waitingCount(state: SessionState): number {
-  return state.confirms.length + state.permissions.length;
+  return state.confirms.length + state.permissions.length + (state.login && !state.login.trying ? 1 : 0);
 }
 
 export function findMessage(state: SessionState, id: string): MessageEntry | undefined {

@@ -1,6 +1,7 @@
 import { createRoot } from "solid-js";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { StreamEvent } from "../api/types";
+import { longest_delay_ms } from "../stream/connection";
 import { FakeEventSource, fakeSources } from "../stream/testing/fakeEventSource";
 import { emptyState } from "./model";
 import { type OpenSession, openSession } from "./openSession";
@@ -86,11 +87,17 @@ it("only a break that lasts is mentioned", () => {
   deliver(snapshotOf([]));
   sources.latest().break();
   vi.advanceTimersByTime(900);
-  expect(open.broken()).toBe(false);
+  expect(open.broken()).toBeNull();
   vi.advanceTimersByTime(200);
-  expect(open.broken()).toBe(true);
+  expect(open.broken()).toEqual({ since: expect.any(Date), tries: 0 });
+  const { since } = open.broken() ?? {};
+  sources.latest().break();
+  vi.advanceTimersByTime(longest_delay_ms);
+  sources.latest().break();
+  expect(open.broken()).toEqual({ since, tries: 2 });
+  vi.advanceTimersByTime(longest_delay_ms);
   sources.latest().open();
-  expect(open.broken()).toBe(false);
+  expect(open.broken()).toBeNull();
 });
 
 it("a session that was deleted elsewhere is gone", async () => {

@@ -5,7 +5,8 @@ import { createStore, produce, reconcile, unwrap } from "solid-js/store";
 import { ApiError, api } from "../api/client";
 import type { StreamEvent } from "../api/types";
 import { Connection, type ConnectionOptions } from "../stream/connection";
-import { applyConfirmed, applyOlder, applyPermitted, applyRendered } from "./local";
+import { isOpenDelegation } from "./delegation";
+import { applyConfirmed, applyLoginTried, applyOlder, applyPermitted, applyRendered } from "./local";
 import { emptyState, findMessage, type MessageEntry, type SessionState } from "./model";
 import { createOutbox, type Outbox } from "./outbox";
 import { createPrerender } from "./prerender";
@@ -15,12 +16,18 @@ import { apply } from "./reducer";
 const quiet_break_ms = 1_000;
 const page_limit = 50;
 
+export interface Break {
+  since: Date;
+  /** Attempts to connect that came to nothing. */
+  tries: number;
+}
+
 export interface OpenSession {
   id: string;
   state: SessionState;
   outbox: Outbox;
-  /** The connection has been gone for long enough to say so. */
-  broken: () => boolean;
+  /** Set when the connection has been gone for long enough to say so. */
+  broken: () => Break | null;
   /** The session does not exist any more. */
   gone: () => boolean;
   loadingOlder: () => boolean;
@@ -29,12 +36,14 @@ export interface OpenSession {
   confirm(callId: string, approved: boolean): Promise<void>;
   permit(requestId: string, optionId: string): Promise<void>;
   cancel(callId?: string): Promise<void>;
+  /** Somebody has logged the agent in: the server tries what waits. */
+  loginTried(): void;
   close(): void;
 }
 
 export function openSession(id: string, createSource?: ConnectionOptions["createSource"]): OpenSession {
   const [state, setState] = createStore<SessionState>(emptyState(0));
-  const [broken, setBroken] = createSignal(false);
+  const [broken, setBroken] = createSignal<Break | null>(null);
   const [gone, setGone] = createSignal(false);
   const [loadingOlder, setLoadingOlder] = createSignal(false);
   const outbox = createOutbox(id);
@@ -69,6 +78,7 @@ export function openSession(id: string, createSource?: ConnectionOptions["create
   function takeSnapshot(fresh: SessionState): void {
     incoming = null;
     keepRendered(unwrap(state), fresh);
+    keepRecovered(unwrap(state), fresh);
     const { permissions, confirms } = unwrap(state);
     batch(() => {
       setState(reconcile({ ...fresh, permissions: [], confirms: [] }, { key: "id", merge: false }));
@@ -89,7 +99,7 @@ export function openSession(id: string, createSource?: ConnectionOptions["create
       const last = unwrap(state).entries.findLast((entry): entry is MessageEntry => entry.kind === "message");
       if (last && isBehind(last)) prerender.want(last.id);
     }
-    const clientIds: (string | undefined)[] = [];
+    const clientIds: (string | null | undefined)[] = [];
     if (event.event === "message") clientIds.push(event.data.client_id);
     if (event.event === "queue") clientIds.push(...event.data.items.map((item) => item.client_id));
     if (event.event === "ready") {
@@ -99,12 +109,28 @@ export function openSession(id: string, createSource?: ConnectionOptions["create
       clientIds.push(...unwrap(state).queue.map((item) => item.client_id));
     }
     for (const clientId of clientIds) {
-      if (clientId !== undefined && outbox.items.some((item) => item.clientId === clientId)) outbox.discard(clientId);
+      if (clientId != null && outbox.items.some((item) => item.clientId === clientId)) outbox.discard(clientId);
     }
   }
 
   let breakTimer: ReturnType<typeof setTimeout> | undefined;
-  let connected = true;
+  let current: Break | null = null;
+  function noteBreak(): void {
+    if (current === null) {
+      current = { since: new Date(), tries: 0 };
+      breakTimer = setTimeout(() => setBroken(current), quiet_break_ms);
+      return;
+    }
+    current = { ...current, tries: current.tries + 1 };
+    if (broken()) setBroken(current);
+  }
+  function endBreak(): void {
+    if (current === null) return;
+    current = null;
+    clearTimeout(breakTimer);
+    setBroken(null);
+    outbox.hurry();
+  }
   const connection = new Connection({
     url: (after) => api.streamUrl(id, after),
     onSnapshot() {
@@ -112,11 +138,8 @@ export function openSession(id: string, createSource?: ConnectionOptions["create
     },
     onEvent: receive,
     onConnected(now) {
-      if (now === connected) return;
-      connected = now;
-      clearTimeout(breakTimer);
-      if (now) setBroken(false);
-      else breakTimer = setTimeout(() => setBroken(true), quiet_break_ms);
+      if (now) endBreak();
+      else noteBreak();
     },
     onRefused() {
       // The browser does not say what a refused stream was refused with; an ordinary call does.
@@ -159,6 +182,7 @@ export function openSession(id: string, createSource?: ConnectionOptions["create
       change((draft) => applyPermitted(draft, requestId));
     },
     cancel: (callId) => api.cancel(id, callId),
+    loginTried: () => change(applyLoginTried),
     close() {
       connection.close();
       outbox.close();
@@ -181,6 +205,14 @@ function keepRendered(old: SessionState, fresh: SessionState): void {
     entry.html = known.html;
     entry.htmlLength = known.htmlLength;
   }
+}
+
+/** A snapshot does not say which of its open calls were recovered. */
+function keepRecovered(old: SessionState, fresh: SessionState): void {
+  for (const call of Object.values(fresh.calls)) {
+    if (isOpenDelegation(call) && old.calls[call.id]?.recovered) call.recovered = true;
+  }
+  if (fresh.login && old.login?.trying && old.login.turnId === fresh.login.turnId) fresh.login.trying = true;
 }
 
 function keepKnown<T>(old: T[], fresh: T[], id: (item: T) => string): T[] {

@@ -24,7 +24,7 @@ it("a message that nobody answered is sent again under the same id", async () =>
   outbox = createOutbox("s", post);
   outbox.send("hello");
   await settle();
-  expect(states()).toEqual(["retrying"]);
+  expect(states()).toEqual(["offline"]);
   await vi.advanceTimersByTimeAsync(first_retry_ms);
   expect(states()).toEqual(["accepted"]);
   expect(post).toHaveBeenCalledTimes(2);
@@ -77,4 +77,57 @@ it("the first message of a session is left for it before it is opened", async ()
   outbox = createOutbox("s", post);
   await settle();
   expect(post).toHaveBeenCalledWith("s", "first", expect.any(String));
+});
+
+it.each([
+  [507, "disk_full", "the disk is full: nothing was stored; make room and send it again"],
+  [503, "unavailable", "the server is stopping"],
+])("a message that the server cannot take now (%i) stays with its sentence and is tried again", async (...why) => {
+  post.mockRejectedValueOnce(new ApiError(...why));
+  outbox = createOutbox("s", post);
+  outbox.send("hello");
+  await settle();
+  expect(outbox.items[0]).toMatchObject({ state: "postponed", error: why[2] });
+  await vi.advanceTimersByTimeAsync(first_retry_ms);
+  expect(states()).toEqual(["accepted"]);
+  expect(post.mock.calls[0]).toEqual(post.mock.calls[1]);
+});
+
+it("when the connection is back, nothing waits for the next attempt", async () => {
+  post.mockRejectedValue(new NetworkError("gone"));
+  outbox = createOutbox("s", post);
+  outbox.send("hello");
+  await vi.advanceTimersByTimeAsync(60_000);
+  post.mockClear().mockResolvedValue(accepted);
+  outbox.hurry();
+  await settle();
+  expect(states()).toEqual(["accepted"]);
+});
+
+it("a message that was withdrawn is neither sent nor found again", async () => {
+  post.mockRejectedValue(new NetworkError("gone"));
+  outbox = createOutbox("s", post);
+  outbox.send("hello");
+  await settle();
+  outbox.discard(outbox.items[0]?.clientId ?? "");
+  post.mockClear();
+  await vi.advanceTimersByTimeAsync(60_000);
+  outbox.close();
+  outbox = createOutbox("s", post);
+  await settle();
+  expect(post).not.toHaveBeenCalled();
+});
+
+it("two pages with the same session keep each other's messages", async () => {
+  post.mockRejectedValue(new NetworkError("gone"));
+  outbox = createOutbox("s", post);
+  const other = createOutbox("s", post);
+  outbox.send("one");
+  other.send("two");
+  outbox.send("three");
+  await settle();
+  outbox.close();
+  other.close();
+  outbox = createOutbox("s", post);
+  expect(outbox.items.map((item) => item.content)).toEqual(["one", "two", "three"]);
 });

@@ -1,10 +1,11 @@
 // Messages on their way to the server. Each keeps its client id over every attempt, over a reload too,
 // so the server takes it once; they leave one after the other, in the order they were written.
+// Each is stored under a name of its own: two pages with the same session do not overwrite each other's.
 
 import { createStore } from "solid-js/store";
-import { api, NetworkError, sentence } from "../api/client";
+import { ApiError, api, NetworkError, sentence } from "../api/client";
 import type { Accepted } from "../api/types";
-import { readStored, store } from "./storage";
+import { readStored, store, storedKeys } from "./storage";
 
 export const first_retry_ms = 500;
 export const longest_retry_ms = 5_000;
@@ -14,7 +15,8 @@ const linger_ms = 10_000;
 export interface OutboxItem {
   clientId: string;
   content: string;
-  state: "sending" | "retrying" | "accepted" | "refused";
+  /** `offline` and `postponed` are tried again: nobody answered, or the server cannot take it at the moment. */
+  state: "sending" | "offline" | "postponed" | "accepted" | "refused";
   error: string | null;
 }
 
@@ -22,6 +24,8 @@ export interface Outbox {
   items: OutboxItem[];
   send(content: string): void;
   retry(clientId: string): void;
+  /** The connection is back: no need to wait for the next attempt. */
+  hurry(): void;
   discard(clientId: string): void;
   close(): void;
 }
@@ -29,8 +33,7 @@ export interface Outbox {
 type Post = (sessionId: string, content: string, clientId: string) => Promise<Accepted>;
 
 export function createOutbox(sessionId: string, post: Post = api.send): Outbox {
-  const key = `outbox.${sessionId}`;
-  const [items, setItems] = createStore<OutboxItem[]>(readItems(key));
+  const [items, setItems] = createStore<OutboxItem[]>(readItems(sessionId));
   const timers = new Set<ReturnType<typeof setTimeout>>();
   let busy = false;
   let closed = false;
@@ -42,25 +45,18 @@ export function createOutbox(sessionId: string, post: Post = api.send): Outbox {
     }, delay_ms);
     timers.add(timer);
   };
-  const save = () => {
-    const unsent = items.filter((item) => item.state !== "accepted");
-    store(
-      key,
-      unsent.length === 0 ? "" : JSON.stringify(unsent.map(({ clientId, content }) => ({ clientId, content }))),
-    );
-  };
-  const change = (clientId: string, fields: Partial<OutboxItem>) => {
+  const change = (clientId: string, fields: Pick<OutboxItem, "state" | "error">) => {
     setItems((item) => item.clientId === clientId, fields);
-    save();
+    if (fields.state === "accepted") store(itemKey(sessionId, clientId), "");
   };
   const discard = (clientId: string) => {
     setItems((all) => all.filter((item) => item.clientId !== clientId));
-    save();
+    store(itemKey(sessionId, clientId), "");
   };
 
   async function pump(delay_ms = first_retry_ms): Promise<void> {
     if (busy || closed) return;
-    const next = items.find((item) => item.state === "sending" || item.state === "retrying");
+    const next = items.find((item) => item.state !== "accepted" && item.state !== "refused");
     if (!next) return;
     const { clientId, content } = next;
     busy = true;
@@ -70,34 +66,36 @@ export function createOutbox(sessionId: string, post: Post = api.send): Outbox {
       change(clientId, { state: "accepted", error: null });
       later(() => discard(clientId), linger_ms);
     } catch (error) {
-      if (error instanceof NetworkError) {
-        change(clientId, { state: "retrying", error: sentence(error) });
-        wait_ms = delay_ms;
-      } else {
-        change(clientId, { state: "refused", error: sentence(error) });
-      }
+      const state = afterFailure(error);
+      // That nobody answers is what `offline` says already.
+      change(clientId, { state, error: state === "offline" ? null : sentence(error) });
+      if (state !== "refused") wait_ms = delay_ms;
     }
     busy = false;
     if (wait_ms === 0) void pump();
     else later(() => void pump(Math.min(delay_ms * 2, longest_retry_ms)), wait_ms);
   }
 
+  const hurry = () => void pump();
+  window.addEventListener("online", hurry);
   void pump();
   return {
     items,
     send(content) {
       const item: OutboxItem = { clientId: newClientId(), content, state: "sending", error: null };
       setItems(items.length, item);
-      save();
+      keep(sessionId, item.clientId, content);
       void pump();
     },
     retry(clientId) {
       change(clientId, { state: "sending", error: null });
       void pump();
     },
+    hurry,
     discard,
     close() {
       closed = true;
+      window.removeEventListener("online", hurry);
       for (const timer of timers) clearTimeout(timer);
     },
   };
@@ -105,7 +103,13 @@ export function createOutbox(sessionId: string, post: Post = api.send): Outbox {
 
 /** Leaves a message for a session that is opened next. */
 export function queueFirst(sessionId: string, content: string): void {
-  store(`outbox.${sessionId}`, JSON.stringify([{ clientId: newClientId(), content }]));
+  keep(sessionId, newClientId(), content);
+}
+
+/** The disk is full, or the server is on its way out or in: nothing was stored, and later it may be. */
+function afterFailure(error: unknown): "offline" | "postponed" | "refused" {
+  if (error instanceof NetworkError) return "offline";
+  return error instanceof ApiError && [429, 503, 507].includes(error.status) ? "postponed" : "refused";
 }
 
 /** `randomUUID` exists only on pages that came over TLS or from this machine; a phone at home has neither. */
@@ -118,11 +122,33 @@ function newClientId(): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }
 
-function readItems(key: string): OutboxItem[] {
+const itemKey = (sessionId: string, clientId: string) => `outbox.${sessionId}.${clientId}`;
+
+interface Kept {
+  clientId: string;
+  content: string;
+  at: number;
+}
+
+let lastAt = 0;
+
+function keep(sessionId: string, clientId: string, content: string): void {
+  // Two messages of one millisecond keep their order.
+  lastAt = Math.max(lastAt + 1, Date.now());
+  store(itemKey(sessionId, clientId), JSON.stringify({ clientId, content, at: lastAt } satisfies Kept));
+}
+
+function readItems(sessionId: string): OutboxItem[] {
+  return storedKeys(itemKey(sessionId, ""))
+    .flatMap((key) => readKept(key) ?? [])
+    .sort((a, b) => a.at - b.at)
+    .map(({ clientId, content }) => ({ clientId, content, state: "sending", error: null }));
+}
+
+function readKept(key: string): Kept | null {
   try {
-    const saved = JSON.parse(readStored(key) ?? "[]") as { clientId: string; content: string }[];
-    return saved.map(({ clientId, content }) => ({ clientId, content, state: "sending", error: null }));
+    return JSON.parse(readStored(key) ?? "null");
   } catch {
-    return [];
+    return null;
   }
 }

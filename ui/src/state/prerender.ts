@@ -52,7 +52,7 @@ export function createPrerender(options: PrerenderOptions): Prerender {
     notBefore = Date.now() + pause_ms;
     try {
       const message = await options.fetch(id);
-      if (!closed && message.html !== undefined) options.onRendered(id, message.html, message.content.length);
+      if (!closed && message.html != null) options.onRendered(id, message.html, message.content.length);
     } catch (error) {
       // A message that the server refuses to render stays plain text.
       if (error instanceof NetworkError) {

@@ -129,9 +129,9 @@ describe("events", () => {
   it("a snapshot tells how a turn failed, and live its error tells it once", () => {
     const failed: StreamEvent = { event: "turn", data: { turn_id: "t", state: "failed", reason: "no answer" } };
     const error: StreamEvent = { event: "error", data: { turn_id: "t", code: "model", message: "no answer" } };
-    const messages = (state: SessionState) => state.entries.map((entry) => entry.kind === "error" && entry.message);
-    expect(messages(fold([failed, ready]))).toEqual(["no answer"]);
-    expect(messages(fold([ready, turn("running"), error, failed]))).toEqual(["no answer"]);
+    const ending = { kind: "ending", id: "ending:t", turnId: "t", state: "failed", text: "no answer" };
+    expect(fold([failed, ready]).entries).toEqual([ending]);
+    expect(fold([ready, turn("running"), error, failed]).entries).toEqual([ending]);
   });
 
   it("what waited for an answer is gone when its turn is over", () => {

@@ -4,6 +4,7 @@
 import type { EventData, EventName, Message, StreamEvent, ToolCall } from "../api/types";
 import { addText, addUpdate, newFlow } from "./flow";
 import { emptyState, findMessage, type MessageEntry, type SessionState, type StreamingToolCall } from "./model";
+import { checkLogin, endLogin, receiveError, receiveNotice, tellEnding } from "./notices";
 import { append, newText, unseen, wholeText } from "./text";
 
 /** `gap`: something before this event is missing, and only a fresh snapshot helps. */
@@ -44,13 +45,15 @@ const handlers: Handlers = {
     if (!state.confirms.some((confirm) => confirm.id === call.id)) state.confirms.push(call);
     return "ok";
   },
-  "tool-result"(state, { id, name, content, display, is_error, artifact_id }) {
-    const call = ensureCall(state, { id, name, arguments: "" });
-    finishCall(state, call, content, display, is_error, artifact_id);
+  "tool-result"(state, result) {
+    const call = ensureCall(state, { id: result.id, name: result.name, arguments: "" });
+    finishCall(state, call, result);
     return "ok";
   },
   "copilot-delta"(state, { tool_call_id, session_name, offset, content }) {
     const flow = ensureFlow(state, tool_call_id, session_name);
+    // A snapshot names open calls with what they have said, which may be nothing.
+    if (content !== "") endLogin(state);
     return addText(flow, offset, content) ? "ok" : "gap";
   },
   "copilot-done"(state, { tool_call_id, session_name, summary, stop_reason }) {
@@ -60,6 +63,7 @@ const handlers: Handlers = {
   },
   "agent-update"(state, { tool_call_id, session_name, offset, update }) {
     addUpdate(ensureFlow(state, tool_call_id, session_name), offset, update);
+    endLogin(state);
     return "ok";
   },
   "permission-request"(state, request) {
@@ -75,6 +79,7 @@ const handlers: Handlers = {
     // A snapshot names the calls that are still open after this.
     if (!goesOn) abandonOpenCalls(state);
     state.cancelling = turn.state === "running" && turn.reason === "cancelling";
+    state.lastTurn = turn.turn_id;
     if (turn.state === "running") {
       state.runningTurn = turn.turn_id;
       return "ok";
@@ -83,8 +88,8 @@ const handlers: Handlers = {
     state.confirms = [];
     state.permissions = [];
     endStreaming(state);
-    // Live, an event of its own has said so already.
-    if (!state.ready) tellEnding(state, turn);
+    endLogin(state);
+    tellEnding(state, turn);
     return "ok";
   },
   queue(state, { items }) {
@@ -96,11 +101,13 @@ const handlers: Handlers = {
     return "ok";
   },
   notice(state, notice) {
-    state.entries.push({ kind: "notice", id: nextId(state, "notice"), notice });
+    receiveNotice(state, notice);
     return "ok";
   },
   session(state, change) {
-    Object.assign(state.session, change);
+    for (const [field, value] of Object.entries(change)) {
+      if (value !== null) Object.assign(state.session, { [field]: value });
+    }
     return "ok";
   },
   "review-artifact"(state, artifact) {
@@ -117,13 +124,14 @@ const handlers: Handlers = {
     if (entry) finishMessage(entry, html);
     return "ok";
   },
-  error(state, { message }) {
-    state.entries.push({ kind: "error", id: nextId(state, "error"), message });
+  error(state, error) {
+    receiveError(state, error);
     return "ok";
   },
   ready(state) {
     state.ready = true;
     if (state.runningTurn === null) abandonOpenCalls(state);
+    checkLogin(state);
     return "ok";
   },
   reset(state) {
@@ -134,6 +142,7 @@ const handlers: Handlers = {
 
 function receiveMessage(state: SessionState, message: Message): Outcome {
   state.oldestMessage ??= message.id;
+  if (message.turn_id != null) state.lastTurn = message.turn_id;
   if (message.role === "tool") {
     receiveToolMessage(state, message);
     return "ok";
@@ -152,6 +161,7 @@ function receiveMessage(state: SessionState, message: Message): Outcome {
     }
     entry.createdAt = message.created_at;
     entry.clientId = message.client_id ?? null;
+    entry.turnId = message.turn_id ?? null;
     finishMessage(entry, message.html);
   }
   for (const call of message.tool_calls ?? []) ensureCall(state, call);
@@ -159,7 +169,7 @@ function receiveMessage(state: SessionState, message: Message): Outcome {
 }
 
 function receiveToolMessage(state: SessionState, message: Message): void {
-  if (message.tool_call_id === undefined) return;
+  if (message.tool_call_id == null) return;
   const { delegation, display, content } = message;
   const name = delegation ? "copilot_agent" : "tool";
   const call = ensureCall(state, { id: message.tool_call_id, name, arguments: "" });
@@ -171,29 +181,25 @@ function receiveToolMessage(state: SessionState, message: Message): void {
     call.copilotSessionName = delegation.session_name;
     call.copilotDone = { stopReason: delegation.stop_reason, summary: delegation.summary };
   }
-  finishCall(state, call, content, display, message.is_error ?? false, message.artifact_id);
+  finishCall(state, call, message);
 }
 
-function finishCall(
-  state: SessionState,
-  call: StreamingToolCall,
-  content: string,
-  display: string | undefined,
-  isError: boolean,
-  artifactId: string | undefined,
-): void {
+type Result = Pick<Message, "content" | "display" | "is_error" | "artifact_id">;
+
+function finishCall(state: SessionState, call: StreamingToolCall, result: Result): void {
+  const { content, display, is_error, artifact_id } = result;
   call.result = content;
   call.display = display ?? null;
-  call.isError = isError;
-  call.artifactId = artifactId ?? null;
+  call.isError = is_error ?? false;
+  call.artifactId = artifact_id ?? null;
   call.abandoned = false;
-  if (call.copilotStream && call.copilotStream.length === 0 && display !== undefined) {
+  if (call.copilotStream && call.copilotStream.length === 0 && display != null) {
     addText(call.copilotStream, 0, display);
   }
   state.confirms = state.confirms.filter((confirm) => confirm.id !== call.id);
   state.permissions = state.permissions.filter((request) => request.tool_call_id !== call.id);
-  if (artifactId !== undefined) {
-    const loose = state.entries.findLastIndex((entry) => entry.kind === "artifact" && entry.id === artifactId);
+  if (artifact_id != null) {
+    const loose = state.entries.findLastIndex((entry) => entry.kind === "artifact" && entry.id === artifact_id);
     if (loose >= 0) state.entries.splice(loose, 1);
   }
 }
@@ -206,12 +212,23 @@ function newMessage(
   streaming: boolean,
 ): MessageEntry {
   const text = newText(state.epoch, content);
-  return { kind: "message", id, role, text, html: null, htmlLength: 0, createdAt: null, clientId: null, streaming };
+  return {
+    kind: "message",
+    id,
+    role,
+    text,
+    html: null,
+    htmlLength: 0,
+    createdAt: null,
+    clientId: null,
+    turnId: null,
+    streaming,
+  };
 }
 
-function finishMessage(entry: MessageEntry, html: string | undefined): void {
+function finishMessage(entry: MessageEntry, html: string | null | undefined): void {
   entry.streaming = false;
-  if (html === undefined) return;
+  if (html == null) return;
   entry.html = html;
   entry.htmlLength = entry.text.length;
 }
@@ -239,6 +256,7 @@ function ensureCall(state: SessionState, { id, name, arguments: args }: ToolCall
     copilotDone: null,
     copilotSessionName: null,
     abandoned: false,
+    recovered: false,
   };
   return state.calls[id];
 }
@@ -255,18 +273,6 @@ function ensureFlow(state: SessionState, id: string, sessionName: string) {
   return call.copilotStream;
 }
 
-/** A snapshot has no notices and no errors; how a turn ended is all that tells of them. */
-function tellEnding(state: SessionState, turn: EventData["turn"]): void {
-  const reason = turn.reason ?? "";
-  if (turn.state === "cancelled") {
-    const notice = { code: "cancelled", level: "info", title: "Stopped", text: reason };
-    state.entries.push({ kind: "notice", id: `ending:${turn.turn_id}`, notice });
-  } else if (turn.state !== "completed") {
-    const message = reason || `This turn ended: ${turn.state}.`;
-    state.entries.push({ kind: "error", id: `ending:${turn.turn_id}`, message });
-  }
-}
-
 function endStreaming(state: SessionState): void {
   // Only the latest text can still be open.
   const entry = state.entries.findLast((entry): entry is MessageEntry => entry.kind === "message");
@@ -277,9 +283,4 @@ function abandonOpenCalls(state: SessionState): void {
   for (const call of Object.values(state.calls)) {
     if (call.result === null) call.abandoned = true;
   }
-}
-
-function nextId(state: SessionState, kind: string): string {
-  state.counter += 1;
-  return `${kind}:${state.epoch}:${state.counter}`;
 }

@@ -21,3 +21,17 @@ export function store(key: string, value: string): void {
     memory.set(key, value);
   }
 }
+
+/** The names that begin with `start`. */
+export function storedKeys(start: string): string[] {
+  const keys = new Set([...memory.keys()].filter((key) => key.startsWith(start)));
+  try {
+    for (let index = 0; index < localStorage.length; index++) {
+      const key = localStorage.key(index) ?? "";
+      if (key.startsWith(prefix + start)) keys.add(key.slice(prefix.length));
+    }
+  } catch {
+    // Nothing is stored that could be listed.
+  }
+  return [...keys];
+}

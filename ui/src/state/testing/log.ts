@@ -97,7 +97,7 @@ export function makeLog(random: Random, turns = 3): StreamEvent[] {
       if (below(3) > 0) speak(id("message"));
       if (below(2) === 0) delegation();
       else plainCall(turn);
-      const waiting: QueueItem = { message_id: id("message"), content: word(), created_at: time };
+      const waiting: QueueItem = { message_id: id("message"), turn_id: id("turn"), content: word(), created_at: time };
       if (below(3) === 0) emit({ event: "queue", data: { items: [waiting] } });
     }
     const message_id = id("message");

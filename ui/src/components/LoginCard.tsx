@@ -1,0 +1,68 @@
+import { createSignal, Show } from "solid-js";
+import { api, sentence } from "../api/client";
+import type { NeededLogin } from "../state/model";
+import { Icon } from "./Icon";
+import { LoginDialog } from "./LoginDialog";
+import { Spinner } from "./Spinner";
+
+interface LoginCardProps {
+  login: NeededLogin;
+  agent: string;
+  /** Somebody has logged in, or says so. */
+  onTried(): void;
+}
+
+/** The agent waits until somebody has logged it in. */
+export function LoginCard(props: LoginCardProps) {
+  const [dialog, setDialog] = createSignal(false);
+  const [busy, setBusy] = createSignal(false);
+  const [error, setError] = createSignal<string | null>(null);
+  const tryAgain = async () => {
+    setBusy(true);
+    setError(null);
+    try {
+      await api.loggedIn(props.agent);
+      props.onTried();
+    } catch (reason) {
+      setError(sentence(reason));
+    }
+    setBusy(false);
+  };
+  return (
+    <article class="card approval login" tabindex="-1" aria-label="Login required">
+      <h2>
+        <Icon name="key" />
+        <span>{props.login.again ? "Still not logged in" : "Login required"}</span>
+      </h2>
+      <p class="card-text">{props.login.text}</p>
+      <p class="card-meta">Your message waits and is sent as soon as the agent can work.</p>
+      <Show when={error()}>
+        {(message) => (
+          <p class="inline-error" role="alert">
+            {message()}
+          </p>
+        )}
+      </Show>
+      <Show
+        when={!props.login.trying}
+        fallback={
+          <p class="log-hint" role="status">
+            <Spinner /> Trying again…
+          </p>
+        }
+      >
+        <div class="card-actions">
+          <button type="button" class="button primary" onClick={() => setDialog(true)}>
+            Log in
+          </button>
+          <button type="button" class="button" disabled={busy()} onClick={tryAgain}>
+            I have logged in, try again
+          </button>
+        </div>
+      </Show>
+      <Show when={dialog()}>
+        <LoginDialog agent={props.agent} onFinished={() => props.onTried()} onClose={() => setDialog(false)} />
+      </Show>
+    </article>
+  );
+}

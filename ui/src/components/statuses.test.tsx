@@ -1,0 +1,81 @@
+// The small views that tell how things stand: the connection, unsent messages, how a turn ended, notices.
+
+import { createSignal } from "solid-js";
+import { render } from "solid-js/web";
+import { afterEach, expect, it, vi } from "vitest";
+import type { EndingEntry } from "../state/model";
+import type { Break } from "../state/openSession";
+import type { Outbox, OutboxItem } from "../state/outbox";
+import { ConnectionStatus } from "./ConnectionStatus";
+import { EndingView } from "./EndingView";
+import { NoticeView } from "./NoticeView";
+import { OutboxList } from "./OutboxList";
+
+let dispose = () => {};
+afterEach(() => {
+  dispose();
+  document.body.replaceChildren();
+});
+const mount = (view: Parameters<typeof render>[0]) => {
+  dispose = render(view, document.body);
+};
+const text = () => document.body.textContent ?? "";
+const button = (name: string) => [...document.querySelectorAll("button")].find((one) => one.textContent === name);
+
+it("a long break says since when, how many tries, and that nothing is lost", () => {
+  const [broken, setBroken] = createSignal<Break | null>(null);
+  mount(() => <ConnectionStatus broken={broken()} />);
+  expect(text()).toBe("");
+  setBroken({ since: new Date(2026, 0, 1, 14, 3, 5), tries: 3 });
+  expect(text()).toMatch(/Reconnecting… No connection since .*0?[23]:03:05/);
+  expect(text()).toContain("Your unsent messages are kept.");
+  expect(text()).toContain("3 tries so far");
+  expect(document.querySelector('[role="status"]')?.textContent).not.toContain("tries");
+});
+
+it("an unsent message says why, and can be tried at once or withdrawn", () => {
+  const item: OutboxItem = { clientId: "a", content: "hello", state: "offline", error: null };
+  const [items, setItems] = createSignal([item]);
+  const outbox = { retry: vi.fn(), discard: vi.fn() };
+  mount(() => <OutboxList outbox={{ ...outbox, items: items() } as unknown as Outbox} />);
+  expect(text()).toContain("not sent yet — waiting for the connection");
+  button("Try now")?.click();
+  button("Withdraw")?.click();
+  expect(outbox.retry).toHaveBeenCalledWith("a");
+  expect(outbox.discard).toHaveBeenCalledWith("a");
+  setItems([{ ...item, state: "postponed", error: "the disk is full" }]);
+  expect(document.querySelector('[role="alert"]')?.textContent).toBe("the disk is full");
+  setItems([{ ...item, state: "sending" }]);
+  expect(button("Withdraw")).toBeUndefined();
+});
+
+it("a turn that was interrupted says what is certain and offers to go on or to send again", () => {
+  const ending: EndingEntry = { kind: "ending", id: "e", turnId: "t", state: "interrupted", text: "the agent ended" };
+  const onSend = vi.fn();
+  const [resume, setResume] = createSignal<{ goOn: string | null; again: string | null } | null>({
+    goOn: "@api Continue with what you were doing.",
+    again: "do it",
+  });
+  mount(() => <EndingView ending={ending} resume={resume()} onSend={onSend} />);
+  expect(document.querySelector('[role="alert"]')?.textContent).toBe("Interrupted. the agent ended");
+  button("Continue")?.click();
+  button("Send again")?.click();
+  expect(onSend.mock.calls).toEqual([["@api Continue with what you were doing."], ["do it"]]);
+  setResume(null);
+  expect(document.querySelector("button")).toBeNull();
+});
+
+it("a lost session keeps its exact words, and a restored one stays quiet", () => {
+  const lost =
+    "The previous Copilot session could not be restored. A new session has been started. Your conversation history in VoxPilot is intact.";
+  mount(() => (
+    <>
+      <NoticeView notice={{ code: "session_lost", level: "warning", title: "Session history lost", text: lost }} />
+      <NoticeView notice={{ code: "session_restored", level: "info", title: "Session restored", text: "goes on" }} />
+    </>
+  ));
+  const [warning, info] = document.querySelectorAll(".notice");
+  expect(warning?.textContent).toBe(`Session history lost ${lost}`);
+  expect(warning?.classList.contains("warning")).toBe(true);
+  expect(info?.classList.contains("quiet")).toBe(true);
+});

@@ -1,0 +1,69 @@
+// What the server says about a session beside its conversation: notices, how turns ended, and that somebody must log in.
+// The same word twice in a turn is one entry, whether it came live, in a snapshot or both.
+
+import type { EventData, Notice } from "../api/types";
+import { isOpenDelegation, sessionName } from "./delegation";
+import type { EndingEntry, Entry, SessionState } from "./model";
+
+export function receiveNotice(state: SessionState, notice: Notice): void {
+  if (notice.code === "recovered") markRecovered(state, notice.session_name ?? "");
+  const id = noticeId(state, notice);
+  if (notice.code === "auth_required") {
+    const again = state.login?.trying === true;
+    state.login = { turnId: state.lastTurn, noticeId: id, text: notice.text, again, trying: false };
+  }
+  putLast(state, { kind: "notice", id, notice });
+}
+
+function noticeId({ lastTurn }: SessionState, { code, session_name, text }: Notice): string {
+  // Of several attempts only the latest is of interest.
+  const detail = code === "model_retry" ? "" : text;
+  return ["notice", lastTurn ?? "", code, session_name ?? "", detail].join(":");
+}
+
+export function receiveError(state: SessionState, { turn_id, message }: EventData["error"]): void {
+  if (turn_id == null) putLast(state, { kind: "error", id: `error:${state.lastTurn}:${message}`, message });
+  else putEnding(state, { turnId: turn_id, state: "failed", text: message });
+}
+
+/** A snapshot has no errors: how a turn ended is all that tells of them. Live, both come. */
+export function tellEnding(state: SessionState, { turn_id, state: ending, reason }: EventData["turn"]): void {
+  if (ending === "completed" || ending === "running") return;
+  if (ending !== "cancelled") {
+    putEnding(state, { turnId: turn_id, state: ending, text: reason ?? "" });
+  } else if (!state.ready) {
+    const text = "This turn was stopped. What was done until then is kept.";
+    receiveNotice(state, { code: "cancelled", level: "info", title: "Stopped", text });
+  }
+}
+
+function putEnding(state: SessionState, ending: Pick<EndingEntry, "turnId" | "state" | "text">): void {
+  const id = `ending:${ending.turnId}`;
+  const known = state.entries.findLast((entry): entry is EndingEntry => entry.id === id);
+  if (known) Object.assign(known, { state: ending.state, text: ending.text || known.text });
+  else state.entries.push({ kind: "ending", id, ...ending });
+}
+
+function putLast(state: SessionState, entry: Entry): void {
+  const known = state.entries.findLastIndex(({ id }) => id === entry.id);
+  if (known >= 0) state.entries.splice(known, 1);
+  state.entries.push(entry);
+}
+
+function markRecovered(state: SessionState, name: string): void {
+  for (const call of Object.values(state.calls)) {
+    if (isOpenDelegation(call) && sessionName(call) === name) call.recovered = true;
+  }
+}
+
+/** An agent that works is logged in. */
+export function endLogin(state: SessionState): void {
+  if (state.login !== null) state.login = null;
+}
+
+/** After a snapshot: a login is needed only while a prompt of the running turn waits for it. */
+export function checkLogin(state: SessionState): void {
+  if (state.login === null) return;
+  const waits = Object.values(state.calls).some(isOpenDelegation);
+  if (!waits || state.runningTurn === null || state.runningTurn !== state.login.turnId) endLogin(state);
+}
