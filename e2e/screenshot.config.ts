@@ -9,5 +9,5 @@ export default defineConfig({
   globalSetup: "./harness/prepare.ts",
   workers: 1,
   reporter: [["list"]],
-  use: { ...chromium, viewport: { width: 1280, height: 800 }, colorScheme: "light", reducedMotion: "reduce" },
+  use: { ...chromium, viewport: { width: 1280, height: 980 }, colorScheme: "light", reducedMotion: "reduce" },
 });

@@ -10,21 +10,13 @@ pub fn count(text: &str) -> usize {
 const makefile = `test:
 	@echo 'running 4 tests'
 	@echo 'test result: ok. 4 passed; 0 failed'
-docs:
-	@echo 'Reading docs/counting.md'
-	@echo 'Checking 3 links'
+bench:
+	@echo 'count/1000 lines  12.4 us'
 	@sleep 60
 `;
 const fix =
   "In src/count.rs, replace `text.lines().count()` with `text.lines().filter(|line| !line.trim().is_empty()).count()`, then run `make test`";
-const write = `Create docs/counting.md with:
-\`\`\`
-# What counts
-
-An entry is a line with something in it.
-Blank lines do not count.
-\`\`\`
-then run \`make docs\``;
+const measure = "List the files in src, then run `make bench`";
 const summary = `Done. \`count\` skips blank lines now, and all four tests pass:
 
 \`\`\`rust
@@ -38,7 +30,7 @@ const delegate = (prompt: string, session_name: string): Rule["reply"] => ({
 const script: Rule[] = [
   { when: { last_user_contains: "blank", has_tool_result: true }, reply: { text: summary } },
   { when: { last_user_contains: "blank" }, reply: delegate(fix, "fix") },
-  { when: { last_user_contains: "Document" }, reply: delegate(write, "docs") },
+  { when: { last_user_contains: "fast" }, reply: delegate(measure, "bench") },
 ];
 test.use({ setup: { script, files: { "src/count.rs": before, Makefile: makefile } } });
 
@@ -57,11 +49,11 @@ test("the picture of the documentation", async ({ cockpit, page, server }) => {
   await cockpit.send("A review comment says that blank lines should not count as entries. Please fix it.");
   await cockpit.copilot("fix").expectEnded("done");
   await cockpit.expectIdle();
-  await cockpit.send("Document that rule, please.");
-  const docs = cockpit.copilot("docs");
-  await docs.expectRunning();
-  await expect(docs.stream).toContainText("Blank lines do not count.");
-  await expect(docs.stream.locator(".agent-call", { hasText: "make docs" })).toBeVisible();
+  await cockpit.send("Is it as fast as before?");
+  const bench = cockpit.copilot("bench");
+  await bench.expectRunning();
+  const call = bench.stream.locator(".agent-call", { hasText: "make bench" });
+  await expect(call.getByRole("img", { name: "in progress" })).toBeVisible();
   await page.mouse.move(0, 0);
   await page.screenshot({ path: resolve(import.meta.dirname, "../../docs/screenshot.png") });
   await cockpit.stop.click();
