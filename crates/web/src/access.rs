@@ -13,7 +13,7 @@ use axum::routing::get;
 use serde::Deserialize;
 
 use crate::App;
-use crate::error::ApiError;
+use crate::error::{self, ApiError};
 
 const CSP: &str = "default-src 'self'; img-src 'self' data: blob:; style-src 'self'; script-src 'self'; connect-src 'self'; \
                    object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
@@ -84,10 +84,12 @@ pub async fn guard(State(app): State<App>, request: Request, next: Next) -> Resp
     }
     let path = request.uri().path();
     let open = path == "/api/health" || path == "/login";
+    let api = path.starts_with("/api/");
     if open || app.access.is_let_in(headers) {
-        return next.run(request).await;
+        let response = next.run(request).await;
+        return if api { error::shaped(response) } else { response };
     }
-    if path.starts_with("/api/") {
+    if api {
         let message = "access denied: open the link that the server printed, or send its token as a bearer";
         return ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", message).into_response();
     }

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
-use axum::http::StatusCode;
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use engine::Refusal;
 use serde::Serialize;
@@ -89,6 +89,26 @@ impl From<QueryRejection> for ApiError {
     fn from(rejection: QueryRejection) -> ApiError {
         invalid(rejection.body_text())
     }
+}
+
+/// Gives the errors that the framework makes by itself (no such method, a body too large) the form that all others have.
+pub fn shaped(response: Response) -> Response {
+    let status = response.status();
+    let is_json = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
+    if is_json || !(status.is_client_error() || status.is_server_error()) {
+        return response;
+    }
+    let (code, message) = match status {
+        StatusCode::NOT_FOUND => ("not_found", "there is no such call"),
+        StatusCode::METHOD_NOT_ALLOWED => ("method_not_allowed", "this call does not know that method"),
+        StatusCode::PAYLOAD_TOO_LARGE => ("too_large", "the body is too large"),
+        _ => ("invalid", "the request makes no sense"),
+    };
+    let mut error = ApiError::new(status, code, message).into_response();
+    if let Some(allowed) = response.headers().get(header::ALLOW) {
+        error.headers_mut().insert(header::ALLOW, allowed.clone());
+    }
+    error
 }
 
 impl IntoResponse for ApiError {
