@@ -1,0 +1,20 @@
+//! The app as its clients see it: everything real but the two peers, the model and the agent. One file a route.
+
+#![allow(clippy::unwrap_used)]
+
+mod access;
+mod agent_faults;
+mod agents;
+mod artifacts;
+mod cancel;
+mod confirm;
+mod health;
+mod messages;
+mod model_faults;
+mod openapi;
+mod permissions;
+mod queue;
+mod rig;
+mod sessions;
+mod stream;
+mod tools;

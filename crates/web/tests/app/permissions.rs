@@ -1,0 +1,84 @@
+//! `POST /api/sessions/{id}/permissions/{request_id}`
+
+use serde_json::json;
+
+use crate::rig::{Rig, SOON, of_kind, only};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_answers_once() {
+    let rig = Rig::replies([]).await;
+    let session = rig.relay().await;
+    let mut client = rig.watch(&session).await;
+    rig.say(&session, "ask").await;
+    let request = client.until("permission", SOON, |event| event.kind == "permission-request").await.data;
+    assert_eq!((&request["title"], &request["kind"], &request["command"]), (&json!("Say 1"), &json!("execute"), &json!("echo 1")));
+    let path = format!("/api/sessions/{session}/permissions/{}", request["request_id"].as_str().unwrap());
+    rig.post(&path, json!({ "option_id": "perhaps" })).await.refuses(422, "invalid");
+    rig.post(&path, json!({ "option": "yes" })).await.refuses(422, "invalid");
+    for other in ["00000000-0000-0000-0000-000000000000", "garbage"] {
+        let path = format!("/api/sessions/{session}/permissions/{other}");
+        rig.post(&path, json!({ "option_id": "yes" })).await.refuses(409, "conflict");
+    }
+    let answers = futures::future::join_all((0..4).map(|_| rig.post(&path, json!({ "option_id": "yes" })))).await;
+    let mut statuses: Vec<_> = answers.iter().map(|answer| answer.status).collect();
+    statuses.sort_unstable();
+    assert_eq!(statuses, [202, 409, 409, 409]);
+    assert_eq!(client.turn_end(SOON).await, "completed");
+    let resolved = only(&client, "permission-resolved");
+    assert_eq!((&resolved["option_id"], &resolved["by"]), (&json!("yes"), &json!("person")));
+    assert!(client.seen.agent_text("main").contains(r#""optionId":"yes""#), "{}", client.seen.tail());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn three_at_once_are_answered_each_by_its_own() {
+    let rig = Rig::replies([]).await;
+    let session = rig.relay().await;
+    let mut client = rig.watch(&session).await;
+    rig.say(&session, "ask3").await;
+    for _ in 0..3 {
+        client.until("permission", SOON, |event| event.kind == "permission-request").await;
+    }
+    assert_eq!(of_kind(&rig.watch(&session).await, "permission-request").len(), 3);
+    let requests: Vec<_> = of_kind(&client, "permission-request").iter().map(|event| event.data.clone()).collect();
+    for (request, option) in requests.iter().zip(["yes", "no", "always"]).rev() {
+        let path = format!("/api/sessions/{session}/permissions/{}", request["request_id"].as_str().unwrap());
+        assert_eq!(rig.post(&path, json!({ "option_id": option })).await.status, 202);
+    }
+    assert_eq!(client.turn_end(SOON).await, "completed");
+    let text = client.seen.agent_text("main");
+    let told: Vec<_> = text.lines().map(|line| ["yes", "no", "always"].into_iter().find(|option| line.contains(&format!("\"{option}\"")))).collect();
+    assert_eq!(told, [Some("yes"), Some("no"), Some("always")], "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_policy_answers_by_itself() {
+    let rig = Rig::replies([]).await;
+    for (policy, option) in [("auto", "yes"), ("deny", "no")] {
+        let session = rig.session_with(json!({ "model": "relay", "permission_policy": policy })).await;
+        let (state, client) = rig.turn(&session, "ask").await;
+        assert_eq!(state, "completed");
+        assert!(of_kind(&client, "permission-request").is_empty(), "{policy}");
+        assert!(client.seen.agent_text("main").contains(&format!("\"{option}\"")), "{policy}: {}", client.seen.tail());
+    }
+    let session = rig.session_with(json!({ "model": "relay", "permission_policy": "read-only" })).await;
+    let mut client = rig.watch(&session).await;
+    rig.say(&session, "ask").await;
+    client.until("permission", SOON, |event| event.kind == "permission-request").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stopping_answers_what_is_open() {
+    let rig = Rig::replies([]).await;
+    let session = rig.relay().await;
+    let mut client = rig.watch(&session).await;
+    rig.say(&session, "ask3").await;
+    for _ in 0..3 {
+        client.until("permission", SOON, |event| event.kind == "permission-request").await;
+    }
+    rig.post(&format!("/api/sessions/{session}/cancel"), json!({})).await;
+    assert_eq!(client.turn_end(SOON).await, "cancelled");
+    let resolved = of_kind(&client, "permission-resolved");
+    assert_eq!(resolved.len(), 3);
+    assert!(resolved.iter().all(|event| event.data["by"] == "cancel" && event.data["option_id"].is_null()));
+    assert!(of_kind(&rig.watch(&session).await, "permission-request").is_empty());
+}

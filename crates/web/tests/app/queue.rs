@@ -1,0 +1,68 @@
+//! `/api/sessions/{id}/queue`
+
+use serde_json::json;
+use testkit::model_server::{Gate, Reply};
+
+use crate::rig::{Rig, SOON};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_can_be_read_edited_and_withdrawn_and_runs_in_order() {
+    let gate = Gate::new();
+    let rig = Rig::replies([Reply::text("1").gate(&gate), Reply::text("2"), Reply::text("3")]).await;
+    let session = rig.session().await;
+    let mut client = rig.watch(&session).await;
+    let first = rig.say(&session, "first").await;
+    rig.model.wait_for_requests(1).await;
+    let mut waiting = Vec::new();
+    for content in ["second", "third", "fourth"] {
+        let posted = rig.say(&session, content).await;
+        assert_eq!(posted["queued"], true);
+        waiting.push(posted["message_id"].as_str().unwrap().to_owned());
+    }
+    let path = format!("/api/sessions/{session}/queue");
+    assert_eq!(rig.patch(&format!("{path}/{}", waiting[0]), json!({ "content": "second, edited" })).await.status, 204);
+    assert_eq!(rig.delete(&format!("{path}/{}", waiting[1])).await.status, 204);
+    rig.delete(&format!("{path}/{}", waiting[1])).await.refuses(404, "not_found");
+    rig.patch(&format!("{path}/{}", waiting[1]), json!({ "content": "x" })).await.refuses(404, "not_found");
+    rig.patch(&format!("{path}/{}", waiting[0]), json!({ "content": " " })).await.refuses(422, "invalid");
+    rig.patch(&format!("{path}/{}", waiting[0]), json!({ "text": "x" })).await.refuses(422, "invalid");
+    rig.delete(&format!("{path}/garbage")).await.refuses(404, "not_found");
+    let started = first["message_id"].as_str().unwrap();
+    rig.delete(&format!("{path}/{started}")).await.refuses(404, "not_found");
+    let items = rig.get(&path).await.json()["items"].clone();
+    let contents: Vec<_> = items.as_array().unwrap().iter().map(|item| item["content"].as_str().unwrap()).collect();
+    assert_eq!(contents, ["second, edited", "fourth"]);
+    assert_eq!(rig.get(&format!("/api/sessions/{session}")).await.json()["queue_len"], 2);
+    let shown = client.until("queue", SOON, |event| event.kind == "queue" && event.data["items"].as_array().unwrap().len() == 2).await;
+    assert!(shown.data["items"][0]["message_id"].is_string() && shown.data["items"][0]["created_at"].is_string());
+    gate.open();
+    for _ in 0..3 {
+        assert_eq!(client.turn_end(SOON).await, "completed");
+    }
+    let asked: Vec<_> = rig.model.requests().iter().map(|request| request.last_user()).collect();
+    assert_eq!(asked, ["first", "second, edited", "fourth"]);
+    assert_eq!(rig.get(&path).await.json()["items"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stopping_a_turn_lets_the_next_message_begin() {
+    let rig = Rig::replies([Reply::text("half").stall(), Reply::text("whole")]).await;
+    let session = rig.session().await;
+    let mut client = rig.watch(&session).await;
+    rig.say(&session, "first").await;
+    rig.say(&session, "second").await;
+    client.until("text", SOON, |event| event.kind == "text-delta").await;
+    assert_eq!(rig.post(&format!("/api/sessions/{session}/cancel"), json!({})).await.status, 202);
+    assert_eq!(client.turn_end(SOON).await, "cancelled");
+    assert_eq!(client.turn_end(SOON).await, "completed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_queue_has_a_bound() {
+    let rig = Rig::replies([Reply::new().stall()]).await;
+    let session = rig.session().await;
+    for _ in 0..101 {
+        rig.say(&session, "more").await;
+    }
+    rig.post(&format!("/api/sessions/{session}/messages"), json!({ "content": "too much" })).await.refuses(409, "conflict");
+}

@@ -1,0 +1,248 @@
+//! A server with a scripted model and a faulty agent, and what a test asks of it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use agents::catalogue::{self, Agent, Catalogue};
+use engine::Engine;
+use reqwest::Method;
+use reqwest::header::HeaderMap;
+use serde_json::{Value, json};
+use store::Store;
+use tempfile::TempDir;
+use testkit::client::{Client, Event};
+use testkit::model_server::{ModelServer, Reply, Script};
+use testkit::{faulty_agent, processes};
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+pub const TOKEN: &str = "the-access-secret-0123456789";
+pub const API_KEY: &str = "sk-the-model-key-0123456789";
+/// Far above any healthy test, also on a busy machine.
+pub const SOON: Duration = Duration::from_secs(30);
+
+pub struct Options {
+    pub script: Script,
+    pub confirm_timeout: Duration,
+    pub cancel_timeout: Duration,
+    pub max_iterations: u32,
+    pub agent_env: Vec<(&'static str, &'static str)>,
+    pub tries: u32,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            script: Script::new(),
+            confirm_timeout: SOON,
+            cancel_timeout: SOON,
+            max_iterations: 25,
+            agent_env: Vec::new(),
+            tries: 3,
+        }
+    }
+}
+
+pub struct Rig {
+    pub dir: TempDir,
+    pub model: ModelServer,
+    pub engine: Engine,
+    pub base: String,
+    pub http: reqwest::Client,
+    pub stopping: CancellationToken,
+    _server: JoinSet<std::io::Result<()>>,
+}
+
+/// An answer to a request.
+pub struct Answer {
+    pub status: u16,
+    pub headers: HeaderMap,
+    pub text: String,
+}
+
+impl Answer {
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("not JSON ({error}): {}", self.text))
+    }
+
+    /// Checks that it is a refusal in the form that all of them have, with this status and code.
+    #[track_caller]
+    pub fn refuses(&self, status: u16, code: &str) {
+        assert_eq!(self.status, status, "{}", self.text);
+        let body = self.json();
+        assert_eq!(body["error"]["code"], code, "{body}");
+        assert!(body["error"]["message"].as_str().is_some_and(|message| message.len() > 5), "{body}");
+        assert_eq!(body.as_object().unwrap().len(), 1, "{body}");
+    }
+}
+
+impl Rig {
+    pub async fn replies(replies: impl IntoIterator<Item = Reply>) -> Rig {
+        Rig::start(Options { script: Script::replies(replies), ..Options::default() }).await
+    }
+
+    pub async fn start(mut options: Options) -> Rig {
+        let dir = TempDir::new().unwrap();
+        for name in ["work", "data", "work/sub"] {
+            std::fs::create_dir(dir.path().join(name)).unwrap();
+        }
+        let model = ModelServer::start(std::mem::take(&mut options.script));
+        let store = Store::open(&dir.path().join("data/voxpilot.db"), false).await.unwrap();
+        let settings = settings(dir.path(), &model, &options);
+        let engine = Engine::start(store, settings).await.unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let stopping = CancellationToken::new();
+        let app = web::App::new(engine.clone(), TOKEN.to_owned(), address, stopping.clone());
+        let mut server = JoinSet::new();
+        server.spawn(web::serve(listener, app));
+        Rig { dir, model, engine, base: format!("http://{address}"), http: reqwest::Client::new(), stopping, _server: server }
+    }
+
+    pub async fn send(&self, method: Method, path: &str, body: Option<Value>) -> Answer {
+        let mut request = self.http.request(method, format!("{}{path}", self.base)).bearer_auth(TOKEN);
+        if let Some(body) = body {
+            request = request.json(&body);
+        }
+        answer(request).await
+    }
+
+    pub async fn get(&self, path: &str) -> Answer {
+        self.send(Method::GET, path, None).await
+    }
+
+    pub async fn post(&self, path: &str, body: Value) -> Answer {
+        self.send(Method::POST, path, Some(body)).await
+    }
+
+    pub async fn patch(&self, path: &str, body: Value) -> Answer {
+        self.send(Method::PATCH, path, Some(body)).await
+    }
+
+    pub async fn delete(&self, path: &str) -> Answer {
+        self.send(Method::DELETE, path, None).await
+    }
+
+    /// A new session with the scripted model and the faulty agent.
+    pub async fn session(&self) -> String {
+        self.session_with(json!({})).await
+    }
+
+    /// A new session that talks straight to the agent.
+    pub async fn relay(&self) -> String {
+        self.session_with(json!({ "model": "relay" })).await
+    }
+
+    pub async fn session_with(&self, body: Value) -> String {
+        let answer = self.post("/api/sessions", body).await;
+        assert_eq!(answer.status, 201, "{}", answer.text);
+        answer.json()["id"].as_str().unwrap().to_owned()
+    }
+
+    pub async fn say(&self, session: &str, content: &str) -> Value {
+        let answer = self.post(&format!("/api/sessions/{session}/messages"), json!({ "content": content })).await;
+        assert_eq!(answer.status, 202, "{}", answer.text);
+        answer.json()
+    }
+
+    pub async fn stream(&self, session: &str, cursor: Option<u64>) -> Client {
+        Client::open(&self.http, &self.base, TOKEN, session, cursor).await.unwrap()
+    }
+
+    /// A stream that has caught up with an untouched session.
+    pub async fn watch(&self, session: &str) -> Client {
+        let mut client = self.stream(session, None).await;
+        client.until("ready", SOON, |event| event.kind == "ready").await;
+        client
+    }
+
+    /// Says it and reads to the end of the turn: how it ended, and everything that was seen.
+    pub async fn turn(&self, session: &str, content: &str) -> (String, Client) {
+        let mut client = self.watch(session).await;
+        self.say(session, content).await;
+        let state = client.turn_end(SOON).await;
+        (state, client)
+    }
+}
+
+impl Drop for Rig {
+    fn drop(&mut self) {
+        // Runners outlive their server by design; a test leaves none behind. Each takes its agent along.
+        for process in processes::of_dir(self.dir.path()) {
+            processes::signal(process.pid, "TERM");
+        }
+    }
+}
+
+fn settings(dir: &Path, model: &ModelServer, options: &Options) -> engine::Settings {
+    let exe = faulty_agent::voxpilot_path();
+    let mut env = vec![("FAULTY_LOG".to_owned(), dir.join("agent.log").display().to_string())];
+    env.extend(options.agent_env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+    let faulty = Agent {
+        id: "faulty".to_owned(),
+        title: "Faulty agent".to_owned(),
+        command: faulty_agent::path(),
+        args: Vec::new(),
+        env,
+        login: Vec::new(),
+        token_file: None,
+    };
+    let catalogue = Catalogue::new(catalogue::Settings {
+        copilot_command: "/nowhere/copilot".into(),
+        copilot_home: None,
+        copilot_token_file: None,
+        own_exe: exe.clone(),
+        configured: vec![faulty],
+    });
+    engine::Settings {
+        exe,
+        data_dir: dir.join("data"),
+        work_dir: dir.join("work"),
+        model: "main".to_owned(),
+        endpoint: model::Settings::Endpoint {
+            model: "main".to_owned(),
+            base_url: Some(model.base_url()),
+            api_key: Some(API_KEY.into()),
+            provider: None,
+        },
+        model_tuning: model::Tuning { first_backoff_ms: 1, stall_ms: 1500, tries: options.tries },
+        max_iterations: options.max_iterations,
+        default_agent: "faulty".to_owned(),
+        catalogue,
+        environment: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()), ("HOME".into(), dir.into())],
+        permission_policy: None,
+        durability: agents::Durability::Process,
+        agent_ttl: Duration::from_secs(120),
+        term_grace_ms: 200,
+        confirm_timeout: options.confirm_timeout,
+        cancel_timeout: options.cancel_timeout,
+        deadlines: agents::Deadlines::default(),
+    }
+}
+
+pub async fn answer(request: reqwest::RequestBuilder) -> Answer {
+    let response = request.timeout(SOON).send().await.unwrap();
+    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    Answer { status, headers, text: response.text().await.unwrap() }
+}
+
+/// An answer of the model that delegates these prompts: session name and prompt.
+pub fn delegate(prompts: &[(&str, &str)]) -> Reply {
+    let call = |(name, prompt): &(&str, &str)| {
+        testkit::model_server::ToolCall::new("copilot_agent", json!({ "prompt": prompt, "session_name": name }))
+    };
+    Reply::tool_calls(prompts.iter().map(call))
+}
+
+pub fn of_kind<'a>(client: &'a Client, kind: &'a str) -> Vec<&'a Event> {
+    client.seen.of_kind(kind).collect()
+}
+
+/// The one event of this kind.
+#[track_caller]
+pub fn only<'a>(client: &'a Client, kind: &'a str) -> &'a Value {
+    let found = of_kind(client, kind);
+    assert_eq!(found.len(), 1, "of {kind}:\n{}", client.seen.tail());
+    &found[0].data
+}
