@@ -209,8 +209,9 @@ impl Actor {
     /// A database that refuses (a full disk, say) holds the session up; it never makes it forget.
     async fn store_until_done(&mut self) -> Vec<Effect> {
         let (write, acts) = self.take_write();
+        let write = Arc::new(write);
         let mut told = false;
-        while let Some(error) = self.shared.store.commit(write.clone()).await.err() {
+        while let Some(error) = self.shared.store.commit(Arc::clone(&write)).await.err() {
             match error {
                 store::StoreError::NoSession(_) | store::StoreError::Closed => return Vec::new(),
                 _ if self.shared.stopping().is_cancelled() => return Vec::new(),

@@ -30,9 +30,12 @@ const LOST_TEXT: &str = "The previous Copilot session could not be restored. A n
 pub(crate) enum AgentTask {
     Started { runner: Uuid, outcome: Result<(Connection, mpsc::Receiver<Batch>), String> },
     Opened { runner: Uuid, name: String, outcome: Box<Result<(Open, Option<String>), RpcError>> },
-    Prompted { call_id: String, outcome: Result<(), RpcError> },
+    /// `unsent`: the agent was gone and the prompt is not in its journal, so it was never seen by it.
+    Prompted { job: Job, outcome: Result<(), RpcError>, unsent: bool },
     CancelOverdue { call_id: String },
     Written,
+    /// Nothing of the runner is left.
+    Cleared { runner: Uuid },
 }
 
 impl Actor {
@@ -41,18 +44,19 @@ impl Actor {
         self.host.names.entry(name.clone()).or_default();
         // A prompt that comes after the ones that waited for a login were given up: perhaps somebody has logged in meanwhile.
         self.host.login_needed &= !self.host.jobs.is_empty();
-        self.host.jobs.push(Job { turn_id, call_id, name, prompt });
+        self.host.jobs.push(Job { turn_id, call_id, name, prompt, tries: 0 });
     }
 
     /// Does the next thing that waiting prompts need: a process, an open session, the prompt itself. Called when everything decided
     /// so far is durable, as each of these is an act.
     pub(crate) fn advance(&mut self) {
+        self.clear_agent();
         if self.host.jobs.is_empty() || self.host.login_needed {
             return;
         }
         match &self.host.slot {
             Slot::Down => self.start_agent(),
-            Slot::Starting { .. } => {}
+            Slot::Starting { .. } | Slot::Clearing { .. } => {}
             Slot::Up { .. } if self.host.ending => {}
             // Another agent was chosen meanwhile: this one finishes what it has, and then makes room.
             Slot::Up { .. } if self.host.agent != self.row.agent => {
@@ -169,13 +173,22 @@ impl Actor {
         let agent_session = row.acp_session_id.clone();
         let text = match named.recap.take() {
             Some(recap) => format!("{recap}\n\n{}", job.prompt),
-            None => job.prompt,
+            None => job.prompt.clone(),
         };
         let write_id = job.turn_id.prompt_write(&job.call_id);
+        let dir = self.host.runner().map(|runner| self.shared.settings.runners_dir().join(runner.to_string()));
+        self.host.sending.insert(job.call_id.clone());
         self.tasks.spawn(async move {
             let _ = connection.busy(true).await;
             let outcome = connection.prompt(write_id, &job.call_id, &agent_session, &text).await;
-            TaskEnd::Agent(AgentTask::Prompted { call_id: job.call_id, outcome })
+            let unsent = match (&outcome, dir) {
+                (Err(RpcError::Gone(_)), Some(dir)) => {
+                    let written = tokio::task::spawn_blocking(move || agents::written(&dir)).await.ok().flatten();
+                    written.is_some_and(|written| !written.contains(&write_id))
+                }
+                _ => false,
+            };
+            TaskEnd::Agent(AgentTask::Prompted { job, outcome, unsent })
         });
     }
 
@@ -183,9 +196,10 @@ impl Actor {
         match task {
             AgentTask::Started { runner, outcome } if self.host.runner() == Some(runner) => self.agent_started(runner, outcome),
             AgentTask::Opened { runner, name, outcome } if self.host.runner() == Some(runner) => self.session_opened(&name, *outcome),
-            AgentTask::Prompted { call_id, outcome: Err(error) } => self.prompt_failed(call_id, &error),
+            AgentTask::Prompted { job, outcome, unsent } => self.prompted(job, outcome, unsent),
             AgentTask::CancelOverdue { call_id } => self.cancel_overdue(call_id),
-            AgentTask::Started { .. } | AgentTask::Opened { .. } | AgentTask::Prompted { .. } | AgentTask::Written => {}
+            AgentTask::Cleared { runner } => self.agent_cleared(runner),
+            AgentTask::Started { .. } | AgentTask::Opened { .. } | AgentTask::Written => {}
         }
     }
 
@@ -201,9 +215,8 @@ impl Actor {
             }
             Err(message) => {
                 tracing::warn!(session = %self.id, %runner, agent = self.row.agent, message, "the agent did not start");
-                self.host.slot = Slot::Down;
+                self.host.slot = Slot::Clearing { runner, begun: false };
                 self.rows.push(Row::RemoveRunner { id: runner.to_string() });
-                self.remove_runner_dir(runner);
                 let title = self.agent_title();
                 self.fail_jobs("agent_not_started", &format!("{title} could not be started: {message}"));
             }
@@ -239,6 +252,8 @@ impl Actor {
                 named.recap = recap;
                 self.restore_notice(name, &how);
             }
+            // Its end is about to be heard, and decides what becomes of the prompt.
+            Err(RpcError::Gone(_)) => {}
             Err(error) => {
                 named.state = NamedState::Stored;
                 self.fail_named(name, &error);

@@ -22,6 +22,10 @@ pub(crate) struct Host {
     /// What agents said about sessions, by the agent's own id: some of it comes before we know whose it is.
     pub(crate) told: HashMap<String, Told>,
     pub(crate) asks: HashMap<PermissionId, RpcId>,
+    /// Prompts that are being written, by call: whether they reach the agent is not known yet.
+    pub(crate) sending: HashSet<String>,
+    /// Those of them whose agent has ended meanwhile, and how.
+    pub(crate) unsure: HashMap<String, String>,
     /// Calls that we told the agent to stop.
     pub(crate) stopped: HashSet<String>,
     /// The agent whose process is in the slot.
@@ -40,6 +44,9 @@ pub(crate) enum Slot {
     Down,
     Starting { runner: Uuid },
     Up { runner: Uuid, connection: Connection },
+    /// The agent has ended. What is left of it and its runner is cleaned away, which begins once its end is stored, and only then
+    /// another one is started: an agent session has one owner.
+    Clearing { runner: Uuid, begun: bool },
 }
 
 /// A named agent session.
@@ -79,6 +86,8 @@ pub(crate) struct Job {
     pub call_id: String,
     pub name: String,
     pub prompt: String,
+    /// How many agents have ended before it could reach them.
+    pub tries: u32,
 }
 
 impl Host {
@@ -93,6 +102,8 @@ impl Host {
             signals: None,
             told: HashMap::new(),
             asks: HashMap::new(),
+            sending: HashSet::new(),
+            unsure: HashMap::new(),
             stopped: HashSet::new(),
             agent: String::new(),
             ending: false,
@@ -120,8 +131,16 @@ impl Host {
 
     pub(crate) fn runner(&self) -> Option<Uuid> {
         match &self.slot {
-            Slot::Down => None,
+            Slot::Down | Slot::Clearing { .. } => None,
             Slot::Starting { runner } | Slot::Up { runner, .. } => Some(*runner),
+        }
+    }
+
+    /// The runner whose directory there still is.
+    pub(crate) fn left_runner(&self) -> Option<Uuid> {
+        match &self.slot {
+            Slot::Clearing { runner, .. } => Some(*runner),
+            _ => self.runner(),
         }
     }
 

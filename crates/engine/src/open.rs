@@ -84,7 +84,18 @@ async fn find_or_make(connection: &Connection, name: &str, cwd: &Path, known: Op
     let Some(known) = known.filter(|row| row.prompted_at.is_some()) else {
         return Ok(Open { opened: connection.new_session(name, cwd).await?, how: How::New });
     };
-    match restore(connection, name, cwd, &known.acp_session_id).await {
+    let mut restored = restore(connection, name, cwd, &known.acp_session_id).await;
+    if restored.as_ref().is_err_and(RpcError::is_already_loaded) {
+        // An earlier server had it loaded and died before it could write that down.
+        restored = match connection.close_session(&known.acp_session_id).await {
+            Ok(()) => restore(connection, name, cwd, &known.acp_session_id).await,
+            Err(_) => {
+                let opened = Opened { agent_session: known.acp_session_id.clone(), modes: None, options: known.options.clone() };
+                Ok(Open { opened, how: How::Loaded })
+            }
+        };
+    }
+    match restored {
         Ok(open) => Ok(open),
         Err(error) if error.is_auth_required() || matches!(error, RpcError::Gone(_) | RpcError::NotSent(_)) => Err(error),
         Err(error) => {

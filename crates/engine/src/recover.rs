@@ -5,13 +5,14 @@ use std::path::Path;
 
 use agents::{Connection, Found, Known};
 use domain::agent::Update;
-use domain::turn::CallState;
+use domain::event::TurnState;
+use domain::turn::{CallState, Input};
 use store::RunnerRow;
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
-use crate::actor::{Actor, TaskEnd};
-use crate::delegate::{AgentTask, SIGNALS};
+use crate::actor::Actor;
+use crate::delegate::SIGNALS;
 use crate::host::{NamedState, Slot, rpc_id};
 use crate::{Engine, Refusal, Settings};
 
@@ -22,15 +23,16 @@ pub(crate) async fn recover(engine: &Engine) -> Result<(), Refusal> {
     let turns = store.open_turns().await?;
     let queued = store.queued_sessions().await?;
     let sessions = runners.iter().map(|runner| runner.session).chain(turns.iter().map(|(session, _)| *session)).chain(queued);
-    for session in sessions.collect::<HashSet<_>>() {
-        engine.wake(session);
-    }
     let owned: HashSet<_> = runners.iter().map(|runner| runner.dir.as_str()).collect();
     for found in agents::find_runners(&engine.settings().runners_dir()) {
         if !owned.contains(found.dir.to_string_lossy().as_ref()) {
             tracing::info!(dir = %found.dir.display(), "ending a runner that belongs to no session");
             clear(&found).await;
         }
+    }
+    // Only now: an agent that is brought back must not meet what is left of its former self.
+    for session in sessions.collect::<HashSet<_>>() {
+        engine.wake(session);
     }
     Ok(())
 }
@@ -79,7 +81,10 @@ impl Actor {
                 tracing::warn!(session = %self.id, error, "the leftovers of a runner could not be ended");
             }
         }
-        let written = if alive { None } else { Some(agents::written(dir)) };
+        let written = if alive { None } else { agents::written(dir) };
+        if !alive && written.is_none() {
+            return self.outcome_unknown(runner, &left).await;
+        }
         self.reopen_names(&left, written.as_ref());
         self.reopen_permissions(&left).await?;
         let known = self.known(&left);
@@ -88,6 +93,8 @@ impl Actor {
             Ok(connection) => {
                 tracing::info!(session = %self.id, %runner, cursor = left.cursor, alive, "took up an agent of an earlier server");
                 self.host.slot = Slot::Up { runner, connection };
+                // What waits is for the next one, and what this one had been given is in the journal that is about to be read.
+                self.host.ending = !alive;
                 self.host.agent.clone_from(&left.agent);
                 self.host.signals = Some(signals);
                 self.say_recovered(alive);
@@ -100,6 +107,38 @@ impl Actor {
                 Ok(())
             }
         }
+    }
+
+    /// The runner is gone and its journal with it. A prompt may have been worked on or not, and nothing says which: the person decides
+    /// what happens next, and is given what is certain.
+    async fn outcome_unknown(&mut self, runner: Uuid, left: &RunnerRow) -> Result<(), Refusal> {
+        tracing::warn!(session = %self.id, %runner, "a runner is gone and has left no journal");
+        let opened_there = |name: &str| {
+            let row = self.host.names.get(name).and_then(|named| named.row.as_ref());
+            row.is_some_and(|row| row.runner_id.as_ref() == Some(&left.id) && row.prompted_at.is_some())
+        };
+        let open = self.state.turn.as_ref().map(|turn| turn.calls().iter().filter(|call| call.state != CallState::Done));
+        let prompted = open.is_some_and(|mut calls| calls.any(|call| call.session_name().is_some_and(opened_there)));
+        self.agent_gone(runner, "its journal is missing");
+        if prompted {
+            let evidence = self.evidence().await?;
+            let reason = format!("it cannot be known whether the agent finished this: its process and its journal are gone. {evidence}");
+            self.step(Input::Abort { state: TurnState::Unknown, code: "outcome_unknown".to_owned(), reason });
+        }
+        self.settle().await;
+        Ok(())
+    }
+
+    /// What is certain about the running turn: the last event, and the files that changed since it began.
+    async fn evidence(&self) -> Result<String, Refusal> {
+        let turns = self.shared.store.open_turns().await?;
+        let started = turns.into_iter().find(|(session, _)| *session == self.id).map(|(_, turn)| turn.started_at);
+        let last = self.shared.store.session(self.id).await?.map_or(0, |row| row.last_seq);
+        let work_dir = std::path::PathBuf::from(&self.row.work_dir);
+        let since = started.map_or(std::time::SystemTime::UNIX_EPOCH, std::time::SystemTime::from);
+        let changed = tokio::task::spawn_blocking(move || tools::changed_since(&work_dir, since)).await.unwrap_or_default();
+        let files = if changed.is_empty() { "no file has changed".to_owned() } else { format!("files changed: {}", changed.join(", ")) };
+        Ok(format!("The last that is known of it is event {last}; since it began, {files}."))
     }
 
     /// The sessions that were open in that process are open still, and the calls whose prompts it has are running.
@@ -168,12 +207,4 @@ impl Actor {
         }
     }
 
-    /// Removes the directory of a runner whose agent has ended, once the runner itself is gone.
-    pub(crate) fn remove_runner_dir(&mut self, runner: Uuid) {
-        let dir = self.shared.settings.runners_dir().join(runner.to_string());
-        self.tasks.spawn(async move {
-            clear_dir(&dir).await;
-            TaskEnd::Agent(AgentTask::Written)
-        });
-    }
 }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
+use tokio::task::JoinSet;
 
 use crate::client::Client;
 use crate::{faulty_agent, processes};
@@ -28,6 +29,8 @@ pub struct Server {
     pub base: String,
     port: u16,
     http: reqwest::Client,
+    /// Reads what the server prints after its start.
+    _rest: JoinSet<()>,
 }
 
 impl Default for Rig {
@@ -100,19 +103,18 @@ impl Rig {
 
     pub async fn start(self) -> Server {
         std::fs::write(self.work_dir().join("voxpilot.toml"), &self.config).expect("the configuration can be written");
-        let (child, port) = spawn(&self, 0).await;
+        let (child, port, rest) = spawn(&self, 0).await;
         let http = reqwest::Client::builder().no_proxy().build().expect("a client without options can be built");
-        Server { base: format!("http://127.0.0.1:{port}"), port, child, http, rig: self }
+        Server { base: format!("http://127.0.0.1:{port}"), port, child, http, _rest: rest, rig: self }
     }
 }
 
 /// Starts the binary.
 fn launch(rig: &Rig, port: u16) -> Child {
-    let path = std::env::var("PATH").unwrap_or_default();
     Command::new(faulty_agent::voxpilot_path())
         .arg("serve")
         .env_clear()
-        .env("PATH", path)
+        .env("PATH", search_path())
         .env("HOME", rig.home.path().join("home"))
         .env("VOXPILOT_BIND", format!("127.0.0.1:{port}"))
         .env("VOXPILOT_DATA_DIR", rig.data_dir())
@@ -130,7 +132,7 @@ fn launch(rig: &Rig, port: u16) -> Child {
 }
 
 /// Starts the binary and waits until it listens.
-async fn spawn(rig: &Rig, port: u16) -> (Child, u16) {
+async fn spawn(rig: &Rig, port: u16) -> (Child, u16, JoinSet<()>) {
     let mut child = launch(rig, port);
     let stdout = child.stdout.take().expect("its output is piped");
     let mut lines = BufReader::new(stdout).lines();
@@ -145,8 +147,14 @@ async fn spawn(rig: &Rig, port: u16) -> (Child, u16) {
     let port = tokio::time::timeout(START, listening).await.ok().flatten();
     let port = port.unwrap_or_else(|| panic!("the server did not start:\n{}", log(rig)));
     // What it still prints goes nowhere, but must not fill the pipe.
-    drop(tokio::task::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} }));
-    (child, port)
+    let mut rest = JoinSet::new();
+    rest.spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+    (child, port, rest)
+}
+
+#[expect(clippy::disallowed_methods, reason = "the server under test finds its programs where the test does")]
+fn search_path() -> String {
+    std::env::var("PATH").unwrap_or_default()
 }
 
 fn log_file(rig: &Rig) -> Stdio {
@@ -183,7 +191,7 @@ impl Server {
 
     /// Starts it again, on the same port and data.
     pub async fn restart(&mut self) {
-        (self.child, self.port) = spawn(&self.rig, self.port).await;
+        (self.child, self.port, self._rest) = spawn(&self.rig, self.port).await;
     }
 
     /// Starts it again and kills it after `life`, wherever in its start it has come to by then.
@@ -233,6 +241,13 @@ impl Server {
         let status = response.status().as_u16();
         let text = response.text().await.map_err(|error| format!("{error:?}"))?;
         Ok((status, serde_json::from_str(&text).unwrap_or(Value::Null)))
+    }
+
+    /// One call whose answer is text, read to its end.
+    pub async fn text(&self, method: &str, path: &str) -> String {
+        let method = method.parse().expect("a method's name");
+        let answer = self.http.request(method, format!("{}{path}", self.base)).bearer_auth(TOKEN).send().await;
+        answer.expect("the server answers").text().await.expect("the answer can be read")
     }
 
     pub async fn new_session(&self, wanted: Value) -> String {

@@ -5,6 +5,7 @@
 
 mod arguments;
 mod bound;
+mod changes;
 mod deadline;
 mod definitions;
 mod git;
@@ -21,6 +22,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+pub use changes::changed_since;
 pub use definitions::{Definition, Kind, definitions, kind};
 
 use deadline::Deadline;

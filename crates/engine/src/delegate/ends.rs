@@ -1,13 +1,16 @@
 //! How delegated work ends: answered, refused, stopped, or with the process.
 
 use agents::{Connection, RpcError};
-use domain::turn::{AgentEnd, Input};
+use domain::turn::{AgentEnd, CallState, Input};
 use store::Row;
 use uuid::Uuid;
 
 use super::AgentTask;
 use crate::actor::{Actor, TaskEnd};
-use crate::host::{Named, NamedState, Slot};
+use crate::host::{Job, Named, NamedState, Slot};
+
+/// How many agents may end before a prompt could reach one of them.
+const TRIES: u32 = 3;
 
 impl Actor {
     pub(super) fn fail_named(&mut self, name: &str, error: &RpcError) {
@@ -48,11 +51,45 @@ impl Actor {
         }
     }
 
-    pub(super) fn prompt_failed(&mut self, call_id: String, error: &RpcError) {
-        // Where the process is gone, its own end says so, with everything it had sent before.
-        if !matches!(error, RpcError::Gone(_)) {
-            let (code, message) = self.explain(error);
-            self.end_call(call_id, AgentEnd::Failed { code: code.to_owned(), message });
+    /// A prompt was written, or could not be.
+    pub(super) fn prompted(&mut self, job: Job, outcome: Result<(), RpcError>, unsent: bool) {
+        self.host.sending.remove(&job.call_id);
+        let gone = self.host.unsure.remove(&job.call_id);
+        match (outcome, gone) {
+            // No agent has seen it, so the next one gets it.
+            (Err(error), _) if unsent => {
+                if let Some(name) = self.host.name_of_call(&job.call_id)
+                    && let Some(named) = self.host.names.get_mut(&name)
+                {
+                    named.running = None;
+                }
+                // Until its end is heard, it takes no more.
+                self.host.ending |= self.host.is_up();
+                self.try_again(job, &error.to_string());
+            }
+            (_, Some(text)) => self.interrupted(job.call_id, &text),
+            // Where the process is gone, its own end says so, with everything it had sent before.
+            (Err(RpcError::Gone(_)) | Ok(()), None) => {}
+            (Err(error), None) => {
+                let (code, message) = self.explain(&error);
+                self.end_call(job.call_id, AgentEnd::Failed { code: code.to_owned(), message });
+            }
+        }
+    }
+
+    /// An agent ended before the prompt could reach it. Another one is tried, but not for ever: it may be the prompt's session that
+    /// ends them.
+    fn try_again(&mut self, mut job: Job, text: &str) {
+        let open = self.state.turn.as_ref().and_then(|turn| turn.call(&job.call_id)).is_some_and(|call| call.state != CallState::Done);
+        job.tries += 1;
+        if !open {
+            return;
+        }
+        if job.tries < TRIES {
+            self.host.jobs.push(job);
+        } else {
+            let message = format!("the agent ended {TRIES} times before it could be asked: {text}");
+            self.end_call(job.call_id, AgentEnd::Failed { code: "agent_gone".to_owned(), message });
         }
     }
 
@@ -135,31 +172,61 @@ impl Actor {
 
     /// The process has ended: what it worked on ends with it, and its sessions are brought back when they are next needed.
     pub(crate) fn agent_gone(&mut self, runner: Uuid, text: &str) {
-        self.host.slot = Slot::Down;
+        self.host.slot = Slot::Clearing { runner, begun: false };
         self.host.asks.clear();
         self.rows.push(Row::RemoveRunner { id: runner.to_string() });
         let told = std::mem::take(&mut self.host.ending);
-        let (mut interrupted, mut opening) = (Vec::new(), Vec::new());
+        let (mut running, mut opening) = (Vec::new(), Vec::new());
         for (name, named) in &mut self.host.names {
             if std::mem::take(&mut named.state) == NamedState::Opening {
                 opening.push(name.clone());
             }
-            interrupted.extend(named.running.take());
+            running.extend(named.running.take());
         }
-        tracing::info!(session = %self.id, %runner, calls = interrupted.len(), text, "the agent is gone");
-        if !interrupted.is_empty() {
-            let title = self.agent_title();
-            self.notice("agent_gone", "error", "The agent is gone", format!("{title} ended in the middle of its work: {text}"), None);
+        tracing::info!(session = %self.id, %runner, calls = running.len(), text, "the agent is gone");
+        self.host.jobs.retain(|job| !running.contains(&job.call_id));
+        for call_id in running {
+            if self.host.sending.contains(&call_id) {
+                self.host.unsure.insert(call_id, text.to_owned());
+            } else {
+                self.interrupted(call_id, text);
+            }
         }
-        for call_id in interrupted {
-            let message = format!("the agent ended before it had finished: {text}");
-            self.step(Input::AgentEnd { call_id, end: AgentEnd::Gone { message } });
+        for job in std::mem::take(&mut self.host.jobs) {
+            if told || !opening.contains(&job.name) {
+                self.host.jobs.push(job);
+            } else {
+                self.try_again(job, text);
+            }
         }
-        // An agent that ends whenever a session is opened would be started again and again for the same prompt.
-        for name in opening.into_iter().filter(|_| !told) {
-            self.fail_opening(&name, "agent_gone", &format!("the agent ended while its session was opened: {text}"));
+    }
+
+    /// The agent had the prompt and ended before it had answered.
+    fn interrupted(&mut self, call_id: String, text: &str) {
+        let title = self.agent_title();
+        self.notice("agent_gone", "error", "The agent is gone", format!("{title} ended in the middle of its work: {text}"), None);
+        let message = format!("the agent ended before it had finished: {text}");
+        self.step(Input::AgentEnd { call_id, end: AgentEnd::Gone { message } });
+    }
+
+    /// Begins to clean away what the agent left. Its end is stored by now, and nobody needs its journal any more.
+    pub(super) fn clear_agent(&mut self) {
+        let Slot::Clearing { runner, begun } = &mut self.host.slot else { return };
+        if *begun || !self.host.sending.is_empty() {
+            return;
         }
-        self.remove_runner_dir(runner);
+        *begun = true;
+        let (runner, dir) = (*runner, self.shared.settings.runners_dir().join(runner.to_string()));
+        self.tasks.spawn(async move {
+            crate::recover::clear_dir(&dir).await;
+            TaskEnd::Agent(AgentTask::Cleared { runner })
+        });
+    }
+
+    pub(super) fn agent_cleared(&mut self, runner: Uuid) {
+        if matches!(self.host.slot, Slot::Clearing { runner: cleared, .. } if cleared == runner) {
+            self.host.slot = Slot::Down;
+        }
     }
 
     /// Ends the agent's process in the background; its last signal says when it is gone.
@@ -182,19 +249,19 @@ impl Actor {
 
     /// Ends the agent's process and waits until it is gone.
     pub(crate) async fn end_agent(&mut self) {
-        let Some(runner) = self.host.runner() else { return };
+        let Some(runner) = self.host.left_runner() else { return };
         if let Slot::Up { connection, .. } = std::mem::replace(&mut self.host.slot, Slot::Down) {
             stop(&connection).await;
         }
-        // One that was still starting has no connection yet; what there is of it is found by its directory.
+        // One that was still starting has no connection yet, and one that has ended none any more; what there is is in its directory.
         crate::recover::clear_dir(&self.shared.settings.runners_dir().join(runner.to_string())).await;
     }
 
     /// The server stops. An agent in the middle of a turn is left to its runner, which goes on and is taken up by the next server;
     /// an idle one is ended.
     pub(crate) async fn leave(&mut self) {
-        if self.state.turn.is_none() && self.host.runner().is_some() {
-            let runner = self.host.runner();
+        if self.state.turn.is_none() && self.host.left_runner().is_some() {
+            let runner = self.host.left_runner();
             self.end_agent().await;
             self.rows.extend(runner.map(|runner| Row::RemoveRunner { id: runner.to_string() }));
             let (write, _) = self.take_write();

@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 use domain::ids::SessionId;
 use store::{AgentSessionRow, Row, Store, Write};
 use testkit::model_server::{Reply, Request, Script};
-use testkit::processes;
 
 use crate::script::delegate_all;
-use crate::stage::{Stage, eventually, said};
+use crate::stage::{Stage, said};
 
 const BANNER: &str =
     "The previous Copilot session could not be restored. A new session has been started. Your conversation history in VoxPilot is intact.";
@@ -39,14 +38,6 @@ fn names() -> Vec<&'static str> {
     DAMAGES.iter().map(|(name, ..)| *name).chain([TORN]).collect()
 }
 
-/// The journal of the session that was given this prompt.
-fn journal_of(stage: &Stage, prompt: &str) -> PathBuf {
-    let states = std::fs::read_dir(stage.server.rig().copilot_home().join("session-state")).unwrap();
-    let mut journals = states.map(|entry| entry.unwrap().path().join("events.jsonl"));
-    let found = journals.find(|journal| std::fs::read_to_string(journal).is_ok_and(|text| text.contains(prompt)));
-    found.unwrap_or_else(|| panic!("no journal has `{prompt}`"))
-}
-
 fn id_of(journal: &Path) -> String {
     journal.parent().unwrap().file_name().unwrap().to_str().unwrap().to_owned()
 }
@@ -67,9 +58,8 @@ async fn every_kind_of_unreadable_state_ends_in_a_new_session_with_banner_recap_
     let script = Script::new().otherwise(|request| Reply::text(if request.last_user().contains("the first task") { "Half done." } else { "Going on." }));
     let mut stage = Stage::with(script, serde_json::json!({}), |rig| rig).await;
     delegate_to_all(&mut stage, "the first task").await;
-    let journals: Vec<PathBuf> = names().iter().map(|name| journal_of(&stage, &format!("the first task of {name}"))).collect();
-    processes::signal(stage.cast().native(), "KILL");
-    eventually("the agent is gone", || stage.cast().natives.is_empty()).await;
+    let journals: Vec<PathBuf> = names().iter().map(|name| stage.journal_of(&format!("the first task of {name}")).unwrap()).collect();
+    stage.kill_idle_agent().await;
     for ((_, damage, _), journal) in DAMAGES.iter().zip(&journals) {
         damage(journal);
     }

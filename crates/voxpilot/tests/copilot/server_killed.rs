@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 use testkit::model_server::{Gate, Reply, Script};
-use testkit::processes::{self, Process};
 
 use crate::script::{bash, delegate, held_command};
 use crate::stage::{SOON, Stage, said};
@@ -138,10 +137,8 @@ async fn killed_while_copilot_starts_one_agent_gets_the_prompt_once() {
     stage.cast().native();
     assert_eq!(stage.cast().runners.len(), 1);
     // And what was started in such a hurry can be restored like any other.
-    let left: Vec<Process> = stage.cast().natives;
-    processes::signal(left[0].pid, "KILL");
-    crate::stage::eventually("the agent is gone", || stage.cast().natives.is_empty()).await;
+    stage.kill_idle_agent().await;
     stage.exchange("start", "and again?", "No.").await;
-    assert_eq!(stage.notices("session_restored").len(), 1, "{:?}", stage.client.seen.tail());
+    assert_eq!(stage.notices("session_restored").len(), 1, "{}", stage.client.seen.tail());
     stage.end().await;
 }

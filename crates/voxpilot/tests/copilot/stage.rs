@@ -1,5 +1,6 @@
 //! One server, one session, one client that watches it, and the model server behind everything.
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -147,6 +148,28 @@ impl Stage {
         let mut client = self.server.stream(&self.session, None).await;
         client.until("ready", SOON, |event| event.kind == "ready").await;
         client
+    }
+
+    /// Copilot's own journal of the session that was given this prompt. It is written a moment after the prompt has come.
+    pub fn journal_of(&self, prompt: &str) -> Option<PathBuf> {
+        let states = std::fs::read_dir(self.server.rig().copilot_home().join("session-state")).ok()?;
+        let mut journals = states.flatten().map(|entry| entry.path().join("events.jsonl"));
+        journals.find(|journal| std::fs::read_to_string(journal).is_ok_and(|text| text.contains(prompt)))
+    }
+
+    /// Kills the idle agent and waits until the server knows.
+    pub async fn kill_idle_agent(&self) {
+        processes::signal(self.cast().native(), "KILL");
+        let deadline = Instant::now() + SOON;
+        loop {
+            let sessions = self.get("agents").await;
+            let views = sessions["agents"].as_array().unwrap();
+            if views.iter().all(|view| view["state"] == "stored") {
+                return;
+            }
+            assert!(Instant::now() < deadline, "the server did not notice: {sessions}");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
     }
 
     pub fn main_requests(&self) -> Vec<Request> {

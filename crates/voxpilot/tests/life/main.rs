@@ -1,0 +1,12 @@
+//! The life of the built server, seen from outside: start, stop, signals, login, idle agents, full disks.
+
+mod disk;
+mod login;
+mod start;
+mod stop;
+mod unknown;
+
+use std::time::Duration;
+
+/// Generous: these machines are slow at times, and a deadline only ends a test that has failed anyway.
+const SOON: Duration = Duration::from_secs(30);

@@ -1,0 +1,90 @@
+//! Stopping: with open streams, with agents that will not go, in the middle of a turn, and for good.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use testkit::server::{Rig, Server};
+use testkit::{faulty_agent, processes};
+
+use crate::SOON;
+
+async fn finished_turn(server: &Server, prompt: &str) -> String {
+    let session = server.new_session(json!({ "permission_policy": "auto" })).await;
+    let mut client = server.stream(&session, None).await;
+    server.send(&session, prompt).await;
+    assert_eq!(client.turn_end(SOON).await, "completed");
+    session
+}
+
+#[tokio::test]
+async fn a_stop_ends_open_streams_and_idle_agents() {
+    let mut server = Rig::default().demo_agent().start().await;
+    let session = finished_turn(&server, "say hello").await;
+    let mut open = server.stream(&session, None).await;
+    let status = server.terminate().await;
+    assert_eq!(status.code(), Some(0), "{}", server.log());
+    while open.next().await.is_some() {}
+    processes::none_left(server.rig().home(), SOON).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_agent_that_ignores_every_polite_signal_is_ended() {
+    let (command, args) = faulty_agent::deaf();
+    let mut server = Rig::default().agent("deaf", &command, &args).start().await;
+    finished_turn(&server, "ignore_sigterm").await;
+    assert_eq!(server.terminate().await.code(), Some(0));
+    processes::none_left(server.rig().home(), SOON).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_second_signal_ends_at_once() {
+    let (command, args) = faulty_agent::deaf();
+    let mut server = Rig::default().agent("deaf", &command, &args).start().await;
+    finished_turn(&server, "ignore_sigterm").await;
+    processes::signal(server.pid(), "TERM");
+    wait_for(|| server.log().contains("a second signal ends at once")).await;
+    let status = server.terminate().await;
+    assert_eq!(status.code(), Some(130), "{}", server.log());
+    // The runner was told already, and finishes the job alone.
+    processes::none_left(server.rig().home(), SOON).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_turn_outlives_the_server_and_stop_all_ends_everything() {
+    let mut server = Rig::default().faulty_agent().start().await;
+    let session = server.new_session(json!({ "permission_policy": "auto" })).await;
+    let mut client = server.stream(&session, None).await;
+    server.send(&session, "slow 200").await;
+    client.until("delta", SOON, |event| event.kind == "copilot-delta").await;
+    assert_eq!(server.terminate().await.code(), Some(0));
+    let left = processes::of_dir(server.rig().home());
+    assert!(left.iter().any(|process| process.command.contains(" runner ")), "{left:?}");
+    server.restart().await;
+    let mut client = server.stream(&session, client.seen.cursor).await.continuing(client.seen);
+    client.until("more", SOON, |event| event.kind == "copilot-delta").await;
+    let stop = Command::new(faulty_agent::voxpilot_path())
+        .args(["stop", "--all", "--data-dir"])
+        .arg(server.rig().data_dir())
+        .current_dir(server.rig().work_dir())
+        .output()
+        .unwrap();
+    assert!(stop.status.success(), "{}", String::from_utf8_lossy(&stop.stderr));
+    processes::none_left(server.rig().home(), SOON).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_agent_that_nobody_needs_is_ended_after_its_time_to_live() {
+    let server = Rig::default().demo_agent().env("COPILOT_CONNECTION_TTL", "1").start().await;
+    finished_turn(&server, "say hello").await;
+    wait_for(|| processes::of_dir(server.rig().home()).len() == 1).await;
+    server.end().await;
+}
+
+async fn wait_for(condition: impl Fn() -> bool) {
+    let deadline = Instant::now() + SOON;
+    while !condition() {
+        assert!(Instant::now() < deadline, "it did not happen in time");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
