@@ -116,18 +116,19 @@ impl Store {
         inner.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
-    /// Durable, and visible to readers, when it returns. A failure is the caller's to act on and concerns no other write.
-    pub async fn commit(&self, write: Write) -> Result<Committed> {
-        self.send(write, false).await?.await
+    /// Durable, and visible to readers, when it returns. A failure is the caller's to act on and concerns no other write; one who
+    /// means to try again keeps a share of the write.
+    pub async fn commit(&self, write: impl Into<Arc<Write>>) -> Result<Committed> {
+        self.send(write.into(), false).await?.await
     }
 
     /// Hands over and goes on; stored in the order in which one caller handed over, `commit` included. If it fails, the session
     /// takes no further write until [`Store::mend`], except its deletion: what was sent behind it would leave a hole in the log.
-    pub async fn submit(&self, write: Write) -> Result<Pending> {
-        self.send(write, true).await
+    pub async fn submit(&self, write: impl Into<Arc<Write>>) -> Result<Pending> {
+        self.send(write.into(), true).await
     }
 
-    async fn send(&self, write: Write, submitted: bool) -> Result<Pending> {
+    async fn send(&self, write: Arc<Write>, submitted: bool) -> Result<Pending> {
         let (done, answer) = oneshot::channel();
         self.inner.commands.send(Command::Write(Job { write, submitted, done })).await.map_err(|_| StoreError::Closed)?;
         Ok(Pending { answer })
@@ -187,7 +188,7 @@ impl Store {
         Ok(read::message::page(&mut *self.reader().await?, id, before, limit).await?)
     }
 
-    /// The whole conversation, oldest first.
+    /// The whole conversation as a model needs it, oldest first: without `display`.
     pub async fn history(&self, id: SessionId) -> Result<Vec<Message>> {
         Ok(read::message::all(&mut *self.reader().await?, id).await?)
     }

@@ -4,6 +4,7 @@
 //! that was not stored is never passed over: see [`Writer::refuse`].
 
 mod batch;
+mod piece;
 mod rows;
 #[cfg(test)]
 mod tests;
@@ -25,6 +26,7 @@ use crate::read;
 use crate::row::{Committed, Row, Write};
 use crate::tail::Tails;
 use batch::Batch;
+use piece::Piece;
 
 /// How many writes may wait; beyond that, callers wait before they can hand over.
 pub(crate) const QUEUE: usize = 4096;
@@ -45,7 +47,7 @@ pub(crate) enum Command {
 }
 
 pub(crate) struct Job {
-    pub write: Write,
+    pub write: Arc<Write>,
     /// The caller goes on without waiting, so it may already have sent what builds on this.
     pub submitted: bool,
     pub done: Answer<Committed>,
@@ -138,6 +140,11 @@ impl Writer {
     /// Writes the jobs together; where that fails, one by one, so that a bad one harms no other.
     async fn write(&mut self, jobs: Vec<Job>) {
         let mut jobs = self.pass_fence(jobs);
+        if let [job] = jobs.as_slice()
+            && let Some(batch) = self.transact_piece(job).await
+        {
+            return self.publish(batch, jobs);
+        }
         if jobs.len() > 1 {
             match self.transact(&jobs).await {
                 Ok(batch) => return self.publish(batch, jobs),
@@ -199,6 +206,16 @@ impl Writer {
         }
     }
 
+    /// `None` where the general way has to be taken, be it to learn what is wrong.
+    async fn transact_piece(&mut self, job: &Job) -> Option<Batch> {
+        let base = *self.ends.get(&job.write.session)?;
+        let piece = Piece::of(job)?;
+        let mut conn = self.conn.take()?;
+        let stored = piece.store(&mut conn, base).await.ok()?;
+        self.conn = Some(conn);
+        stored
+    }
+
     /// The transaction is committed: now, and only now, it may be seen.
     fn publish(&mut self, batch: Batch, jobs: Vec<Job>) {
         for change in batch.changes {
@@ -243,7 +260,7 @@ impl Writer {
         }
         let write = Write { session, events: Vec::new(), rows: vec![Row::Horizon(row.last_seq)] };
         let (done, answer) = oneshot::channel();
-        self.write(vec![Job { write, submitted: false, done }]).await;
+        self.write(vec![Job { write: Arc::new(write), submitted: false, done }]).await;
         answer.await.map_err(|_| StoreError::Closed)??;
         Ok(true)
     }
