@@ -26,10 +26,11 @@ pub(crate) async fn page(conn: &mut SqliteConnection, session: SessionId, before
     Ok(Page { messages, more })
 }
 
-/// The whole conversation, oldest first.
+/// The whole conversation, oldest first, without what only people are shown: that can be megabytes a message.
 pub(crate) async fn all(conn: &mut SqliteConnection, session: SessionId) -> Result<Vec<Message>> {
-    let rows =
-        sqlx::query("SELECT * FROM messages WHERE session_id = $1 ORDER BY position").bind(session.to_string()).fetch_all(conn).await?;
+    let sql = "SELECT id, role, content, created_at, turn_id, client_id, tool_calls, tool_call_id, NULL AS display, is_error, artifact_id, \
+               delegation FROM messages WHERE session_id = $1 ORDER BY position";
+    let rows = sqlx::query(sql).bind(session.to_string()).fetch_all(conn).await?;
     rows.iter().map(message).collect()
 }
 
