@@ -7,7 +7,7 @@ use agents::{Connection, Found, Known};
 use domain::agent::Update;
 use domain::event::TurnState;
 use domain::turn::{CallState, Input};
-use store::RunnerRow;
+use store::{Row, RunnerRow};
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
@@ -73,6 +73,12 @@ impl Actor {
     pub(crate) async fn take_up_agent(&mut self) -> Result<(), Refusal> {
         let Some(left) = self.host.left.take() else { return Ok(()) };
         let (Ok(runner), dir) = (left.id.parse::<Uuid>(), Path::new(&left.dir)) else { return Ok(()) };
+        if left.capabilities.is_none() {
+            // It had not come up when the server died, so nothing was asked of it; the next prompt starts another.
+            clear_dir(dir).await;
+            self.rows.push(Row::RemoveRunner { id: left.id });
+            return Ok(());
+        }
         let found = agents::find_runner(dir);
         let alive = found.as_ref().is_some_and(|found| found.runner_alive);
         if let Some(found) = found.filter(|found| !found.runner_alive) {
