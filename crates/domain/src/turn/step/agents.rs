@@ -78,15 +78,14 @@ impl Step<'_> {
 
     /// Agents leave tool calls open when they are cancelled or die; nothing may look as if it still ran.
     pub(super) fn close_agent_calls(&mut self, call_id: &str) {
-        let Some(call) = self.open_call(call_id) else { return };
-        for placed in &call.updates {
-            if let Update::ToolCall(tool_call) = &placed.update
-                && tool_call.is_open()
-            {
-                let mut closed = tool_call.clone();
-                closed.status = Some("cancelled".to_owned());
-                self.agent_update(call_id.to_owned(), Update::ToolCall(closed));
-            }
+        let updates = self.session.turn.as_ref().and_then(|turn| turn.call(call_id)).map_or(&[][..], |call| &call.updates);
+        let open = updates.iter().filter_map(|placed| match &placed.update {
+            Update::ToolCall(tool_call) if tool_call.is_open() => Some(tool_call.clone()),
+            _ => None,
+        });
+        for mut closed in open.collect::<Vec<_>>() {
+            closed.status = Some("cancelled".to_owned());
+            self.agent_update(call_id.to_owned(), Update::ToolCall(closed));
         }
     }
 }
