@@ -12,7 +12,8 @@ const narrow = window.matchMedia?.("(max-width: 767px)");
 
 export function App() {
   const sessions = createSessions();
-  const [agents] = createResource(() =>
+  // A page that was opened without a connection asks when there is one.
+  const [agents] = createResource(sessions.loaded, () =>
     api
       .agents()
       .then(({ agents }) => agents)

@@ -7,7 +7,7 @@ import { LoginCard } from "./LoginCard";
 import { PermissionCard } from "./PermissionCard";
 
 /** What waits for an answer, where it cannot be overlooked. */
-export function Approvals(props: { open: OpenSession; agent: string | undefined }) {
+export function Approvals(props: { open: OpenSession; agent: { id: string; title: string } | undefined }) {
   const state = props.open.state;
   let box!: HTMLElement;
 
@@ -42,8 +42,12 @@ export function Approvals(props: { open: OpenSession; agent: string | undefined 
       </p>
       <Show when={waitingCount(state) > 0 || state.login}>
         <div class="approval-list">
-          <Show when={state.login}>
-            {(login) => <LoginCard login={login()} agent={props.agent ?? ""} onTried={() => props.open.loginTried()} />}
+          <Show when={props.agent}>
+            {(agent) => (
+              <Show when={state.login}>
+                {(login) => <LoginCard login={login()} agent={agent()} onTried={() => props.open.loginTried()} />}
+              </Show>
+            )}
           </Show>
           <For each={state.permissions}>
             {(request) => (

@@ -1,26 +1,42 @@
 import { Show } from "solid-js";
 import type { EndingEntry } from "../state/model";
 import type { Resume } from "../state/resume";
+import { Prose } from "./Prose";
 
 const titles: Record<EndingEntry["state"], string> = {
-  failed: "This did not work.",
-  interrupted: "Interrupted.",
-  unknown: "How this ended is not known.",
+  failed: "This did not work",
+  interrupted: "Interrupted",
+  unknown: "How this ended is not known",
 };
 
 interface EndingViewProps {
   ending: EndingEntry;
+  /** An agent was at work and did not get to its end. */
+  isBroken: boolean;
+  /** What stands right above has told the reason. */
+  isExplained: boolean;
   resume: Resume | null;
   onSend(content: string): void;
 }
 
 /** How a turn ended that did not end well, and what can be done about it. */
 export function EndingView(props: EndingViewProps) {
+  const isFailure = () => props.ending.state === "failed" && !props.isBroken;
+  const title = () =>
+    isFailure() ? titles.failed : titles[props.ending.state].replace(titles.failed, titles.interrupted);
+  const text = () => {
+    if (props.isExplained) return "What was done until then is kept.";
+    // What an agent had said until then follows in paragraphs of its own, and is in its block already.
+    return props.isBroken ? props.ending.text.split("\n\n", 1)[0] : props.ending.text;
+  };
   return (
-    <div class="notice ending" classList={{ error: props.ending.state === "failed" }}>
-      <p role="alert">
-        <strong>{titles[props.ending.state]}</strong> {props.ending.text}
-      </p>
+    <div class="notice ending" classList={{ error: isFailure(), warning: !isFailure() }}>
+      <div role="alert">
+        <strong class="notice-title">{title()}</strong>{" "}
+        <span class="notice-text">
+          <Prose text={text() ?? ""} />
+        </span>
+      </div>
       <Show when={props.resume}>
         {(resume) => (
           <div class="card-actions">

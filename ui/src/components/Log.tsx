@@ -1,7 +1,8 @@
 import { createEffect, For, Match, on, onMount, Show, Switch } from "solid-js";
 import type { ArtifactEntry, CallEntry, EndingEntry, ErrorEntry, MessageEntry, NoticeEntry } from "../state/model";
+import { isShown } from "../state/notices";
 import type { OpenSession } from "../state/openSession";
-import { resume } from "../state/resume";
+import { brokenCall, isExplained, resume } from "../state/resume";
 import { EndingView } from "./EndingView";
 import { Icon } from "./Icon";
 import { MessageView } from "./MessageView";
@@ -77,6 +78,11 @@ export function Log(props: { open: OpenSession; isRelay: boolean }) {
         onScroll={() => void loadOlder()}
       >
         <div ref={content} class="log-content">
+          <Show when={!state.ready}>
+            <p class="log-hint log-opening">
+              <Spinner /> Loading the conversation…
+            </p>
+          </Show>
           <Show when={state.ready && state.entries.length === 0 && state.queue.length === 0}>
             <div class="log-empty">
               <h2>What should be done?</h2>
@@ -102,13 +108,14 @@ export function Log(props: { open: OpenSession; isRelay: boolean }) {
                 <Match when={entry.kind === "artifact" && state.artifacts[(entry as ArtifactEntry).id]}>
                   {(artifact) => <ReviewCard artifact={artifact()} />}
                 </Match>
-                {/* While it waits for an answer, it is asked below the conversation. */}
-                <Match when={entry.kind === "notice" && entry.id !== state.login?.noticeId}>
+                <Match when={entry.kind === "notice" && isShown(state, entry)}>
                   <NoticeView notice={(entry as NoticeEntry).notice} />
                 </Match>
                 <Match when={entry.kind === "ending"}>
                   <EndingView
                     ending={entry as EndingEntry}
+                    isBroken={brokenCall(state, entry as EndingEntry) !== undefined}
+                    isExplained={isExplained(state, entry as EndingEntry)}
                     resume={offer(entry as EndingEntry)}
                     onSend={(content) => props.open.outbox.send(content)}
                   />

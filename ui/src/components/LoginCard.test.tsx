@@ -37,9 +37,12 @@ afterEach(() => {
 });
 
 function mount(fields: Partial<NeededLogin> = {}) {
-  const needed = { turnId: "t", noticeId: "n", text: "Copilot needs a login", again: false, trying: false, ...fields };
+  const needed = { turnId: "t", text: "Copilot needs a login", again: false, trying: false, ...fields };
   const [login, setLogin] = createStore<NeededLogin>(needed);
-  dispose = render(() => <LoginCard login={login} agent="copilot" onTried={onTried} />, document.body);
+  dispose = render(
+    () => <LoginCard login={login} agent={{ id: "copilot", title: "GitHub Copilot" }} onTried={onTried} />,
+    document.body,
+  );
   return setLogin;
 }
 const button = (name: string) => [...document.querySelectorAll("button")].find((one) => one.textContent === name);

@@ -3,11 +3,12 @@ import { api, sentence } from "../api/client";
 import type { NeededLogin } from "../state/model";
 import { Icon } from "./Icon";
 import { LoginDialog } from "./LoginDialog";
+import { Prose } from "./Prose";
 import { Spinner } from "./Spinner";
 
 interface LoginCardProps {
   login: NeededLogin;
-  agent: string;
+  agent: { id: string; title: string };
   /** Somebody has logged in, or says so. */
   onTried(): void;
 }
@@ -21,7 +22,7 @@ export function LoginCard(props: LoginCardProps) {
     setBusy(true);
     setError(null);
     try {
-      await api.loggedIn(props.agent);
+      await api.loggedIn(props.agent.id);
       props.onTried();
     } catch (reason) {
       setError(sentence(reason));
@@ -34,7 +35,9 @@ export function LoginCard(props: LoginCardProps) {
         <Icon name="key" />
         <span>{props.login.again ? "Still not logged in" : "Login required"}</span>
       </h2>
-      <p class="card-text">{props.login.text}</p>
+      <p class="card-text">
+        <Prose text={props.login.text} />
+      </p>
       <p class="card-meta">Your message waits and is sent as soon as the agent can work.</p>
       <Show when={error()}>
         {(message) => (

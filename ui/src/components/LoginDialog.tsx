@@ -4,7 +4,7 @@ import { readOutcome, readPieces } from "./loginText";
 import { Spinner } from "./Spinner";
 
 interface LoginDialogProps {
-  agent: string;
+  agent: { id: string; title: string };
   onFinished(): void;
   onClose(): void;
 }
@@ -27,7 +27,7 @@ export function LoginDialog(props: LoginDialogProps) {
     setError(null);
     setStep("running");
     try {
-      await api.login(props.agent, (text) => setOutput((before) => before + text), signal);
+      await api.login(props.agent.id, (text) => setOutput((before) => before + text), signal);
       setStep(readOutcome(output()) ?? "failed");
     } catch (reason) {
       if (signal.aborted) return;
@@ -44,8 +44,8 @@ export function LoginDialog(props: LoginDialogProps) {
 
   return (
     <dialog ref={dialog} class="dialog login-dialog" aria-labelledby="login-title" onClose={() => props.onClose()}>
-      <h2 id="login-title">Log in to {props.agent}</h2>
-      <pre class="login-output" tabindex="0" role="log" aria-label="What the login says">
+      <h2 id="login-title">Log in to {props.agent.title}</h2>
+      <pre class="login-output" tabindex="0" role="group" aria-live="polite" aria-label="What the login says">
         <Index each={pieces()}>
           {(piece) => (
             <Switch fallback={piece().text}>

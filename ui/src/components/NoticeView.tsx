@@ -1,12 +1,13 @@
 import { Show } from "solid-js";
 import type { Notice } from "../api/types";
+import { Prose } from "./Prose";
 
 type NoticeViewProps = { notice: Pick<Notice, "level" | "title" | "text" | "session_name"> & { code?: string } };
 
 /** Something that the server says about the session, at the place where it happened. */
 export function NoticeView(props: NoticeViewProps) {
-  /** A login that is asked for is a card of its own; here it is over, one way or the other. */
-  const level = () => (props.notice.code === "auth_required" ? "info" : props.notice.level);
+  /** A login that is asked for is a card of its own; here it tells why a turn came to nothing. */
+  const level = () => (props.notice.code === "auth_required" ? "warning" : props.notice.level);
   return (
     <div
       class="notice"
@@ -14,9 +15,11 @@ export function NoticeView(props: NoticeViewProps) {
       role={level() === "error" ? "alert" : "note"}
     >
       <Show when={props.notice.title}>
-        <strong>{props.notice.title}</strong>{" "}
+        <strong class="notice-title">{props.notice.title}</strong>{" "}
       </Show>
-      <span>{props.notice.text}</span>
+      <span class="notice-text">
+        <Prose text={props.notice.text} />
+      </span>
       <Show when={props.notice.session_name}>{(name) => <span class="notice-session"> [{name()}]</span>}</Show>
     </div>
   );

@@ -25,19 +25,21 @@ export function SessionSettings(props: SessionSettingsProps) {
     const current = props.session.agent;
     return known.some((agent) => agent.id === current) ? known : [{ id: current, label: current }, ...known];
   });
+  /** Changes only when the model does: a half-written name outlives other news of the session. */
+  const model = createMemo(() => props.session.model);
   return (
     <div class="session-settings" classList={{ open: props.open }}>
       <label>
         <span>Model</span>
         <input
           type="text"
-          value={props.session.model}
+          value={model()}
           spellcheck={false}
           autocomplete="off"
           onChange={(event) => {
-            const model = event.currentTarget.value.trim();
-            if (model === "") event.currentTarget.value = props.session.model;
-            else void props.onChange({ model });
+            const name = event.currentTarget.value.trim();
+            if (name === "") event.currentTarget.value = model();
+            else void props.onChange({ model: name });
           }}
         />
       </label>

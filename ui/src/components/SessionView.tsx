@@ -65,6 +65,12 @@ export function SessionView(props: SessionViewProps) {
     return listed ? { ...listed, ...open.state.session } : undefined;
   });
 
+  const agent = createMemo(() => {
+    const id = session()?.agent;
+    if (id === undefined) return undefined;
+    return { id, title: props.agents.find((known) => known.id === id)?.title ?? id };
+  });
+
   return (
     <main class="session">
       <SessionHeader
@@ -76,7 +82,7 @@ export function SessionView(props: SessionViewProps) {
       <Log open={open} isRelay={session()?.model === "relay"} />
       <div class="dock">
         <ConnectionStatus broken={open.broken()} />
-        <Approvals open={open} agent={session()?.agent} />
+        <Approvals open={open} agent={agent()} />
         <Queue sessionId={props.id} items={open.state.queue} />
         <OutboxList outbox={open.outbox} />
         <Show when={error()}>

@@ -7,6 +7,9 @@ import type { Sessions } from "../state/sessions";
 import { store } from "../state/storage";
 import { Composer } from "./Composer";
 import { Icon } from "./Icon";
+import { focusComposer } from "./keyboard";
+
+const examples = ["Explain how this project is built", "Find a bug and fix it", "Write a test for what has none"];
 
 interface WelcomeProps {
   sessions: Sessions;
@@ -18,6 +21,12 @@ interface WelcomeProps {
 export function Welcome(props: WelcomeProps) {
   const [error, setError] = createSignal<string | null>(null);
   const [attempt, setAttempt] = createSignal(0);
+  /** The composer takes its text from what is stored when it is made anew. */
+  const suggest = (content: string) => {
+    store("draft.new", content);
+    setAttempt(attempt() + 1);
+    focusComposer();
+  };
   const start = async (content: string) => {
     setError(null);
     try {
@@ -25,14 +34,12 @@ export function Welcome(props: WelcomeProps) {
       goTo(session.id);
     } catch (reason) {
       setError(sentence(reason));
-      // The text is wanted back in the composer.
-      store("draft.new", content);
-      setAttempt(attempt() + 1);
+      suggest(content);
     }
   };
   return (
     <main class="session">
-      <header class="session-header">
+      <header class="session-header welcome-header">
         <div class="header-row">
           <button
             type="button"
@@ -51,7 +58,18 @@ export function Welcome(props: WelcomeProps) {
             Say what you want done in your project. VoxPilot hands it to a coding agent and shows you the work as it
             happens, here and on every other device you open it on.
           </p>
-          <ul class="agent-list">
+          <ul class="examples" aria-label="Examples">
+            <For each={examples}>
+              {(example) => (
+                <li>
+                  <button type="button" class="button" onClick={() => suggest(example)}>
+                    {example}
+                  </button>
+                </li>
+              )}
+            </For>
+          </ul>
+          <ul class="agent-list" aria-label="Agents">
             <For each={props.agents}>{(agent) => <AgentRow agent={agent} />}</For>
           </ul>
         </Show>

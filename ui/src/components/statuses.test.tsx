@@ -50,14 +50,20 @@ it("an unsent message says why, and can be tried at once or withdrawn", () => {
 });
 
 it("a turn that was interrupted says what is certain and offers to go on or to send again", () => {
-  const ending: EndingEntry = { kind: "ending", id: "e", turnId: "t", state: "interrupted", text: "the agent ended" };
+  const ending: EndingEntry = {
+    kind: "ending",
+    id: "e",
+    turnId: "t",
+    state: "failed",
+    text: "the agent ended\n\nit said: x",
+  };
   const onSend = vi.fn();
   const [resume, setResume] = createSignal<{ goOn: string | null; again: string | null } | null>({
     goOn: "@api Continue with what you were doing.",
     again: "do it",
   });
-  mount(() => <EndingView ending={ending} resume={resume()} onSend={onSend} />);
-  expect(document.querySelector('[role="alert"]')?.textContent).toBe("Interrupted. the agent ended");
+  mount(() => <EndingView ending={ending} isBroken={true} isExplained={false} resume={resume()} onSend={onSend} />);
+  expect(document.querySelector('[role="alert"]')?.textContent).toBe("Interrupted the agent ended");
   button("Continue")?.click();
   button("Send again")?.click();
   expect(onSend.mock.calls).toEqual([["@api Continue with what you were doing."], ["do it"]]);

@@ -26,6 +26,7 @@ export interface CallEntry {
 export interface NoticeEntry {
   kind: "notice";
   id: string;
+  turnId: string | null;
   notice: Notice;
 }
 
@@ -75,8 +76,6 @@ export interface StreamingToolCall {
 /** Prompts of the running turn wait until somebody has logged the agent in. */
 export interface NeededLogin {
   turnId: string | null;
-  /** The entry that says so. */
-  noticeId: string;
   text: string;
   /** It was asked for before in this turn: what was tried did not help. */
   again: boolean;

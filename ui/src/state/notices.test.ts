@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Notice, StreamEvent } from "../api/types";
 import { applyLoginTried } from "./local";
 import { emptyState, type SessionState, waitingCount } from "./model";
+import { isShown } from "./notices";
 import { apply } from "./reducer";
 
 function fold(events: StreamEvent[], state = emptyState(0)): SessionState {
@@ -99,5 +100,15 @@ describe("a login", () => {
     expect(fold([asked(), needed, asked("u"), turn("running", "u"), delegate, ready]).login).toBeNull();
     expect(fold([asked(), needed, turn("running"), ready]).login).toBeNull();
     expect(fold([asked(), needed, ready]).login).toBeNull();
+  });
+
+  it("is told of later only where it is why a turn came to nothing", () => {
+    const shown = (state: SessionState) =>
+      state.entries.some((entry) => entry.kind === "notice" && isShown(state, entry) && entry.notice === needed.data);
+    const waiting = [ready, asked(), turn("running"), delegate, needed];
+    expect(shown(fold(waiting))).toBe(false);
+    expect(shown(fold([...waiting, says("hello"), turn("completed")]))).toBe(false);
+    expect(shown(fold([...waiting, turn("interrupted")]))).toBe(true);
+    expect(shown(fold([asked(), needed, turn("cancelled"), ready]))).toBe(true);
   });
 });

@@ -3,16 +3,16 @@
 
 import type { EventData, Notice } from "../api/types";
 import { isOpenDelegation, sessionName } from "./delegation";
-import type { EndingEntry, Entry, SessionState } from "./model";
+import type { EndingEntry, Entry, NoticeEntry, SessionState } from "./model";
 
 export function receiveNotice(state: SessionState, notice: Notice): void {
   if (notice.code === "recovered") markRecovered(state, notice.session_name ?? "");
   const id = noticeId(state, notice);
   if (notice.code === "auth_required") {
     const again = state.login?.trying === true;
-    state.login = { turnId: state.lastTurn, noticeId: id, text: notice.text, again, trying: false };
+    state.login = { turnId: state.lastTurn, text: notice.text, again, trying: false };
   }
-  putLast(state, { kind: "notice", id, notice });
+  putLast(state, { kind: "notice", id, turnId: state.lastTurn, notice });
 }
 
 function noticeId({ lastTurn }: SessionState, { code, session_name, text }: Notice): string {
@@ -54,6 +54,16 @@ function markRecovered(state: SessionState, name: string): void {
   for (const call of Object.values(state.calls)) {
     if (isOpenDelegation(call) && sessionName(call) === name) call.recovered = true;
   }
+}
+
+/** A login that is needed is asked for elsewhere; later it is of interest only where it is why a turn came to nothing. */
+export function isShown(state: SessionState, { notice, turnId }: NoticeEntry): boolean {
+  if (notice.code !== "auth_required") return true;
+  return state.entries.some(
+    (entry) =>
+      (entry.kind === "ending" && entry.turnId === turnId) ||
+      (entry.kind === "notice" && entry.notice.code === "cancelled" && entry.turnId === turnId),
+  );
 }
 
 /** An agent that works is logged in. */

@@ -38,6 +38,7 @@ it("messages leave in the order in which they were written", async () => {
   outbox.send("one");
   outbox.send("two");
   await settle();
+  expect(states()).toEqual(["offline", "offline"]);
   await vi.advanceTimersByTimeAsync(first_retry_ms);
   expect(post.mock.calls.map((call) => call[1])).toEqual(["one", "one", "two"]);
 });

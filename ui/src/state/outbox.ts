@@ -69,7 +69,10 @@ export function createOutbox(sessionId: string, post: Post = api.send): Outbox {
       const state = afterFailure(error);
       // That nobody answers is what `offline` says already.
       change(clientId, { state, error: state === "offline" ? null : sentence(error) });
-      if (state !== "refused") wait_ms = delay_ms;
+      if (state !== "refused") {
+        wait_ms = delay_ms;
+        setItems((item) => item.state === "sending", { state, error: null });
+      }
     }
     busy = false;
     if (wait_ms === 0) void pump();

@@ -1,7 +1,7 @@
-// What can be offered to somebody whose last turn did not end well.
+// How a turn stands that did not end well, and what can be offered to somebody about it.
 
 import { sessionName } from "./delegation";
-import type { EndingEntry, MessageEntry, SessionState, StreamingToolCall } from "./model";
+import type { EndingEntry, SessionState, StreamingToolCall } from "./model";
 import { wholeText } from "./text";
 
 const continue_text = "Continue with what you were doing.";
@@ -18,23 +18,25 @@ export interface Resume {
 /** Null unless the turn is the session's last one and nothing runs or waits. */
 export function resume(state: SessionState, ending: EndingEntry, isRelay: boolean): Resume | null {
   if (state.runningTurn !== null || state.queue.length > 0 || ending.turnId !== state.lastTurn) return null;
-  const start = state.entries.findLastIndex((entry) => isStart(entry, ending.turnId));
-  const first = state.entries[start];
+  const first = state.entries[startOf(state, ending.turnId)];
   const again = first?.kind === "message" ? wholeText(first.text) : null;
-  const broken = brokenCall(state, start);
+  const broken = brokenCall(state, ending);
   if (ending.state === "failed" && !broken) return again === null ? null : { goOn: null, again };
   const name = broken ? sessionName(broken) : main_session;
   return { goOn: isRelay && name !== main_session ? `@${name} ${continue_text}` : continue_text, again };
 }
 
-function isStart(entry: SessionState["entries"][number], turnId: string): entry is MessageEntry {
-  return entry.kind === "message" && entry.role === "user" && entry.turnId === turnId;
+function startOf(state: SessionState, turnId: string): number {
+  return state.entries.findLastIndex(
+    (entry) => entry.kind === "message" && entry.role === "user" && entry.turnId === turnId,
+  );
 }
 
 /** The last call of the turn whose agent did not get to its end. */
-function brokenCall(state: SessionState, start: number): StreamingToolCall | undefined {
+export function brokenCall(state: SessionState, ending: EndingEntry): StreamingToolCall | undefined {
+  const end = state.entries.findLastIndex((entry) => entry.id === ending.id);
   return state.entries
-    .slice(start + 1)
+    .slice(startOf(state, ending.turnId) + 1, end)
     .flatMap((entry) => (entry.kind === "call" ? (state.calls[entry.id] ?? []) : []))
     .findLast((call) => call.name === "copilot_agent" && isBroken(call));
 }
@@ -42,4 +44,10 @@ function brokenCall(state: SessionState, start: number): StreamingToolCall | und
 function isBroken(call: StreamingToolCall): boolean {
   const reason = call.copilotDone?.stopReason;
   return call.abandoned || reason === "interrupted" || reason === "unknown";
+}
+
+/** Whether a notice right before it has said already that the agent is gone. */
+export function isExplained(state: SessionState, ending: EndingEntry): boolean {
+  const before = state.entries[state.entries.findLastIndex((entry) => entry.id === ending.id) - 1];
+  return before?.kind === "notice" && before.notice.code === "agent_gone";
 }
