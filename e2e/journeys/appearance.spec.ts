@@ -95,7 +95,10 @@ async function visit(cockpit: Cockpit, look: (name: string) => Promise<void>): P
 }
 
 for (const scheme of ["light", "dark"] as const) {
-  test(`every state is accessible in ${scheme}`, async ({ cockpit, page }, info) => {
+  test(`every state is accessible in ${scheme}${scheme === "light" ? " @desktop" : ""}`, async ({
+    cockpit,
+    page,
+  }, info) => {
     await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
     await visit(cockpit, async (name) => {
       await page.screenshot({ path: info.outputPath(`${name}.png`) });

@@ -16,7 +16,10 @@ test.describe("the model refuses", () => {
     },
   });
 
-  test("a wrong key is said in words, still after a reload, and the next message works", async ({ cockpit, page }) => {
+  test("a wrong key is said in words, still after a reload, and the message can be sent again", async ({
+    cockpit,
+    page,
+  }) => {
     await cockpit.send("hello");
     const error = cockpit.log.getByRole("alert").first();
     await expect(error).toBeVisible();
@@ -28,8 +31,10 @@ test.describe("the model refuses", () => {
     await page.reload();
     await expect(cockpit.mine).toHaveCount(1);
     await expect(error).toHaveText(words ?? "");
-    await cockpit.send("and now?");
+    await cockpit.log.getByRole("button", { name: "Send again" }).click();
     await expect(cockpit.answers).toHaveText(["Now it works."]);
+    await expect(cockpit.mine).toContainText(["hello", "hello"]);
+    await expect(cockpit.log.getByRole("button", { name: "Send again" })).toHaveCount(0);
   });
 });
 
@@ -53,6 +58,9 @@ test.describe("the agent crashes", () => {
     expect(await copilot.text()).toBe(said);
     await expect(cockpit.log.getByRole("alert").first()).toContainText("ended");
 
+    await cockpit.log.getByRole("button", { name: "Continue" }).click();
+    await expect(cockpit.answers.last()).toContainText("Continue with what you were doing.");
+    await cockpit.expectIdle();
     await cockpit.send("say hello again");
     await expect(cockpit.answers.last()).toContainText("hello again");
     await cockpit.expectIdle();
