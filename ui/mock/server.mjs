@@ -28,7 +28,7 @@ const need = (value, what) => {
 
 const routes = [
   ["GET", "/api/health", () => ({ status: "ok", version: "mock" })],
-  ["GET", "/api/agents", () => ({ agents })],
+  ["GET", "/api/agents", () => ({ agents, default: "copilot" })],
   ["GET", "/api/sessions", () => ({ sessions: [...sessions.values()].map(describe).sort(byActivity) })],
   ["POST", "/api/sessions", (_, body) => describe(createSession(body))],
   ["GET", "/api/sessions/:id", ({ session }) => describe(session)],
@@ -48,7 +48,7 @@ const routes = [
 ];
 
 const agents = [
-  { id: "copilot", title: "GitHub Copilot", installed: true, version: "1.0.12", logged_in: true },
+  { id: "copilot", title: "GitHub Copilot", installed: true, version: "1.0.12" },
   { id: "demo", title: "Demo agent", installed: true, version: null },
   { id: "codex", title: "Codex", installed: false, version: null },
 ];
@@ -69,7 +69,13 @@ function acceptMessage({ session }, { content, client_id }) {
   session.accepted.set(client_id, answer);
   if (session.info.title === "New session") changeSession({ session }, { title: content.slice(0, 60) });
   if (session.turn) {
-    session.queue.push({ message_id: message.id, content, client_id, created_at: message.created_at });
+    session.queue.push({
+      message_id: message.id,
+      turn_id: answer.turn_id,
+      content,
+      client_id,
+      created_at: message.created_at,
+    });
     emit(session, "queue", { items: session.queue });
   } else {
     void runTurn(session, message);

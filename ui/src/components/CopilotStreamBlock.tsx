@@ -32,15 +32,17 @@ export function CopilotStreamBlock(props: CopilotStreamBlockProps) {
       </Show>
       <details class="copilot-block" classList={{ [status().tone]: true }} open={running()}>
         <summary>
-          <span class="copilot-name">
-            🤖 Copilot [{sessionName(props.call)}]{running() ? "" : ` — ${status().label}`}
-          </span>
-          <Show when={running()}>
-            <Spinner label="running" />
-            <Show when={props.call.recovered}>
-              <span class="badge copilot-recovered">recovered, still live</span>
+          <span class="copilot-head">
+            <span class="copilot-name">
+              🤖 Copilot [{sessionName(props.call)}]{running() ? "" : ` — ${status().label}`}
+            </span>
+            <Show when={running()}>
+              <Spinner label="running" />
+              <Show when={props.call.recovered}>
+                <span class="badge copilot-recovered">recovered, still live</span>
+              </Show>
             </Show>
-          </Show>
+          </span>
         </summary>
         <CopilotBody {...props} running={running()} />
       </details>

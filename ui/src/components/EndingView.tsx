@@ -32,7 +32,7 @@ export function EndingView(props: EndingViewProps) {
   return (
     <div class="notice ending" classList={{ error: isFailure(), warning: !isFailure() }}>
       <div role="alert">
-        <strong class="notice-title">{title()}</strong>{" "}
+        <strong class="notice-head">{title()}</strong>{" "}
         <span class="notice-text">
           <Prose text={text() ?? ""} />
         </span>

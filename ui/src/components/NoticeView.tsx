@@ -8,19 +8,27 @@ type NoticeViewProps = { notice: Pick<Notice, "level" | "title" | "text" | "sess
 export function NoticeView(props: NoticeViewProps) {
   /** A login that is asked for is a card of its own; here it tells why a turn came to nothing. */
   const level = () => (props.notice.code === "auth_required" ? "warning" : props.notice.level);
+  /** Some say in their text what their title says. */
+  const title = () => (props.notice.text.startsWith(props.notice.title) ? "" : props.notice.title);
+  const name = () => (props.notice.session_name ? `[${props.notice.session_name}]` : "");
   return (
     <div
       class="notice"
       classList={{ quiet: level() === "info", warning: level() === "warning", error: level() === "error" }}
       role={level() === "error" ? "alert" : "note"}
     >
-      <Show when={props.notice.title}>
-        <strong class="notice-title">{props.notice.title}</strong>{" "}
+      <Show when={title()}>
+        <span class="notice-head">
+          <strong class="notice-title">{title()}</strong> <span class="notice-session">{name()}</span>
+        </span>{" "}
       </Show>
       <span class="notice-text">
         <Prose text={props.notice.text} />
       </span>
-      <Show when={props.notice.session_name}>{(name) => <span class="notice-session"> [{name()}]</span>}</Show>
+      <Show when={!title()}>
+        {" "}
+        <span class="notice-session">{name()}</span>
+      </Show>
     </div>
   );
 }

@@ -81,7 +81,8 @@ it("a lost session keeps its exact words, and a restored one stays quiet", () =>
     </>
   ));
   const [warning, info] = document.querySelectorAll(".notice");
-  expect(warning?.textContent).toBe(`Session history lost ${lost}`);
+  expect(warning?.querySelector(".notice-title")?.textContent).toBe("Session history lost");
+  expect(warning?.querySelector(".notice-text")?.textContent).toBe(lost);
   expect(warning?.classList.contains("warning")).toBe(true);
   expect(info?.classList.contains("quiet")).toBe(true);
 });

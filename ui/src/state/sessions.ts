@@ -2,7 +2,7 @@
 
 import { createSignal } from "solid-js";
 import { createStore, reconcile } from "solid-js/store";
-import { api, sentence } from "../api/client";
+import { api, NetworkError, sentence } from "../api/client";
 import type { Session, SessionChange, SessionDraft } from "../api/types";
 
 const poll_ms = 5_000;
@@ -56,7 +56,9 @@ export function createSessions(): Sessions {
       setLoaded(true);
       setError(null);
     } catch (reason) {
-      if (mine === latest) setError(sentence(reason));
+      // A list that is there stays good for a while, and whoever has a session open is told that the connection is gone.
+      const stale = reason instanceof NetworkError && loaded();
+      if (mine === latest && !stale) setError(sentence(reason));
     }
   }
 
