@@ -2,10 +2,11 @@
 
 use std::time::Instant;
 
-use testkit::model_server::{Gate, Reply};
+use serde_json::json;
+use testkit::model_server::{Gate, Reply, Script};
 use testkit::processes;
 
-use crate::script::{delegate, held_command};
+use crate::script::{bash, delegate, held_command};
 use crate::stage::{Cast, Stage, eventually, said};
 
 #[tokio::test]
@@ -72,5 +73,22 @@ async fn killed_in_mid_tool_its_shells_end_and_the_call_is_interrupted() {
     eventually("nothing but the server is left", || processes::of_dir(stage.server.rig().home()).len() == 1).await;
     stage.exchange("task", "and now?", "Files may be half changed.").await;
     assert_eq!(stage.read("runs.txt"), "run\n");
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn killed_while_it_asks_its_question_is_withdrawn_and_nothing_runs() {
+    let mut stage = Stage::with(Script::new(), json!({ "permission_policy": "ask" }), |rig| rig).await;
+    stage.main([delegate("task", "touch it"), Reply::text("It broke off.")]);
+    stage.coder([Reply::new().and_call(bash("touch asked.txt"))]);
+    stage.send("go").await;
+    let request = stage.until_kind("permission-request").await.data["request_id"].as_str().unwrap().to_owned();
+    processes::signal(stage.cast().native(), "KILL");
+    assert_eq!(stage.turn_end().await, "completed");
+    assert_eq!(stage.client.seen.of_kind("permission-resolved").last().unwrap().data["by"], "agent_gone");
+    assert_eq!(stage.post(&format!("permissions/{request}"), json!({ "option_id": "allow_once" })).await, 409);
+    assert!(stage.newcomer().await.seen.of_kind("permission-request").next().is_none());
+    stage.exchange("task", "and now?", "Nothing was touched.").await;
+    assert!(!stage.server.rig().work_dir().join("asked.txt").exists());
     stage.end().await;
 }

@@ -13,7 +13,10 @@ const COMMENT: &str = "The review says: greet the world, and say so in a note.";
 fn scripted(stage: &Stage, gate: &Gate) {
     let work = stage.server.rig().work_dir();
     std::fs::write(work.join("hello.txt"), "hello moon\n").unwrap();
-    stage.main([Reply::text("I pass it on.").and_call(call("review-fix", "Greet the world in hello.txt.")), Reply::text("Copilot greets the **world** now.")]);
+    stage.main([
+        Reply::text("I pass it on.").and_call(call("review-fix", "Greet the world in hello.txt.")),
+        Reply::text("Copilot greets the **world** now."),
+    ]);
     stage.coder([
         Reply::chunks(["I look ", "at it 🙂. "]).and_call(create(&work.join("note.md"), "greeted\n")).gate(gate),
         Reply::new().and_call(edit(&work.join("hello.txt"), "moon", "world")).and_call(bash("pwd > where.txt; cat where.txt")),
@@ -125,7 +128,11 @@ async fn v5_v6_v8_v13_v15_history_and_a_fresh_client_have_all_that_a_finished_bl
     let fresh = stage.newcomer().await.seen;
     let shown: Vec<&Value> = fresh.of_kind("message").map(|event| &event.data).collect();
     assert_eq!(shown, stored.iter().collect::<Vec<_>>());
-    assert!(["tool-call", "copilot-delta", "agent-update", "turn"].iter().all(|kind| fresh.of_kind(kind).next().is_none()), "{:?}", fresh.kinds());
+    assert!(
+        ["tool-call", "copilot-delta", "agent-update", "turn"].iter().all(|kind| fresh.of_kind(kind).next().is_none()),
+        "{:?}",
+        fresh.kinds()
+    );
     stage.end().await;
 }
 
@@ -148,7 +155,8 @@ fn three_finished_tool_calls(delegation: &Value) {
 
 #[tokio::test]
 async fn a_session_without_a_main_ai_talks_straight_to_copilot() {
-    let mut stage = Stage::with(testkit::model_server::Script::new(), json!({ "model": "relay", "permission_policy": "auto" }), |rig| rig).await;
+    let mut stage =
+        Stage::with(testkit::model_server::Script::new(), json!({ "model": "relay", "permission_policy": "auto" }), |rig| rig).await;
     stage.coder([Reply::new().and_call(bash("echo straight > made.txt")), Reply::text("Made it.")]);
     assert_eq!(stage.turn("make a file").await, "completed");
     assert_eq!(stage.read("made.txt"), "straight\n");

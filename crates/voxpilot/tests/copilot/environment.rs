@@ -7,7 +7,9 @@ use crate::stage::Stage;
 
 #[tokio::test]
 async fn copilot_gets_its_own_environment_the_work_directory_and_nothing_of_ours() {
-    let secret = |rig: testkit::server::Rig| rig.env("COPILOT_SOMETHING", "passed on").env("MY_DATABASE_PASSWORD", "hunter2").env("LC_ALL", "C.UTF-8");
+    let secret = |rig: testkit::server::Rig| {
+        rig.env("COPILOT_SOMETHING", "passed on").env("MY_DATABASE_PASSWORD", "hunter2").env("LC_ALL", "C.UTF-8")
+    };
     let mut stage = Stage::with(Script::new(), json!({}), secret).await;
     stage.exchange("look", "look around", "Nice.").await;
     let cast = stage.cast();

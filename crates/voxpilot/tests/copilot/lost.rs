@@ -13,12 +13,18 @@ const BANNER: &str =
     "The previous Copilot session could not be restored. A new session has been started. Your conversation history in VoxPilot is intact.";
 
 /// What happens to a session's journal, and the code that Copilot (or its list) gives for it.
-const DAMAGES: [(&str, fn(&Path), i64); 5] = [
-    ("deleted", |journal| std::fs::remove_dir_all(journal.parent().unwrap()).unwrap(), -32002),
-    ("emptied", |journal| std::fs::write(journal, "").unwrap(), -32002),
-    ("garbled", |journal| rewrite(journal, |lines| lines.insert(1, "this is no event".to_owned())), -32603),
-    ("beheaded", |journal| rewrite(journal, |lines| drop(lines.remove(0))), -32603),
-    ("binary", |journal| std::fs::write(journal, [0xff, 0x00, 0x9d, 0x0a, 0xfe, 0x01]).unwrap(), -32603),
+struct Damage {
+    name: &'static str,
+    code: i64,
+    strike: fn(&Path),
+}
+
+const DAMAGES: [Damage; 5] = [
+    Damage { name: "deleted", code: -32002, strike: |journal| std::fs::remove_dir_all(journal.parent().unwrap()).unwrap() },
+    Damage { name: "emptied", code: -32002, strike: |journal| std::fs::write(journal, "").unwrap() },
+    Damage { name: "garbled", code: -32603, strike: |journal| rewrite(journal, |lines| lines.insert(1, "this is no event".to_owned())) },
+    Damage { name: "beheaded", code: -32603, strike: |journal| rewrite(journal, |lines| drop(lines.remove(0))) },
+    Damage { name: "binary", code: -32603, strike: |journal| std::fs::write(journal, [0xff, 0x00, 0x9d, 0x0a, 0xfe, 0x01]).unwrap() },
 ];
 const TORN: &str = "torn";
 
@@ -35,7 +41,7 @@ fn tear(journal: &Path) {
 }
 
 fn names() -> Vec<&'static str> {
-    DAMAGES.iter().map(|(name, ..)| *name).chain([TORN]).collect()
+    DAMAGES.iter().map(|damage| damage.name).chain([TORN]).collect()
 }
 
 fn id_of(journal: &Path) -> String {
@@ -55,13 +61,14 @@ fn asked<'a>(requests: &'a [Request], prompt: &str) -> Vec<&'a Request> {
 
 #[tokio::test]
 async fn every_kind_of_unreadable_state_ends_in_a_new_session_with_banner_recap_and_log_line() {
-    let script = Script::new().otherwise(|request| Reply::text(if request.last_user().contains("the first task") { "Half done." } else { "Going on." }));
+    let script = Script::new()
+        .otherwise(|request| Reply::text(if request.last_user().contains("the first task") { "Half done." } else { "Going on." }));
     let mut stage = Stage::with(script, serde_json::json!({}), |rig| rig).await;
     delegate_to_all(&mut stage, "the first task").await;
     let journals: Vec<PathBuf> = names().iter().map(|name| stage.journal_of(&format!("the first task of {name}")).unwrap()).collect();
     stage.kill_idle_agent().await;
-    for ((_, damage, _), journal) in DAMAGES.iter().zip(&journals) {
-        damage(journal);
+    for (damage, journal) in DAMAGES.iter().zip(&journals) {
+        (damage.strike)(journal);
     }
     tear(&journals[DAMAGES.len()]);
     delegate_to_all(&mut stage, "the second task").await;
@@ -69,12 +76,15 @@ async fn every_kind_of_unreadable_state_ends_in_a_new_session_with_banner_recap_
     let lost = stage.notices("session_lost");
     assert_eq!(lost.len(), DAMAGES.len(), "{lost:?}");
     let requests = stage.coder_requests();
-    for ((name, _, code), journal) in DAMAGES.iter().zip(&journals) {
+    for (Damage { name, code, .. }, journal) in DAMAGES.iter().zip(&journals) {
         let notice = lost.iter().find(|notice| notice["session_name"] == *name).unwrap_or_else(|| panic!("no banner for {name}"));
         assert_eq!((notice["text"].as_str(), notice["title"].as_str()), (Some(BANNER), Some("Session history lost")));
         let id = id_of(journal);
         let log = stage.server.log();
-        let line = log.lines().find(|line| line.contains("could not be restored") && line.contains(&id)).unwrap_or_else(|| panic!("{name}: {log}"));
+        let line = log
+            .lines()
+            .find(|line| line.contains("could not be restored") && line.contains(&id))
+            .unwrap_or_else(|| panic!("{name}: {log}"));
         assert!(line.contains(&code.to_string()), "{name}: {line}");
         recapped_once(&requests, name);
     }

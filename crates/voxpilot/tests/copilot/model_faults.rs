@@ -13,7 +13,9 @@ fn faulty(request: &Request) -> Reply {
     let prompt = request.last_user();
     match prompt.as_str() {
         _ if request.model() == "main" && request.has_tool_result() => Reply::text("So it is."),
-        word if request.model() == "main" => delegate_all(FAULTS.map(|fault| (fault, if word.contains("again") { "again" } else { fault }))),
+        word if request.model() == "main" => {
+            delegate_all(FAULTS.map(|fault| (fault, if word.contains("again") { "again" } else { fault })))
+        }
         word if word.contains("again") => Reply::text("All is well."),
         word if word.contains("unauthorized") => Reply::status(401),
         word if word.contains("broken") => Reply::status(500),

@@ -28,7 +28,12 @@ async fn v9_v10_v11_v12_names_are_sessions_with_their_own_memory_on_one_process(
     let cast = stage.cast();
     assert_eq!((cast.native(), cast.wrappers.len(), cast.runners.len()), (process, 1, 1), "exactly one Copilot, and always the same");
     let sessions = stage.get("agents").await;
-    let listed: Vec<_> = sessions["agents"].as_array().unwrap().iter().map(|view| (view["name"].as_str().unwrap(), view["state"].as_str().unwrap())).collect();
+    let listed: Vec<_> = sessions["agents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|view| (view["name"].as_str().unwrap(), view["state"].as_str().unwrap()))
+        .collect();
     assert_eq!(listed, [("auth-bug-fix", "idle"), ("refactor-logger", "idle")]);
     assert_eq!(stored_sessions(&stage), 2);
     stage.end().await;

@@ -20,7 +20,11 @@ async fn a_question_shows_the_exact_command_or_diff_and_is_answered_once() {
     let mut stage = asking().await;
     let note = stage.server.rig().work_dir().join("note.md");
     stage.main([delegate("ask", "make two files"), Reply::text("Made.")]);
-    stage.coder([Reply::new().and_call(bash("echo yes > made.txt")), Reply::new().and_call(create(&note, "noted\n")), Reply::text("Both.")]);
+    stage.coder([
+        Reply::new().and_call(bash("echo yes > made.txt")),
+        Reply::new().and_call(create(&note, "noted\n")),
+        Reply::text("Both."),
+    ]);
     stage.send("go").await;
     let command = stage.until_kind("permission-request").await.data;
     assert_eq!((command["kind"].as_str(), command["command"].as_str()), (Some("execute"), Some("echo yes > made.txt")));

@@ -1,10 +1,11 @@
 //! Clients that come and go while Copilot writes, and a server that comes and goes while it does not.
 
-use testkit::model_server::{Gate, Reply};
+use serde_json::json;
+use testkit::model_server::{Gate, Reply, Script};
 use testkit::processes;
 
 use crate::script::{delegate, delegate_all};
-use crate::stage::{SOON, Stage, said};
+use crate::stage::{SOON, Stage, eventually, said};
 
 const PIECES: [&str; 4] = ["eins 🙂 ", "zwei ", "drei ", "vier"];
 
@@ -25,7 +26,9 @@ async fn v14_clients_that_reload_in_mid_stream_have_the_same_text_as_one_that_ne
     let mut without = stage.newcomer().await;
     let snapshot = without.seen.kinds();
     let place = |kind: &str| snapshot.iter().position(|found| *found == kind).unwrap_or_else(|| panic!("no {kind} in {snapshot:?}"));
-    assert!(place("message") < place("tool-call") && place("tool-call") < place("copilot-delta") && place("copilot-delta") < place("ready"));
+    assert!(
+        place("message") < place("tool-call") && place("tool-call") < place("copilot-delta") && place("copilot-delta") < place("ready")
+    );
     assert_eq!(without.seen.agent_text("count"), PIECES[..2].concat(), "everything so far, in one piece");
     assert_eq!(without.seen.of_kind("copilot-delta").count(), 1);
 
@@ -85,7 +88,8 @@ async fn v16_after_a_restart_finished_blocks_are_there_and_follow_ups_restore_ev
     stage.main([delegate_all([("left", "which words?"), ("right", "which words?")]), Reply::text("Told.")]);
     stage.coder([Reply::text("Those."), Reply::text("Those.")]);
     assert_eq!(stage.turn("tell").await, "completed");
-    let mut restored: Vec<_> = stage.notices("session_restored").iter().map(|notice| notice["session_name"].as_str().unwrap().to_owned()).collect();
+    let mut restored: Vec<_> =
+        stage.notices("session_restored").iter().map(|notice| notice["session_name"].as_str().unwrap().to_owned()).collect();
     restored.sort();
     assert_eq!(restored, ["left", "right"]);
     assert!(stage.notices("session_lost").is_empty());
@@ -97,5 +101,21 @@ async fn v16_after_a_restart_finished_blocks_are_there_and_follow_ups_restore_ev
     let cast = stage.cast();
     assert!(cast.native() != process && cast.runners.len() == 1);
     assert_eq!(stage.client.seen.agent_text("right"), "Remembered.Those.", "what is replayed while loading stays out of the new calls");
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn an_idle_copilot_that_nobody_watches_is_ended_and_comes_back_with_its_memory() {
+    let mut stage = Stage::with(Script::new(), json!({}), |rig| rig.env("VOXPILOT_COPILOT_CONNECTION_TTL", "1")).await;
+    stage.exchange("task", "remember the word alpha", "Remembered.").await;
+    let Stage { model, server, session, client } = stage;
+    let seen = client.seen.clone();
+    drop(client);
+    eventually("nothing but the server runs", || processes::of_dir(server.rig().home()).len() == 1).await;
+    let client = server.stream(&session, seen.cursor).await.continuing(seen);
+    let mut stage = Stage { model, server, session, client };
+    stage.exchange("task", "which word?", "Alpha.").await;
+    assert_eq!(stage.notices("session_restored").len(), 1);
+    assert!(said(stage.coder_requests().last().unwrap()).contains("remember the word alpha"));
     stage.end().await;
 }

@@ -39,13 +39,20 @@ impl Census {
     fn end(self) {
         self.over.store(true, Ordering::Relaxed);
         let crowds = self.thread.join().unwrap();
-        assert!(crowds.is_empty(), "two Copilots at once, seen {} times, first {}, last {}", crowds.len(), crowds[0], crowds[crowds.len() - 1]);
+        assert!(
+            crowds.is_empty(),
+            "two Copilots at once, seen {} times, first {}, last {}",
+            crowds.len(),
+            crowds[0],
+            crowds[crowds.len() - 1]
+        );
     }
 }
 
 /// A process that Copilot has just forked looks like Copilot itself until it becomes what it is for; only those of other parents count.
 fn copilots(home: &Path) -> Vec<i32> {
-    let natives: Vec<i32> = processes::of_dir(home).iter().filter(|process| process.command.contains(NATIVE)).map(|process| process.pid).collect();
+    let natives: Vec<i32> =
+        processes::of_dir(home).iter().filter(|process| process.command.contains(NATIVE)).map(|process| process.pid).collect();
     natives.iter().copied().filter(|pid| parent(*pid).is_some_and(|parent| !natives.contains(&parent))).collect()
 }
 

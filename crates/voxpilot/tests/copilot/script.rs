@@ -12,7 +12,9 @@ pub fn delegate(name: &str, prompt: &str) -> Reply {
 
 /// Several delegations in one answer.
 pub fn delegate_all<'a>(tasks: impl IntoIterator<Item = (&'a str, &'a str)>) -> Reply {
-    Reply::tool_calls(tasks.into_iter().map(|(name, prompt)| ToolCall::new("copilot_agent", json!({ "prompt": prompt, "session_name": name }))))
+    Reply::tool_calls(
+        tasks.into_iter().map(|(name, prompt)| ToolCall::new("copilot_agent", json!({ "prompt": prompt, "session_name": name }))),
+    )
 }
 
 /// Copilot's shell. The wait is far above any test: a command that outlives it would be moved to the background.

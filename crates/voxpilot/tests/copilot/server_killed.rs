@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use testkit::model_server::{Gate, Reply, Script};
 
-use crate::script::{bash, delegate, held_command};
+use crate::script::{bash, delegate, delegate_all, held_command};
 use crate::stage::{SOON, Stage, said};
 
 const PIECES: [&str; 5] = ["before, ", "still before 🙂, ", "while it was down, ", "after, ", "and the end"];
@@ -41,6 +41,39 @@ async fn killed_while_copilot_streams_the_same_turn_completes_with_the_exact_tex
     stage.end().await;
 }
 
+/// Two long answers at once, as fast as they come; the server dies three times in the middle.
+#[tokio::test]
+async fn killed_again_and_again_in_a_flood_of_two_names_not_a_byte_is_missing_doubled_or_mixed() {
+    let chunks = |word: &str| (0..2000).map(|number| format!("{word} {number} 🙂\n")).collect::<Vec<_>>();
+    let (left, right) = (chunks("left"), chunks("right"));
+    let gate = Gate::new();
+    let answers = (left.clone(), right.clone(), gate.clone());
+    let script = Script::rules(move |request| match request.last_user() {
+        _ if request.model() == "main" && request.has_tool_result() => Reply::text("Written."),
+        _ if request.model() == "main" => delegate_all([("left", "write the left"), ("right", "write the right")]),
+        prompt if prompt.contains("left") => Reply::chunks(answers.0.iter().map(String::as_str)).gate(&answers.2),
+        _ => Reply::chunks(answers.1.iter().map(String::as_str)).gate(&answers.2),
+    });
+    let mut stage = Stage::with(script, json!({}), |rig| rig).await;
+    stage.send("go").await;
+    for _ in 0..3 {
+        gate.release(800);
+        stage.until_kind("copilot-delta").await;
+        stage.kill_server().await;
+        stage.restart_server().await;
+    }
+    gate.open();
+    assert_eq!(stage.turn_end().await, "completed");
+    assert!(stage.client.seen.agent_text("left") == left.concat(), "the left text differs");
+    assert!(stage.client.seen.agent_text("right") == right.concat(), "the right text differs");
+    for result in stage.results().await {
+        let expected = if result["delegation"]["session_name"] == "left" { &left } else { &right };
+        assert!(result["display"] == expected.concat(), "the stored text differs");
+    }
+    assert_eq!((stage.main_requests().len(), stage.coder_requests().len()), (2, 2));
+    stage.end().await;
+}
+
 #[tokio::test]
 async fn killed_while_copilots_tool_runs_the_tool_ends_once_and_the_turn_completes() {
     let mut stage = Stage::set().await;
@@ -68,13 +101,17 @@ async fn killed_while_copilots_tool_runs_the_tool_ends_once_and_the_turn_complet
 async fn killed_while_copilot_asks_the_question_is_still_there_and_is_answered_once() {
     let mut stage = Stage::with(Script::new(), json!({ "permission_policy": "ask" }), |rig| rig).await;
     stage.main([delegate("ask", "append twice"), Reply::text("Appended.")]);
-    stage.coder([Reply::new().and_call(bash("echo one >> lines.txt")), Reply::new().and_call(bash("echo two >> lines.txt")), Reply::text("Twice.")]);
+    stage.coder([
+        Reply::new().and_call(bash("echo one >> lines.txt")),
+        Reply::new().and_call(bash("echo two >> lines.txt")),
+        Reply::text("Twice."),
+    ]);
     stage.send("go").await;
     let first = stage.until_kind("permission-request").await.data;
     stage.kill_server().await;
     stage.restart_server().await;
     let open: Vec<Value> = stage.newcomer().await.seen.of_kind("permission-request").map(|event| event.data.clone()).collect();
-    assert_eq!(open, [first.clone()], "the same question, on every device");
+    assert_eq!(open, std::slice::from_ref(&first), "the same question, on every device");
     let path = |request: &Value| format!("permissions/{}", request["request_id"].as_str().unwrap());
     assert_eq!(stage.post(&path(&first), json!({ "option_id": "allow_once" })).await, 202);
     assert_eq!(stage.post(&path(&first), json!({ "option_id": "allow_once" })).await, 409);
@@ -115,9 +152,17 @@ async fn killed_with_two_messages_queued_both_run_once_and_in_order() {
         assert_eq!(stage.turn_end().await, "completed");
     }
     assert_eq!((stage.main_requests().len(), stage.coder_requests().len()), (6, 3));
-    let told: Vec<_> = stage.messages().await.iter().map(|message| format!("{} {}", message["role"].as_str().unwrap(), message["content"].as_str().unwrap())).collect();
+    let told: Vec<_> = stage
+        .messages()
+        .await
+        .iter()
+        .map(|message| format!("{} {}", message["role"].as_str().unwrap(), message["content"].as_str().unwrap()))
+        .collect();
     let talk: Vec<_> = told.iter().map(String::as_str).filter(|line| !line.starts_with("tool") && *line != "assistant ").collect();
-    assert_eq!(talk, ["user message one", "assistant first", "user message two", "assistant second", "user message three", "assistant third"]);
+    assert_eq!(
+        talk,
+        ["user message one", "assistant first", "user message two", "assistant second", "user message three", "assistant third"]
+    );
     assert_eq!(stage.client.seen.agent_text("queue"), "1!2!3!");
     stage.end().await;
 }

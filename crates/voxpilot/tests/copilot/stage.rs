@@ -85,7 +85,8 @@ impl Stage {
     pub async fn until_printed(&mut self, text: &str) {
         let printed = |event: &Event| {
             let content = event.data["update"]["content"].as_array();
-            event.kind == "agent-update" && content.is_some_and(|parts| parts.iter().any(|part| part["text"].as_str().is_some_and(|shown| shown.contains(text))))
+            event.kind == "agent-update"
+                && content.is_some_and(|parts| parts.iter().any(|part| part["text"].as_str().is_some_and(|shown| shown.contains(text))))
         };
         self.client.until(&format!("`{text}` printed by a tool"), SOON, printed).await;
     }
@@ -194,7 +195,8 @@ impl Stage {
     }
 
     pub fn read(&self, file: &str) -> String {
-        std::fs::read_to_string(self.server.rig().work_dir().join(file)).unwrap_or_else(|error| panic!("{file}: {error}\n{}", self.client.seen.tail()))
+        std::fs::read_to_string(self.server.rig().work_dir().join(file))
+            .unwrap_or_else(|error| panic!("{file}: {error}\n{}", self.client.seen.tail()))
     }
 
     /// Lets a held command end.

@@ -5,7 +5,7 @@ use std::time::Instant;
 use serde_json::json;
 use testkit::model_server::{Gate, Reply, Script};
 
-use crate::script::{bash, delegate};
+use crate::script::{bash, delegate, delegate_all};
 use crate::stage::{Stage, eventually, said};
 
 /// Stops the turn and says how long that took.
@@ -76,5 +76,35 @@ async fn a_turn_is_cancelled_while_copilot_asks_and_the_question_is_gone() {
     assert!(!stage.server.rig().work_dir().join("asked.txt").exists());
 
     stage.exchange("ask", "never mind", "All right.").await;
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn one_of_two_calls_is_cancelled_and_the_other_goes_on() {
+    let (unwanted, wanted) = (Gate::new(), Gate::new());
+    let gates = (unwanted.clone(), wanted.clone());
+    let script = Script::rules(move |request| match request.last_user() {
+        _ if request.model() == "main" && request.has_tool_result() => Reply::text("One of two."),
+        _ if request.model() == "main" => delegate_all([("unwanted", "the unwanted work"), ("wanted", "the needed work")]),
+        prompt if prompt.contains("unwanted") => Reply::chunks(["no ", "more"]).gate(&gates.0),
+        _ => Reply::chunks(["go ", "on"]).gate(&gates.1),
+    });
+    let mut stage = Stage::with(script, json!({}), |rig| rig).await;
+    stage.send("go").await;
+    unwanted.release(1);
+    stage.until_written("unwanted", "no ").await;
+    wanted.release(1);
+    stage.until_written("wanted", "go ").await;
+    let opened = |name: &str| {
+        let named = |event: &&testkit::client::Event| event.data["session_name"] == name;
+        stage.client.seen.of_kind("copilot-delta").find(named).unwrap().data["tool_call_id"].clone()
+    };
+    assert_eq!(stage.post("cancel", json!({ "tool_call_id": opened("unwanted") })).await, 202);
+    let done = stage.until_kind("copilot-done").await.data;
+    assert_eq!((done["session_name"].as_str(), done["stop_reason"].as_str()), (Some("unwanted"), Some("cancelled")));
+    wanted.open();
+    assert_eq!(stage.turn_end().await, "completed", "the turn goes on with what the other one did");
+    let shown: Vec<_> = stage.results().await.iter().map(|result| result["display"].clone()).collect();
+    assert_eq!(shown, ["no ", "go on"]);
     stage.end().await;
 }
