@@ -1,7 +1,7 @@
 import { createSignal } from "solid-js";
 import { render } from "solid-js/web";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { Composer } from "./Composer";
+import { addToDraft, Composer } from "./Composer";
 
 const onSend = vi.fn();
 const onStop = vi.fn();
@@ -83,4 +83,10 @@ it("while a turn runs it can be stopped, and messages can still be sent", () => 
   type(input, "next");
   button("Queue")?.click();
   expect(onSend).toHaveBeenCalledWith("next");
+});
+
+it("a text that is given back stands behind what was written", () => {
+  type(mount(), "written");
+  addToDraft("s", "given back");
+  expect(mount().value).toBe("written\n\ngiven back");
 });

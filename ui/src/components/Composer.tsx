@@ -16,8 +16,16 @@ const tallest_px = 240;
 /** What browsers report for a key that an input method is still working on. */
 const composing_key_code = 229;
 
+const draftName = (draftKey: string) => `draft.${draftKey}`;
+
+/** Puts a text behind what was written and not sent; a composer that is there does not see it. */
+export function addToDraft(draftKey: string, content: string): void {
+  const before = readStored(draftName(draftKey))?.trimEnd();
+  store(draftName(draftKey), before ? `${before}\n\n${content}` : content);
+}
+
 export function Composer(props: ComposerProps) {
-  const draft = () => `draft.${props.draftKey}`;
+  const draft = () => draftName(props.draftKey);
   const [text, setText] = createSignal(readStored(draft()) ?? "");
   let input!: HTMLTextAreaElement;
 

@@ -9,19 +9,30 @@ const words: Record<OutboxItem["state"], string> = {
   refused: "not sent",
 };
 
+interface OutboxListProps {
+  outbox: Outbox;
+  /** A message was withdrawn: its text is not to be lost. */
+  onWithdrawn(content: string): void;
+}
+
 /** Messages that the stream has not shown yet. */
-export function OutboxList(props: { outbox: Outbox }) {
+export function OutboxList(props: OutboxListProps) {
   return (
     <Show when={props.outbox.items.length > 0}>
       <ul class="queue" aria-label="Messages on their way">
-        <For each={props.outbox.items}>{(item) => <OutgoingMessage outbox={props.outbox} item={item} />}</For>
+        <For each={props.outbox.items}>{(item) => <OutgoingMessage {...props} item={item} />}</For>
       </ul>
     </Show>
   );
 }
 
-function OutgoingMessage(props: { outbox: Outbox; item: OutboxItem }) {
+function OutgoingMessage(props: OutboxListProps & { item: OutboxItem }) {
   const isStuck = () => props.item.state !== "sending" && props.item.state !== "accepted";
+  const withdraw = () => {
+    const { clientId, content } = props.item;
+    props.outbox.discard(clientId);
+    props.onWithdrawn(content);
+  };
   return (
     <li class="queue-item" classList={{ unsent: isStuck(), failed: props.item.state === "refused" }}>
       <span class="queue-text">{props.item.content}</span>
@@ -31,7 +42,7 @@ function OutgoingMessage(props: { outbox: Outbox; item: OutboxItem }) {
           <button type="button" class="button small" onClick={() => props.outbox.retry(props.item.clientId)}>
             Try now
           </button>
-          <button type="button" class="button small" onClick={() => props.outbox.discard(props.item.clientId)}>
+          <button type="button" class="button small" onClick={withdraw}>
             Withdraw
           </button>
         </span>

@@ -5,8 +5,9 @@ import { waitingCount } from "../state/model";
 import { openSession } from "../state/openSession";
 import type { Sessions } from "../state/sessions";
 import { Approvals } from "./Approvals";
-import { Composer } from "./Composer";
+import { addToDraft, Composer } from "./Composer";
 import { ConnectionStatus } from "./ConnectionStatus";
+import { focusComposer } from "./keyboard";
 import { Log } from "./Log";
 import { OutboxList } from "./OutboxList";
 import { Queue } from "./Queue";
@@ -60,6 +61,13 @@ export function SessionView(props: SessionViewProps) {
       setError(sentence(reason));
     }
   };
+  /** A composer that is made anew takes its text from what is stored. */
+  const [composer, setComposer] = createSignal(1);
+  const giveBack = (content: string) => {
+    addToDraft(props.id, content);
+    setComposer(composer() + 1);
+    focusComposer();
+  };
   const session = createMemo(() => {
     const listed = props.sessions.list.find((session) => session.id === props.id);
     return listed ? { ...listed, ...open.state.session } : undefined;
@@ -84,7 +92,7 @@ export function SessionView(props: SessionViewProps) {
         <ConnectionStatus broken={open.broken()} />
         <Approvals open={open} agent={agent()} />
         <Queue sessionId={props.id} items={open.state.queue} />
-        <OutboxList outbox={open.outbox} />
+        <OutboxList outbox={open.outbox} onWithdrawn={giveBack} />
         <Show when={error()}>
           {(message) => (
             <p class="inline-error" role="alert">
@@ -92,13 +100,17 @@ export function SessionView(props: SessionViewProps) {
             </p>
           )}
         </Show>
-        <Composer
-          draftKey={props.id}
-          running={running()}
-          stopping={asked() || open.state.cancelling}
-          onSend={(content) => open.outbox.send(content)}
-          onStop={stop}
-        />
+        <Show when={composer()} keyed>
+          {(_) => (
+            <Composer
+              draftKey={props.id}
+              running={running()}
+              stopping={asked() || open.state.cancelling}
+              onSend={(content) => open.outbox.send(content)}
+              onStop={stop}
+            />
+          )}
+        </Show>
       </div>
     </main>
   );

@@ -37,12 +37,14 @@ it("an unsent message says why, and can be tried at once or withdrawn", () => {
   const item: OutboxItem = { clientId: "a", content: "hello", state: "offline", error: null };
   const [items, setItems] = createSignal([item]);
   const outbox = { retry: vi.fn(), discard: vi.fn() };
-  mount(() => <OutboxList outbox={{ ...outbox, items: items() } as unknown as Outbox} />);
+  const onWithdrawn = vi.fn();
+  mount(() => <OutboxList outbox={{ ...outbox, items: items() } as unknown as Outbox} onWithdrawn={onWithdrawn} />);
   expect(text()).toContain("not sent yet — waiting for the connection");
   button("Try now")?.click();
   button("Withdraw")?.click();
   expect(outbox.retry).toHaveBeenCalledWith("a");
   expect(outbox.discard).toHaveBeenCalledWith("a");
+  expect(onWithdrawn).toHaveBeenCalledWith("hello");
   setItems([{ ...item, state: "postponed", error: "the disk is full" }]);
   expect(document.querySelector('[role="alert"]')?.textContent).toBe("the disk is full");
   setItems([{ ...item, state: "sending" }]);
