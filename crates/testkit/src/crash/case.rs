@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::random::Dice;
+
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Agent {
     Demo,
@@ -143,6 +145,22 @@ impl Case {
         }
         cases.retain(|case| agent == Agent::Copilot || case.victim != Victim::Wrapper);
         cases
+    }
+
+    /// So many of them, chosen by the seed.
+    pub fn selection(agent: Agent, count: usize, seed: u64) -> Vec<Case> {
+        let mut dice = Dice::new(seed);
+        let mut cases = Case::all(agent);
+        while cases.len() > count {
+            let index = usize::try_from(dice.below(cases.len() as u64)).unwrap_or(0);
+            cases.swap_remove(index);
+        }
+        cases
+    }
+
+    /// The agent died beside its work. A prompt that met its end may have reached it or not; it is never sent twice.
+    pub fn may_be_cut_short(self) -> bool {
+        self.is_cut_short() || (self.victim.takes_agent() && matches!(self.moment, Moment::Idle | Moment::ModelStreaming))
     }
 
     /// What the agent was at work on ends as interrupted.

@@ -63,7 +63,7 @@ impl Outcome {
         for (index, expected) in undisturbed.endings.iter().enumerate() {
             match self.endings.get(index) {
                 None => findings.add(Fault::Lost(format!("the message {:?}", expected.message))),
-                Some(found) if case.is_cut_short() && index == 1 => cut_short(case, found, expected, &mut findings),
+                Some(found) if index == 1 && found != expected && case.may_be_cut_short() => cut_short(case, found, expected, &mut findings),
                 Some(found) => findings.expect(found == expected, || format!("expected {expected:#?}\nfound {found:#?}")),
             }
         }
@@ -81,7 +81,7 @@ impl Outcome {
                 findings.add(Fault::Doubled(format!("{line} was carried out twice: {:?}", self.log)));
             }
         }
-        let forgivable = |line: &String| case.is_cut_short() && line.starts_with("step-2") && !line.starts_with("step-2b") && !line.starts_with("step-2c");
+        let forgivable = |line: &String| case.may_be_cut_short() && (line == "step-2" || line == "step-2-end");
         for line in expected.iter().filter(|line| !self.log.contains(line) && !forgivable(line)) {
             findings.add(Fault::Lost(format!("{line} was not carried out: {:?}", self.log)));
         }
@@ -104,7 +104,7 @@ fn cut_short(case: Case, found: &Ending, expected: &Ending, findings: &mut Findi
     if !expected.agent_text.starts_with(&found.agent_text) {
         findings.add(Fault::Wrong(format!("{:?} does not begin {:?}", found.agent_text, expected.agent_text)));
     }
-    if found.agent_text.is_empty() && case.moment != Moment::Loading {
+    if found.agent_text.is_empty() && case.is_cut_short() {
         findings.add(Fault::Lost("all that the agent had written".to_owned()));
     }
 }

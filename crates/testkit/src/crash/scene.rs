@@ -73,6 +73,12 @@ async fn converse(stage: &mut Stage, case: Case, findings: &mut Findings) -> Res
     findings.expect(same, || format!("the same client id gave {first} and then {again}"));
     let most = crowd.most();
     findings.expect(most <= 1, || format!("{most} agents ran at once"));
+    for name in ["step-1", "step-2", "step-2b", "step-2c", "step-3"] {
+        let asked = stage.asked(name);
+        if asked > 1 {
+            findings.add(Fault::Doubled(format!("the agent worked on {name} {asked} times")));
+        }
+    }
     let (outcome, more) = Outcome::read(stage).await?;
     *findings += more;
     Ok(outcome)
@@ -135,8 +141,8 @@ fn release(stage: &Stage, moment: Moment) -> Result<(), String> {
     stage.tempo.open();
     let opened = match moment {
         Moment::ToolRunning | Moment::QueuedPrompts => return stage.release_tool(),
-        Moment::Loading => stage.hold.open("load"),
-        Moment::Cancelling => stage.hold.open("cancel"),
+        // After a cancelled turn whose agent died, the session is loaded again.
+        Moment::Loading | Moment::Cancelling => stage.hold.open("load").and_then(|()| stage.hold.open("cancel")),
         _ => Ok(()),
     };
     opened.map_err(|error| format!("a gate cannot be opened: {error}"))

@@ -77,6 +77,13 @@ impl Stage {
         text.lines().map(str::to_owned).collect()
     }
 
+    /// How often Copilot began to work on the task of that name.
+    pub fn asked(&self, name: &str) -> usize {
+        let task = format!("task {name} ");
+        let requests = self.models.requests_for("coder");
+        requests.iter().filter(|request| !request.has_tool_result() && request.last_user().contains(&task)).count()
+    }
+
     pub async fn logged(&self, name: &str) -> Result<(), String> {
         let late = |error| format!("{error}\n{}", self.watcher.seen().tail());
         cast::until(&format!("{name} in the log"), SOON, || self.log().iter().any(|line| line == name)).await.map_err(late)
