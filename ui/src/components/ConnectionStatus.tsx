@@ -1,5 +1,5 @@
 import { Show } from "solid-js";
-import type { Break } from "../state/openSession";
+import type { Break } from "../state/breaks";
 import { clock } from "./time";
 
 /** Says that the connection is gone, once it has been for a while. */

@@ -3,8 +3,8 @@
 import { createSignal } from "solid-js";
 import { render } from "solid-js/web";
 import { afterEach, expect, it, vi } from "vitest";
+import type { Break } from "../state/breaks";
 import type { EndingEntry } from "../state/model";
-import type { Break } from "../state/openSession";
 import type { Outbox, OutboxItem } from "../state/outbox";
 import { ConnectionStatus } from "./ConnectionStatus";
 import { EndingView } from "./EndingView";

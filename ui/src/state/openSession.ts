@@ -5,6 +5,7 @@ import { createStore, produce, reconcile, unwrap } from "solid-js/store";
 import { ApiError, api } from "../api/client";
 import type { StreamEvent } from "../api/types";
 import { Connection, type ConnectionOptions } from "../stream/connection";
+import { type Break, createBreaks } from "./breaks";
 import { isOpenDelegation } from "./delegation";
 import { applyConfirmed, applyLoginTried, applyOlder, applyPermitted, applyRendered } from "./local";
 import { emptyState, findMessage, type MessageEntry, type SessionState } from "./model";
@@ -12,15 +13,7 @@ import { createOutbox, type Outbox } from "./outbox";
 import { createPrerender } from "./prerender";
 import { apply } from "./reducer";
 
-/** A break shorter than this is nobody's business. */
-const quiet_break_ms = 1_000;
 const page_limit = 50;
-
-export interface Break {
-  since: Date;
-  /** Attempts to connect that came to nothing. */
-  tries: number;
-}
 
 export interface OpenSession {
   id: string;
@@ -43,7 +36,6 @@ export interface OpenSession {
 
 export function openSession(id: string, createSource?: ConnectionOptions["createSource"]): OpenSession {
   const [state, setState] = createStore<SessionState>(emptyState(0));
-  const [broken, setBroken] = createSignal<Break | null>(null);
   const [gone, setGone] = createSignal(false);
   const [loadingOlder, setLoadingOlder] = createSignal(false);
   const outbox = createOutbox(id);
@@ -113,24 +105,7 @@ export function openSession(id: string, createSource?: ConnectionOptions["create
     }
   }
 
-  let breakTimer: ReturnType<typeof setTimeout> | undefined;
-  let current: Break | null = null;
-  function noteBreak(): void {
-    if (current === null) {
-      current = { since: new Date(), tries: 0 };
-      breakTimer = setTimeout(() => setBroken(current), quiet_break_ms);
-      return;
-    }
-    current = { ...current, tries: current.tries + 1 };
-    if (broken()) setBroken(current);
-  }
-  function endBreak(): void {
-    if (current === null) return;
-    current = null;
-    clearTimeout(breakTimer);
-    setBroken(null);
-    outbox.hurry();
-  }
+  const breaks = createBreaks(() => outbox.hurry());
   const connection = new Connection({
     url: (after) => api.streamUrl(id, after),
     onSnapshot() {
@@ -138,8 +113,8 @@ export function openSession(id: string, createSource?: ConnectionOptions["create
     },
     onEvent: receive,
     onConnected(now) {
-      if (now) endBreak();
-      else noteBreak();
+      if (now) breaks.mended();
+      else breaks.failed();
     },
     onRefused() {
       // The browser does not say what a refused stream was refused with; an ordinary call does.
@@ -157,7 +132,7 @@ export function openSession(id: string, createSource?: ConnectionOptions["create
     id,
     state,
     outbox,
-    broken,
+    broken: breaks.current,
     gone,
     loadingOlder,
     async loadOlder(insert) {
@@ -187,7 +162,7 @@ export function openSession(id: string, createSource?: ConnectionOptions["create
       connection.close();
       outbox.close();
       prerender.close();
-      clearTimeout(breakTimer);
+      breaks.close();
     },
   };
 }
