@@ -247,7 +247,7 @@ impl Server {
     pub async fn text(&self, method: &str, path: &str) -> String {
         let method = method.parse().expect("a method's name");
         let answer = self.http.request(method, format!("{}{path}", self.base)).bearer_auth(TOKEN).send().await;
-        answer.expect("the server answers").text().await.expect("the answer can be read")
+        answer.expect("the server answers").text().await.unwrap_or_else(|error| panic!("{error:?}\n{}", self.log()))
     }
 
     pub async fn new_session(&self, wanted: Value) -> String {

@@ -42,7 +42,7 @@ pub fn run(config: &Config, sources: &Sources) -> Result<ExitCode> {
 async fn serve(config: &Config, sources: &Sources) -> Result<ExitCode> {
     token::prepare_data_dir(&config.data_dir)?;
     let secret = token::load_or_make(&config.data_dir, config.token.as_ref())?;
-    let store = Store::open(&config.data_dir.join("voxpilot.db"), config.durability == Durability::Disk).await?;
+    let store = Store::open(&config.data_dir.join(stop::DATABASE), config.durability == Durability::Disk).await?;
     std::fs::write(stop::pid_file(&config.data_dir), std::process::id().to_string()).context("writing the server's pid")?;
     let listener = bind(&config.bind).await?;
     let address = listener.local_addr().context("asking for the server's own address")?;

@@ -6,8 +6,10 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use rustix::process::{Pid, Signal, kill_process};
 
+/// The database's name in the data directory.
+pub const DATABASE: &str = "voxpilot.db";
 /// A server ends its idle agents before it leaves, each of which has its own grace.
 const PATIENCE: Duration = Duration::from_secs(30);
 const LOOK: Duration = Duration::from_millis(50);
@@ -21,7 +23,7 @@ pub fn pid_file(data_dir: &Path) -> std::path::PathBuf {
 pub async fn run(data_dir: &Path, all: bool) -> Result<ExitCode> {
     match running_server(data_dir)? {
         Some(pid) => {
-            end(pid).await?;
+            end(data_dir, pid).await?;
             println!("the server is stopped");
         }
         None => println!("no server runs on {}", data_dir.display()),
@@ -45,7 +47,7 @@ pub async fn run(data_dir: &Path, all: bool) -> Result<ExitCode> {
 
 /// The server that holds the data directory. Its lock is the proof: a pid alone could be anybody's by now.
 fn running_server(data_dir: &Path) -> Result<Option<Pid>> {
-    if !store::in_use(&data_dir.join("voxpilot.db")) {
+    if !store::in_use(&data_dir.join(DATABASE)) {
         return Ok(None);
     }
     let text = fs::read_to_string(pid_file(data_dir)).context("a server holds the data directory, but its pid is not known: end it yourself")?;
@@ -53,10 +55,11 @@ fn running_server(data_dir: &Path) -> Result<Option<Pid>> {
     pid.map(Some).with_context(|| format!("{} does not hold a pid", pid_file(data_dir).display()))
 }
 
-async fn end(pid: Pid) -> Result<()> {
+/// It has ended when it has let go of the data directory.
+async fn end(data_dir: &Path, pid: Pid) -> Result<()> {
     kill_process(pid, Signal::TERM).context("telling the server to stop")?;
     let deadline = Instant::now() + PATIENCE;
-    while test_kill_process(pid).is_ok() {
+    while store::in_use(&data_dir.join(DATABASE)) {
         if Instant::now() > deadline {
             bail!("the server (pid {}) does not end; end it with kill -9, nothing is lost by that", pid.as_raw_nonzero());
         }

@@ -63,6 +63,7 @@ fn pieces(reader: Reader) -> impl Stream<Item = Bytes> {
         let piece = reader.next().await?;
         Some((piece, reader))
     })
+    .fuse()
 }
 
 impl Reader {

@@ -6,7 +6,7 @@ use axum::extract::{Path, Query, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use engine::Login;
-use futures::Stream;
+use futures::{Stream, StreamExt};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -55,6 +55,7 @@ fn pieces(app: App, agent: String, login: Login) -> impl Stream<Item = Result<By
         let last = if worked { "\nlogin finished\n" } else { "\nlogin failed\n" };
         Some((Ok(Bytes::from_static(last.as_bytes())), None))
     })
+    .fuse()
 }
 
 /// What a terminal would show, without the marks that only a terminal understands.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
-use testkit::client::{Client, Event};
+use testkit::client::{Client, Event, Transcript};
 use testkit::model_server::{Gate, Reply, ToolCall};
 
 use crate::rig::{Rig, SOON, TOKEN, answer, delegate, of_kind};
@@ -49,8 +49,10 @@ async fn every_cursor_gives_exactly_what_follows_it() {
     let last = all.last().unwrap().id.unwrap();
     assert_eq!(all.len() as u64, last, "the numbers are dense");
     for cursor in 0..last {
-        let mut client = rig.stream(&session, Some(cursor)).await;
-        assert_eq!(read_to(&mut client, last).await, all[cursor as usize..], "after {cursor}");
+        let mut before = Transcript::default();
+        all[..cursor as usize].iter().for_each(|event| before.take(event.clone()));
+        let mut client = rig.stream(&session, Some(cursor)).await.continuing(before);
+        assert_eq!(read_to(&mut client, last).await, all, "after {cursor}");
     }
 }
 
@@ -89,7 +91,7 @@ async fn a_cursor_that_is_not_kept_gets_a_reset_and_a_snapshot() {
         assert_eq!(tokio::time::timeout(SOON, client.next()).await.unwrap().unwrap().kind, "reset");
         let ready = client.until("ready", SOON, |event| event.kind == "ready").await;
         assert_eq!((ready.id, &ready.data["seq"]), (Some(last), &json!(last)));
-        assert_eq!(of_kind(&client, "message").len(), 7);
+        assert_eq!(of_kind(&client, "message").len(), 8);
     };
     expect_reset(last + 1).await;
     expect_reset(u64::MAX / 4).await;
@@ -132,7 +134,7 @@ async fn a_snapshot_and_what_follows_is_the_same_as_having_listened_all_along() 
         for (stream, text) in &client.seen.texts {
             assert_eq!(Some(text), reference.texts.get(stream), "client {number}, stream {stream}");
         }
-        let messages = |seen: &testkit::client::Transcript| -> Vec<_> {
+        let messages = |seen: &Transcript| -> Vec<_> {
             let of_people = seen.of_kind("message").filter(|event| event.data["role"] != "tool" && event.data["tool_calls"].is_null());
             of_people.map(|event| event.data.clone()).collect()
         };
