@@ -14,21 +14,21 @@ test("a page that is reloaded in mid-stream ends with the same bytes as one that
   await witness.signIn(server.link);
   await expect(witness.answers).toHaveCount(1);
 
-  await cockpit.send("count to 400");
+  await cockpit.send("count to 800");
   await cockpit.copilot().reaches(40);
   await page.reload();
   await cockpit.copilot().expectRunning();
   const caughtUp = await cockpit.copilot().reaches(100);
-  expect(counted(400).startsWith(caughtUp)).toBe(true);
+  expect(counted(800).startsWith(caughtUp)).toBe(true);
   await cockpit.copilot().reaches(caughtUp.length);
   await witness.copilot().expectRunning();
 
   await cockpit.copilot().expectEnded("done");
   await witness.copilot().expectEnded("done");
-  expect(await cockpit.copilot().text()).toBe(counted(400));
+  expect(await cockpit.copilot().text()).toBe(counted(800));
   expect(await cockpit.copilot().everything()).toBe(await witness.copilot().everything());
-  await expect(cockpit.answers).toHaveText(["hello", counted(400)]);
-  await expect(witness.answers).toHaveText(["hello", counted(400)]);
+  await expect(cockpit.answers).toHaveText(["hello", counted(800)]);
+  await expect(witness.answers).toHaveText(["hello", counted(800)]);
   await elsewhere.close();
 });
 
