@@ -22,7 +22,7 @@ export interface Setup {
 }
 
 export class Server {
-  /** Holds everything of the test; its name is in the environment of every process of it. */
+  /** Holds everything of the test; its name is in the environment, or on the command line, of every process of it. */
   readonly directory = mkdtempSync(join(tmpdir(), "voxpilot-e2e-"));
   readonly work = join(this.directory, "work");
   readonly token = randomBytes(16).toString("hex");
