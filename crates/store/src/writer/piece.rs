@@ -96,8 +96,7 @@ mod tests {
             permission_policy: None,
             created_at: Timestamp::now(),
         };
-        let runner =
-            RunnerRow { id: "r".into(), session: SESSION, agent: "demo".into(), dir: "/d".into(), cursor: 0, capabilities: None };
+        let runner = RunnerRow { id: "r".into(), session: SESSION, agent: "demo".into(), dir: "/d".into(), cursor: 0, capabilities: None };
         let rows = vec![Row::CreateSession(new), Row::Runner(runner)];
         store.commit(Write { session: SESSION, events: vec![], rows }).await.unwrap();
         store

@@ -41,7 +41,15 @@ impl Stream {
         let request = format!("GET /api/sessions/{session}/stream HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\n\r\n");
         socket.write_all(request.as_bytes())?;
         let text = Vec::new();
-        Ok(Stream { socket, body: Body::Head(Vec::new()), text, searched: 0, kind: String::new(), cursor: None, input: vec![0; READ_BYTES] })
+        Ok(Stream {
+            socket,
+            body: Body::Head(Vec::new()),
+            text,
+            searched: 0,
+            kind: String::new(),
+            cursor: None,
+            input: vec![0; READ_BYTES],
+        })
     }
 
     /// Reads until the snapshot is there.
