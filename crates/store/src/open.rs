@@ -18,9 +18,6 @@ const APPLICATION_ID: i64 = 0x566f_7850;
 const BUSY: Duration = Duration::from_secs(10);
 /// The write-ahead log is cut back to this after a flood.
 const WAL_BYTES: &str = "67108864";
-/// After so many pages it is brought into the file, which waits for the disk, and every event of that moment with it. SQLite's own
-/// 1,000 make that every 300 chunks or so; most of the pages are the same few, so doing it less often costs little more each time.
-const WAL_PAGES: &str = "8192";
 
 /// An opened database, ready to be written.
 pub(crate) struct Opened {
@@ -41,8 +38,7 @@ pub(crate) async fn open(path: &Path, durability_disk: bool, migrations: &[&'sta
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(if durability_disk { SqliteSynchronous::Full } else { SqliteSynchronous::Normal })
         .foreign_keys(true)
-        .pragma("journal_size_limit", WAL_BYTES)
-        .pragma("wal_autocheckpoint", WAL_PAGES);
+        .pragma("journal_size_limit", WAL_BYTES);
     let failed = |error| OpenError::database(path, error);
     let mut conn = writing.connect().await.map_err(failed)?;
     if found > 0 && found < migrations.len() {
