@@ -127,7 +127,15 @@ mod tests {
 
     #[test]
     fn configured_agents_are_added_or_take_a_known_place() {
-        let other = |id: &str| Agent { id: id.into(), title: id.into(), command: "x".into(), args: vec![], env: vec![], login: vec![], token_file: None };
+        let other = |id: &str| Agent {
+            id: id.into(),
+            title: id.into(),
+            command: "x".into(),
+            args: vec![],
+            env: vec![],
+            login: vec![],
+            token_file: None,
+        };
         let catalogue = Catalogue::new(settings(vec![other("mine"), other(COPILOT)]));
         assert_eq!(catalogue.iter().map(|agent| agent.id.as_str()).collect::<Vec<_>>(), [COPILOT, DEMO, "mine"]);
         assert_eq!(catalogue.get(COPILOT).unwrap().title, COPILOT);

@@ -14,5 +14,5 @@ pub mod signal;
 pub use acp::response::{Capabilities, Listed, Opened};
 pub use connection::{ConnectError, Connection, Deadlines, Known, Launch};
 pub use jsonrpc::RpcId;
-pub use runners::{Durability, Found, Spec, end_runner, find_runner, find_runners, written};
+pub use runners::{Durability, Found, Spec, end_runner, find_runner, find_runners, was_restored, written};
 pub use signal::{Batch, Exit, Part, RpcError, Signal, TurnEnd};

@@ -3,10 +3,18 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use runner::{AttachError, Body, find};
+use runner::{Body, LeftoverError, find};
+use tokio::time::{Duration, Instant, sleep};
 use uuid::Uuid;
 
+use crate::acp::id;
+use crate::jsonrpc::{self, Message, RpcId};
+
 pub use runner::{Durability, Found, Spec};
+
+/// How long a process that was killed may take to be gone.
+const DYING: Duration = Duration::from_secs(2);
+const LOOK: Duration = Duration::from_millis(20);
 
 /// Every runner's directory below `runners`, and who of it is still there.
 pub fn find_runners(runners: &Path) -> Vec<Found> {
@@ -19,16 +27,28 @@ pub fn find_runner(dir: &Path) -> Option<Found> {
 
 /// Ends a runner with its agent, or what a dead one left; returns when all are gone.
 pub async fn end_runner(found: &Found) -> Result<(), String> {
-    match runner::attach(&found.dir, u64::MAX).await {
-        Ok((handle, _records)) => {
-            // Nobody is going to read it any more; otherwise one whose agent has ended would offer its last records for a while.
-            if let Err(error) = handle.ack(u64::MAX).await {
-                tracing::debug!(dir = %found.dir.display(), %error, "the runner was not told that it is done with");
+    let deadline = Instant::now() + DYING;
+    loop {
+        let stopped = match runner::attach(&found.dir, u64::MAX).await {
+            Ok((handle, _records)) => {
+                // Nobody is going to read it any more; otherwise one whose agent has ended would offer its last records for a while.
+                if let Err(error) = handle.ack(u64::MAX).await {
+                    tracing::debug!(dir = %found.dir.display(), %error, "the runner was not told that it is done with");
+                }
+                handle.stop().await.map_err(|error| error.to_string())
             }
-            handle.stop().await.map_err(|error| error.to_string())
+            Err(error) => Err(error.to_string()),
+        };
+        // One that was killed, before or while it was told to end, has left its agent behind.
+        match runner::end_leftovers(found).await {
+            Ok(()) => return Ok(()),
+            // It has ended its agent and is about to leave.
+            Err(LeftoverError::RunnerAlive) if stopped.is_ok() => return Ok(()),
+            // It does not answer any more but is not gone yet either: it is being killed.
+            Err(LeftoverError::RunnerAlive) if Instant::now() < deadline => sleep(LOOK).await,
+            Err(LeftoverError::RunnerAlive) => return stopped,
+            Err(error) => return Err(error.to_string()),
         }
-        Err(AttachError::Gone(_)) => runner::end_leftovers(found).await.map_err(|error| error.to_string()),
-        Err(error) => Err(error.to_string()),
     }
 }
 
@@ -42,4 +62,15 @@ pub fn written(dir: &Path) -> Option<HashSet<Uuid>> {
         _ => None,
     });
     Some(writes.collect())
+}
+
+/// Whether the agent was asked to bring back the session called `name`, whatever came of it.
+pub fn was_restored(dir: &Path, name: &str) -> bool {
+    let asks = [id::load(name), id::resume(name)];
+    let Ok(mut records) = runner::read_journal(dir, 0) else { return false };
+    records.any(|record| {
+        let Body::ToAgent { line, .. } = record.body else { return false };
+        let text = jsonrpc::text(&line);
+        matches!(jsonrpc::message(&text), Ok(Message::Request { id: RpcId::String(asked), .. }) if asks.contains(&asked))
+    })
 }

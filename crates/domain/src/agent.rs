@@ -10,29 +10,51 @@ use utoipa::ToSchema;
 #[expect(clippy::large_enum_variant, reason = "tool calls are most of what is kept, and a box would cost more than it saves")]
 pub enum Update {
     /// The agent's reasoning, a piece at a time.
-    Thought { text: String },
+    Thought {
+        text: String,
+    },
     /// A tool call of the agent's, as it is now: each one replaces the earlier one of the same id.
     ToolCall(ToolCall),
     /// The whole plan; replaces the earlier one.
-    Plan { entries: Vec<PlanEntry> },
+    Plan {
+        entries: Vec<PlanEntry>,
+    },
     Usage {
         used: Option<u64>,
         size: Option<u64>,
         #[serde(skip_serializing_if = "Option::is_none")]
         cost: Option<Value>,
     },
-    Title { title: Option<String> },
-    Commands { commands: Vec<Command> },
-    Mode { mode_id: String },
+    Title {
+        title: Option<String>,
+    },
+    Commands {
+        commands: Vec<Command>,
+    },
+    Mode {
+        mode_id: String,
+    },
     /// The agent's options with their values, as the agent describes them.
-    Options { options: Value },
-    Notice { level: String, text: String },
+    Options {
+        options: Value,
+    },
+    Notice {
+        level: String,
+        text: String,
+    },
     /// A message part that is not text (an image, a resource).
-    Content { content: Value },
+    Content {
+        content: Value,
+    },
     /// The person's words, as the agent repeats them when it replays a session.
-    UserMessage { text: String },
+    UserMessage {
+        text: String,
+    },
     /// A kind that this version does not know; nothing of it is dropped.
-    Unknown { kind: String, raw: Value },
+    Unknown {
+        kind: String,
+        raw: Value,
+    },
 }
 
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, ToSchema)]

@@ -15,7 +15,9 @@ use crate::text::utf16_len;
 pub enum Event {
     Message(Message),
     TextDelta(TextDelta),
-    Superseded { message_id: MessageId },
+    Superseded {
+        message_id: MessageId,
+    },
     ToolCall(ToolCall),
     ToolConfirm(ToolCall),
     ToolResult(ToolResult),
@@ -31,7 +33,9 @@ pub enum Event {
     ReviewArtifact(ReviewArtifact),
     Done(Done),
     Error(ErrorEvent),
-    Ready { seq: u64 },
+    Ready {
+        seq: u64,
+    },
     /// The cursor that was given points into what is no longer kept: forget everything, a snapshot follows.
     Reset {},
     Keepalive {},

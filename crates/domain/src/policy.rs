@@ -99,7 +99,9 @@ mod tests {
         for (policy, kind, expected) in table {
             let decision = policy.decide(&ask(kind, &always_first));
             match expected {
-                Some(id) => assert!(matches!(&decision, Decision::Select(option) if option.option_id == id), "{policy:?} {kind}: {decision:?}"),
+                Some(id) => {
+                    assert!(matches!(&decision, Decision::Select(option) if option.option_id == id), "{policy:?} {kind}: {decision:?}")
+                }
                 None => assert_eq!(decision, Decision::Ask, "{policy:?} {kind}"),
             }
         }

@@ -63,23 +63,70 @@ pub struct Settings {
 #[derive(Clone, Debug)]
 pub enum Input {
     Message(QueueItem),
-    Edit { message_id: MessageId, content: String },
-    Withdraw { message_id: MessageId },
-    ModelText { message_id: MessageId, text: String },
+    Edit {
+        message_id: MessageId,
+        content: String,
+    },
+    Withdraw {
+        message_id: MessageId,
+    },
+    ModelText {
+        message_id: MessageId,
+        text: String,
+    },
     /// No two calls of a session have the same id; whoever asks the model sees to that.
-    ModelEnd { message_id: MessageId, text: String, tool_calls: Vec<ToolCall> },
-    ModelFault { message_id: MessageId, code: String, message: String, repeat: bool },
-    ToolEnd { call_id: String, end: ToolEnd },
-    Confirm { call_id: String, approved: bool, reason: String },
-    AgentText { call_id: String, text: String },
-    AgentUpdate { call_id: String, update: Update },
-    AgentEnd { call_id: String, end: AgentEnd },
-    Permission { call_id: String, request_id: PermissionId, ask: PermissionAsk },
-    PermissionAnswer { request_id: PermissionId, option_id: Option<String>, by: String },
+    ModelEnd {
+        message_id: MessageId,
+        text: String,
+        tool_calls: Vec<ToolCall>,
+    },
+    ModelFault {
+        message_id: MessageId,
+        code: String,
+        message: String,
+        repeat: bool,
+    },
+    ToolEnd {
+        call_id: String,
+        end: ToolEnd,
+    },
+    Confirm {
+        call_id: String,
+        approved: bool,
+        reason: String,
+    },
+    AgentText {
+        call_id: String,
+        text: String,
+    },
+    AgentUpdate {
+        call_id: String,
+        update: Update,
+    },
+    AgentEnd {
+        call_id: String,
+        end: AgentEnd,
+    },
+    Permission {
+        call_id: String,
+        request_id: PermissionId,
+        ask: PermissionAsk,
+    },
+    PermissionAnswer {
+        request_id: PermissionId,
+        option_id: Option<String>,
+        by: String,
+    },
     Cancel,
-    CancelCall { call_id: String },
+    CancelCall {
+        call_id: String,
+    },
     /// The turn cannot go on for a reason outside of it.
-    Abort { state: TurnState, code: String, reason: String },
+    Abort {
+        state: TurnState,
+        code: String,
+        reason: String,
+    },
 }
 
 /// What one of the main AI's own tools gave.
@@ -94,11 +141,18 @@ pub struct ToolEnd {
 /// How an agent's work on a delegated prompt ended.
 #[derive(Clone, Debug)]
 pub enum AgentEnd {
-    Stopped { stop_reason: String },
+    Stopped {
+        stop_reason: String,
+    },
     /// The agent refused or could not start; it may still be alive.
-    Failed { code: String, message: String },
+    Failed {
+        code: String,
+        message: String,
+    },
     /// The agent's process is gone.
-    Gone { message: String },
+    Gone {
+        message: String,
+    },
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -107,13 +161,28 @@ pub enum Effect {
     Append(Event),
     /// Store a message; beside the log, in the same transaction.
     Save(Message),
-    CallModel { turn_id: TurnId, message_id: MessageId },
+    CallModel {
+        turn_id: TurnId,
+        message_id: MessageId,
+    },
     StopModel,
     RunTool(ToolCall),
-    StopTool { call_id: String },
-    Prompt { turn_id: TurnId, call_id: String, session_name: String, prompt: String },
-    StopPrompt { call_id: String },
-    AnswerPermission { request_id: PermissionId, option_id: Option<String> },
+    StopTool {
+        call_id: String,
+    },
+    Prompt {
+        turn_id: TurnId,
+        call_id: String,
+        session_name: String,
+        prompt: String,
+    },
+    StopPrompt {
+        call_id: String,
+    },
+    AnswerPermission {
+        request_id: PermissionId,
+        option_id: Option<String>,
+    },
 }
 
 /// Everything a step decides is stamped with one time, given from outside.

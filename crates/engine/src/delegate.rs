@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use agents::{Batch, Connection, Launch, RpcError, RpcId};
 use domain::event::{Event, Notice};
 use domain::ids::{PermissionId, TurnId};
-use domain::turn::Effect;
+use domain::turn::{CallState, Effect};
 use jiff::Timestamp;
 use store::{AgentSessionRow, Row, RunnerRow};
 use tokio::sync::mpsc;
@@ -28,14 +28,29 @@ const LOST_TEXT: &str = "The previous Copilot session could not be restored. A n
                          Your conversation history in VoxPilot is intact.";
 
 pub(crate) enum AgentTask {
-    Started { runner: Uuid, outcome: Result<(Connection, mpsc::Receiver<Batch>), String> },
-    Opened { runner: Uuid, name: String, outcome: Box<Result<(Open, Option<String>), RpcError>> },
+    Started {
+        runner: Uuid,
+        outcome: Result<(Connection, mpsc::Receiver<Batch>), String>,
+    },
+    Opened {
+        runner: Uuid,
+        name: String,
+        outcome: Box<Result<(Open, Option<String>), RpcError>>,
+    },
     /// `unsent`: the agent was gone and the prompt is not in its journal, so it was never seen by it.
-    Prompted { job: Job, outcome: Result<(), RpcError>, unsent: bool },
-    CancelOverdue { call_id: String },
+    Prompted {
+        job: Job,
+        outcome: Result<(), RpcError>,
+        unsent: bool,
+    },
+    CancelOverdue {
+        call_id: String,
+    },
     Written,
     /// Nothing of the runner is left.
-    Cleared { runner: Uuid },
+    Cleared {
+        runner: Uuid,
+    },
 }
 
 impl Actor {
@@ -51,6 +66,7 @@ impl Actor {
     /// so far is durable, as each of these is an act.
     pub(crate) fn advance(&mut self) {
         self.clear_agent();
+        self.drop_ended_jobs();
         if self.host.jobs.is_empty() || self.host.login_needed {
             return;
         }
@@ -70,6 +86,14 @@ impl Actor {
                 }
             }
         }
+    }
+
+    /// After a restart a prompt waits although its agent may have answered it: the journal's end is read meanwhile, and then it must
+    /// not be sent again.
+    fn drop_ended_jobs(&mut self) {
+        let turn = self.state.turn.as_ref();
+        let open = |job: &Job| turn.and_then(|turn| turn.call(&job.call_id)).is_some_and(|call| call.state != CallState::Done);
+        self.host.jobs.retain(open);
     }
 
     fn advance_job(&mut self, job: Job) {

@@ -26,6 +26,8 @@ pub(crate) struct Host {
     pub(crate) sending: HashSet<String>,
     /// Those of them whose agent has ended meanwhile, and how.
     pub(crate) unsure: HashMap<String, String>,
+    /// Those of them that are to be stopped: a stop that overtakes its prompt stops nothing.
+    pub(crate) stop_when_sent: HashSet<String>,
     /// Calls that we told the agent to stop.
     pub(crate) stopped: HashSet<String>,
     /// The agent whose process is in the slot.
@@ -42,11 +44,19 @@ pub(crate) struct Host {
 
 pub(crate) enum Slot {
     Down,
-    Starting { runner: Uuid },
-    Up { runner: Uuid, connection: Connection },
+    Starting {
+        runner: Uuid,
+    },
+    Up {
+        runner: Uuid,
+        connection: Connection,
+    },
     /// The agent has ended. What is left of it and its runner is cleaned away, which begins once its end is stored, and only then
     /// another one is started: an agent session has one owner.
-    Clearing { runner: Uuid, begun: bool },
+    Clearing {
+        runner: Uuid,
+        begun: bool,
+    },
 }
 
 /// A named agent session.
@@ -104,6 +114,7 @@ impl Host {
             asks: HashMap::new(),
             sending: HashSet::new(),
             unsure: HashMap::new(),
+            stop_when_sent: HashSet::new(),
             stopped: HashSet::new(),
             agent: String::new(),
             ending: false,
@@ -160,7 +171,10 @@ impl Host {
     pub(crate) fn find(&mut self, agent_session: &str) -> Option<(&str, &mut Named)> {
         self.names
             .iter_mut()
-            .find(|(_, named)| matches!(named.state, NamedState::Open | NamedState::Cut) && named.row.as_ref().is_some_and(|row| row.acp_session_id == agent_session))
+            .find(|(_, named)| {
+                matches!(named.state, NamedState::Open | NamedState::Cut)
+                    && named.row.as_ref().is_some_and(|row| row.acp_session_id == agent_session)
+            })
             .map(|(name, named)| (name.as_str(), named))
     }
 
@@ -173,7 +187,6 @@ impl Host {
         self.names.iter().find(|(_, named)| named.running.as_deref() == Some(call_id)).map(|(name, _)| name.clone())
     }
 }
-
 
 /// An agent's request id as it is stored; [`rpc_id`] reads it back.
 pub(crate) fn rpc_text(id: &RpcId) -> String {

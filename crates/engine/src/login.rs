@@ -29,7 +29,8 @@ pub(crate) fn start(agent: &Agent, settings: &Settings) -> Result<Login, Refusal
     let program = settings.program(agent)?;
     let env = agent.environment(settings.environment.iter().cloned()).map_err(|error| Refusal::Invalid(error.to_string()))?;
     let (terminal, side) = terminal().map_err(|error| Refusal::Unavailable(format!("no pseudo-terminal to log in with: {error}")))?;
-    let stdio = || side.try_clone().map(Stdio::from).map_err(|error| Refusal::Unavailable(format!("no pseudo-terminal to log in with: {error}")));
+    let stdio =
+        || side.try_clone().map(Stdio::from).map_err(|error| Refusal::Unavailable(format!("no pseudo-terminal to log in with: {error}")));
     let child = Command::new(&program)
         .args(&agent.login)
         .env_clear()
@@ -53,7 +54,11 @@ fn terminal() -> rustix::io::Result<(OwnedFd, OwnedFd)> {
     grantpt(&terminal)?;
     unlockpt(&terminal)?;
     let name = ptsname(&terminal, Vec::new())?;
-    let side = rustix::fs::open(name.as_c_str(), rustix::fs::OFlags::RDWR | rustix::fs::OFlags::NOCTTY | rustix::fs::OFlags::CLOEXEC, rustix::fs::Mode::empty())?;
+    let side = rustix::fs::open(
+        name.as_c_str(),
+        rustix::fs::OFlags::RDWR | rustix::fs::OFlags::NOCTTY | rustix::fs::OFlags::CLOEXEC,
+        rustix::fs::Mode::empty(),
+    )?;
     Ok((terminal, side))
 }
 

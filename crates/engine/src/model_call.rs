@@ -48,7 +48,12 @@ impl ModelCall {
         self.ended();
     }
 
-    fn begin(&mut self, message_id: MessageId, work: impl Future<Output = ()> + Send + 'static, signals: mpsc::Receiver<ModelSignal>) -> AbortHandle {
+    fn begin(
+        &mut self,
+        message_id: MessageId,
+        work: impl Future<Output = ()> + Send + 'static,
+        signals: mpsc::Receiver<ModelSignal>,
+    ) -> AbortHandle {
         let mut task = tokio::task::JoinSet::new();
         let handle = task.spawn(work);
         tracing::debug!(%message_id, "the model is asked");
@@ -97,7 +102,8 @@ async fn ask(
     signals: &mpsc::Sender<ModelSignal>,
 ) -> Result<model::Completion, Failure> {
     let settings = shared.settings.model_settings(&row.model).map_err(Failure::Setup)?;
-    let model = Model::with_tuning(settings, shared.settings.model_tuning).map_err(|error| Failure::Setup(Refusal::Invalid(error.to_string())))?;
+    let model =
+        Model::with_tuning(settings, shared.settings.model_tuning).map_err(|error| Failure::Setup(Refusal::Invalid(error.to_string())))?;
     let request = request(shared, row).await.map_err(Failure::Setup)?;
     let (sender, mut events) = mpsc::channel(CHANNEL);
     let completion = model.complete(request, sender);

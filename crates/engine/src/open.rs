@@ -20,7 +20,10 @@ pub(crate) enum How {
     Resumed,
     Loaded,
     /// It existed and could not be brought back; a new one stands in its place.
-    Lost { code: Option<i64>, message: String },
+    Lost {
+        code: Option<i64>,
+        message: String,
+    },
 }
 
 impl How {
@@ -114,7 +117,11 @@ async fn restore(connection: &Connection, name: &str, cwd: &Path, agent_session:
         && let Ok(listed) = connection.list_sessions(None).await
         && !listed.iter().any(|session| session.agent_session == agent_session)
     {
-        return Err(RpcError::Rejected { code: -32002, message: format!("session {agent_session} is not listed by the agent"), data: None });
+        return Err(RpcError::Rejected {
+            code: -32002,
+            message: format!("session {agent_session} is not listed by the agent"),
+            data: None,
+        });
     }
     if capabilities.resume {
         match connection.resume_session(name, agent_session, cwd).await {

@@ -1,7 +1,7 @@
 //! After a start: what an earlier server left running is taken up, and what nobody owns any more is ended.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use agents::{Connection, Found, Known};
 use domain::agent::Update;
@@ -101,7 +101,10 @@ impl Actor {
                 self.host.slot = Slot::Up { runner, connection };
                 // What waits is for the next one, and what this one had been given is in the journal that is about to be read.
                 self.host.ending = !alive;
-                self.host.agent.clone_from(&left.agent);
+                // One that is in the middle of bringing back a session for the earlier server makes room like one that was replaced:
+                // Copilot, asked twice, serves such a session twice over.
+                let restoring = alive && self.is_restoring(&left).await;
+                self.host.agent = if restoring { String::new() } else { left.agent.clone() };
                 self.host.signals = Some(signals);
                 self.say_recovered(alive);
                 self.repeat_answers(&left).await
@@ -113,6 +116,20 @@ impl Actor {
                 Ok(())
             }
         }
+    }
+
+    /// A session that a prompt waits for was asked for in that process, and is not known to be open there.
+    async fn is_restoring(&self, left: &RunnerRow) -> bool {
+        let calls = self.state.turn.as_ref().map(|turn| turn.calls()).unwrap_or_default();
+        let names = calls.iter().filter(|call| call.state != CallState::Done).filter_map(|call| call.session_name());
+        let elsewhere = |name: &&str| {
+            let row = self.host.names.get(*name).and_then(|named| named.row.as_ref());
+            row.is_some_and(|row| row.runner_id.as_ref() != Some(&left.id))
+        };
+        let waiting: Vec<String> = names.filter(elsewhere).map(str::to_owned).collect();
+        let dir = PathBuf::from(&left.dir);
+        let look = move || waiting.iter().any(|name| agents::was_restored(&dir, name));
+        tokio::task::spawn_blocking(look).await.unwrap_or(false)
     }
 
     /// The runner is gone and its journal with it. A prompt may have been worked on or not, and nothing says which: the person decides
@@ -140,7 +157,7 @@ impl Actor {
         let turns = self.shared.store.open_turns().await?;
         let started = turns.into_iter().find(|(session, _)| *session == self.id).map(|(_, turn)| turn.started_at);
         let last = self.shared.store.session(self.id).await?.map_or(0, |row| row.last_seq);
-        let work_dir = std::path::PathBuf::from(&self.row.work_dir);
+        let work_dir = PathBuf::from(&self.row.work_dir);
         let since = started.map_or(std::time::SystemTime::UNIX_EPOCH, std::time::SystemTime::from);
         let changed = tokio::task::spawn_blocking(move || tools::changed_since(&work_dir, since)).await.unwrap_or_default();
         let files = if changed.is_empty() { "no file has changed".to_owned() } else { format!("files changed: {}", changed.join(", ")) };
@@ -212,5 +229,4 @@ impl Actor {
             self.notice("recovered", "info", "Recovered", text, Some(name));
         }
     }
-
 }

@@ -54,7 +54,11 @@ impl Settings {
 
     pub(crate) fn program(&self, agent: &Agent) -> Result<PathBuf, Refusal> {
         agent.program(self.path()).ok_or_else(|| {
-            let advice = if agent.id == COPILOT { ": install it with `npm install -g @github/copilot`, or set VOXPILOT_COPILOT_CLI_PATH" } else { "" };
+            let advice = if agent.id == COPILOT {
+                ": install it with `npm install -g @github/copilot`, or set VOXPILOT_COPILOT_CLI_PATH"
+            } else {
+                ""
+            };
             Refusal::Invalid(format!("{} is not installed: there is no program `{}`{advice}", agent.title, agent.command.display()))
         })
     }

@@ -32,8 +32,8 @@ use tokio::task::JoinSet;
 pub use error::{FeedError, OpenError, StoreError};
 pub use feed::{Batch, Feed};
 pub use frame::Frame;
-pub use open::in_use;
 use open::Opened;
+pub use open::in_use;
 pub use row::{
     AgentSessionRow, ArtifactRow, Committed, NewSession, Page, PermissionRow, QueueRow, Row, RunnerRow, RunningTurn, SessionCursor,
     SessionRow, Snapshot, TurnRow, Write,

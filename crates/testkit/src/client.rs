@@ -150,8 +150,11 @@ impl Transcript {
 
     /// All text of the agent session called `name`, call after call.
     pub fn agent_text(&self, name: &str) -> String {
-        let mut calls: Vec<&str> =
-            self.of_kind("copilot-delta").filter(|event| event.data["session_name"] == name).filter_map(|event| event.data["tool_call_id"].as_str()).collect();
+        let mut calls: Vec<&str> = self
+            .of_kind("copilot-delta")
+            .filter(|event| event.data["session_name"] == name)
+            .filter_map(|event| event.data["tool_call_id"].as_str())
+            .collect();
         calls.dedup();
         calls.into_iter().filter_map(|call| self.texts.get(call)).map(String::as_str).collect()
     }

@@ -35,9 +35,8 @@ fn command() -> Command {
                 .arg(Arg::new("flags").num_args(0..).trailing_var_arg(true).allow_hyphen_values(true)),
         )
         .subcommand(
-            with_settings("stop", "End the server of the data directory and, with --all, every agent it left running").arg(
-                Arg::new("all").long("all").action(ArgAction::SetTrue).help("end the agents too, also those in the middle of a turn"),
-            ),
+            with_settings("stop", "End the server of the data directory and, with --all, every agent it left running")
+                .arg(Arg::new("all").long("all").action(ArgAction::SetTrue).help("end the agents too, also those in the middle of a turn")),
         )
         .subcommand(Command::new("openapi").hide(true).about("Print the description of the HTTP interface"))
         .subcommand(Command::new("runner").hide(true).arg(Arg::new("dir").required(true)))

@@ -50,7 +50,8 @@ fn running_server(data_dir: &Path) -> Result<Option<Pid>> {
     if !store::in_use(&data_dir.join(DATABASE)) {
         return Ok(None);
     }
-    let text = fs::read_to_string(pid_file(data_dir)).context("a server holds the data directory, but its pid is not known: end it yourself")?;
+    let text =
+        fs::read_to_string(pid_file(data_dir)).context("a server holds the data directory, but its pid is not known: end it yourself")?;
     let pid = text.trim().parse().ok().and_then(Pid::from_raw);
     pid.map(Some).with_context(|| format!("{} does not hold a pid", pid_file(data_dir).display()))
 }

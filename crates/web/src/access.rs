@@ -41,7 +41,8 @@ impl Access {
     }
 
     fn is_let_in(&self, headers: &HeaderMap) -> bool {
-        let bearer = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(|value| value.strip_prefix("Bearer "));
+        let bearer =
+            headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(|value| value.strip_prefix("Bearer "));
         bearer.is_some_and(|token| self.accepts(token.trim())) || self.cookies(headers).any(|token| self.accepts(token))
     }
 
@@ -119,7 +120,7 @@ pub async fn secure_headers(mut response: Response) -> Response {
     let fixed = [
         (header::CONTENT_SECURITY_POLICY, CSP),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::REFERRER_POLICY, "no-referrer"),
+        (header::REFERRER_POLICY, "same-origin"),
         (header::X_FRAME_OPTIONS, "DENY"),
         (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
         (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
@@ -155,7 +156,11 @@ fn login_with(app: &App, token: Option<&str>) -> Response {
         Some(token) if app.access.accepts(token) => {
             // A redirect would still count as coming from the page that held the link, and a strict cookie would not be sent
             // along; a page of our own that moves on does not have that trouble.
-            let page = page("Signed in", "<p>Signed in. <a href=\"/\">Go to VoxPilot</a></p>", "<meta http-equiv=\"refresh\" content=\"0; url=/\">");
+            let page = page(
+                "Signed in",
+                "<p>Signed in. <a href=\"/\">Go to VoxPilot</a></p>",
+                "<meta http-equiv=\"refresh\" content=\"0; url=/\">",
+            );
             ([(header::SET_COOKIE, app.access.set_cookie())], Html(page)).into_response()
         }
         Some(_) => (StatusCode::UNAUTHORIZED, Html(login_page(Some("That token is not the right one.")))).into_response(),

@@ -14,13 +14,11 @@ use crate::App;
 #[allow_missing = true]
 struct Page;
 
-const NOT_BUILT: &str = "<!doctype html><title>VoxPilot</title><p>This binary was built without its page: run <code>make ui</code>, then build again.</p>";
+const NOT_BUILT: &str =
+    "<!doctype html><title>VoxPilot</title><p>This binary was built without its page: run <code>make ui</code>, then build again.</p>";
 
 pub fn routes() -> Router<App> {
-    Router::new()
-        .route("/", get(index))
-        .route("/highlight.css", get(highlight))
-        .route("/{*path}", get(asset))
+    Router::new().route("/", get(index)).route("/highlight.css", get(highlight)).route("/{*path}", get(asset))
 }
 
 async fn index() -> Response {
@@ -31,7 +29,8 @@ async fn index() -> Response {
 }
 
 async fn highlight() -> Response {
-    ([(header::CONTENT_TYPE, "text/css; charset=utf-8"), (header::CACHE_CONTROL, "private, max-age=3600")], render::HIGHLIGHT_CSS).into_response()
+    ([(header::CONTENT_TYPE, "text/css; charset=utf-8"), (header::CACHE_CONTROL, "private, max-age=3600")], render::HIGHLIGHT_CSS)
+        .into_response()
 }
 
 /// Files whose name holds a hash of their content never change; all else is asked for anew.

@@ -46,7 +46,9 @@ impl App {
 
     pub fn router(&self) -> Router {
         let (api, document) = openapi::router();
-        let compression = CompressionLayer::new().compress_when(SizeAbove::new(1024).and(NotForContentType::const_new("text/event-stream")).and(NotForContentType::const_new("text/plain")));
+        let compression = CompressionLayer::new().compress_when(
+            SizeAbove::new(1024).and(NotForContentType::const_new("text/event-stream")).and(NotForContentType::const_new("text/plain")),
+        );
         api.merge(openapi::route(document))
             .merge(access::routes())
             .merge(assets::routes())

@@ -35,7 +35,10 @@ pub enum Work {
     Plain,
     /// Runs only when a person agrees.
     Confirm,
-    Delegate { session_name: String, prompt: String },
+    Delegate {
+        session_name: String,
+        prompt: String,
+    },
     /// The model's arguments make no sense; the text says why, for the model to read.
     Invalid(String),
 }
@@ -65,7 +68,9 @@ impl Work {
         match call.name.as_str() {
             READ_EXTERNAL => Work::Confirm,
             DELEGATE => match serde_json::from_str::<DelegateArguments>(&call.arguments) {
-                Err(error) => Work::Invalid(format!("the arguments of {DELEGATE} must be a JSON object with `prompt` and `session_name`: {error}")),
+                Err(error) => {
+                    Work::Invalid(format!("the arguments of {DELEGATE} must be a JSON object with `prompt` and `session_name`: {error}"))
+                }
                 Ok(DelegateArguments { prompt, session_name }) => Work::delegate(prompt, session_name.trim()),
             },
             _ => Work::Plain,

@@ -23,7 +23,8 @@ pub(super) fn place(updates: &mut Vec<PlacedUpdate>, offset: u64, update: &Updat
         | (Update::Options { .. }, Update::Options { .. }) => true,
         _ => false,
     };
-    if let (Some(PlacedUpdate { update: Update::Thought { text }, offset: at }), Update::Thought { text: more }) = (updates.last_mut(), update)
+    if let (Some(PlacedUpdate { update: Update::Thought { text }, offset: at }), Update::Thought { text: more }) =
+        (updates.last_mut(), update)
         && *at == offset
     {
         text.push_str(more);
@@ -83,7 +84,8 @@ fn facts(call: &Call) -> String {
             _ => None,
         })
     };
-    let mut files: Vec<&str> = tool_calls().filter(|tool_call| tool_call.status.as_deref() != Some("failed")).flat_map(changed_paths).collect();
+    let mut files: Vec<&str> =
+        tool_calls().filter(|tool_call| tool_call.status.as_deref() != Some("failed")).flat_map(changed_paths).collect();
     files.sort_unstable();
     files.dedup();
     let mut text = String::new();

@@ -55,7 +55,13 @@ impl Actor {
     pub(super) fn prompted(&mut self, job: Job, outcome: Result<(), RpcError>, unsent: bool) {
         self.host.sending.remove(&job.call_id);
         let gone = self.host.unsure.remove(&job.call_id);
+        let stopped = self.host.stop_when_sent.remove(&job.call_id);
         match (outcome, gone) {
+            // It is in the journal now, so a stop comes behind it.
+            (Ok(()), None) if stopped => self.stop_prompt(&job.call_id),
+            (Err(_), _) if unsent && stopped => {
+                self.end_call(job.call_id, AgentEnd::Stopped { stop_reason: "cancelled".to_owned() });
+            }
             // No agent has seen it, so the next one gets it.
             (Err(error), _) if unsent => {
                 if let Some(name) = self.host.name_of_call(&job.call_id)
@@ -97,9 +103,9 @@ impl Actor {
         let title = self.agent_title();
         if error.is_auth_required() {
             let advice = if self.row.agent == "copilot" {
-                "run `copilot login` (or `gh auth login`), or set COPILOT_GITHUB_TOKEN, then send the message again"
+                "run `copilot login` or `gh auth login`; the message waits and is sent afterwards. A token in COPILOT_GITHUB_TOKEN works too, after a restart of the server"
             } else {
-                "log in with its own command, then send the message again"
+                "log in with its own command; the message waits and is sent afterwards"
             };
             return ("auth_required", format!("{title} needs a login: {advice}"));
         }
@@ -138,6 +144,10 @@ impl Actor {
         if let Some(index) = self.host.jobs.iter().position(|job| job.call_id == call_id) {
             self.host.jobs.remove(index);
             return self.end_call(call_id.to_owned(), AgentEnd::Stopped { stop_reason: "cancelled".to_owned() });
+        }
+        if self.host.sending.contains(call_id) {
+            self.host.stop_when_sent.insert(call_id.to_owned());
+            return;
         }
         let agent_session =
             self.host.name_of_call(call_id).and_then(|name| self.host.names.get(&name)?.row.as_ref().map(|row| row.acp_session_id.clone()));

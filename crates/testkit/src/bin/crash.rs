@@ -70,7 +70,12 @@ async fn main() -> ExitCode {
     let (count, mut over) = (cases.len(), 0);
     let outcomes = crash::run(Matrix { cases, side_by_side: options.jobs }, |done| {
         over += 1;
-        println!("{over:>3}/{count} {} {} ({:.1} s)", if done.findings.is_empty() { "ok  " } else { "FAIL" }, done.case, done.took.as_secs_f64());
+        println!(
+            "{over:>3}/{count} {} {} ({:.1} s)",
+            if done.findings.is_empty() { "ok  " } else { "FAIL" },
+            done.case,
+            done.took.as_secs_f64()
+        );
         complain(&done.findings, &done.log);
     })
     .await;
@@ -111,4 +116,3 @@ fn complain(findings: &crash::Findings, log: &str) {
     }
     println!("    the server's log:\n      {}", log.trim_end().replace('\n', "\n      "));
 }
-

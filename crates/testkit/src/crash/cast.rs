@@ -17,9 +17,14 @@ fn is_runner(process: &Process) -> bool {
 
 /// The agents of a rig. A process that an agent has just forked still looks like it, and does not count.
 pub fn agents(home: &Path, agent: Agent) -> Vec<i32> {
-    let fits = |process: &Process| match agent {
-        Agent::Demo => !is_runner(process) && process.command.contains("voxpilot demo-agent"),
-        Agent::Copilot => process.command.trim_end().ends_with("/copilot --acp --stdio") && !is_wrapper(process),
+    // By the program itself: a shell that holds its input back, and the npm wrapper, name it as an argument.
+    let fits = |process: &Process| {
+        let mut words = process.command.split(' ');
+        let program = words.next().unwrap_or_default();
+        match agent {
+            Agent::Demo => program.ends_with("/voxpilot") && words.next() == Some("demo-agent"),
+            Agent::Copilot => program.ends_with("/copilot"),
+        }
     };
     let found: Vec<i32> = processes::of_dir(home).into_iter().filter(fits).map(|process| process.pid).collect();
     found.iter().copied().filter(|pid| parent(*pid).is_none_or(|parent| !found.contains(&parent))).collect()

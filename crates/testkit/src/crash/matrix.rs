@@ -100,7 +100,8 @@ fn sound(moment: Moment, outcome: &Outcome) -> Findings {
     for (index, ending) in outcome.endings.iter().enumerate() {
         let stopped = moment == Moment::Cancelling && index == 1;
         let (state, stop_reason) = if stopped { ("cancelled", "cancelled") } else { ("completed", "end_turn") };
-        findings.expect(ending.state == state && ending.stop_reason == stop_reason, || format!("expected {state}, {stop_reason}: {ending:#?}"));
+        findings
+            .expect(ending.state == state && ending.stop_reason == stop_reason, || format!("expected {state}, {stop_reason}: {ending:#?}"));
         findings.expect(stopped || ending.answer.contains("All done with step-"), || format!("no answer: {ending:#?}"));
         findings.expect(!ending.agent_text.is_empty(), || format!("no text of the agent: {ending:#?}"));
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::case::{Case, Moment};
+use super::case::{Agent, Case, Moment, Victim};
 use super::findings::{Fault, Findings};
 use super::stage::Stage;
 use crate::client::Transcript;
@@ -53,7 +53,8 @@ impl Outcome {
         }
         let home = stage.home().display().to_string();
         endings.iter_mut().for_each(|ending| ending.agent_text = ending.agent_text.replace(&home, "~"));
-        findings.expect(seen.of_kind("notice").all(|event| event.data["code"] != "session_lost"), || "the agent's session was lost".to_owned());
+        findings
+            .expect(seen.of_kind("notice").all(|event| event.data["code"] != "session_lost"), || "the agent's session was lost".to_owned());
         Ok((Outcome { endings, log: stage.log() }, findings))
     }
 
@@ -63,8 +64,11 @@ impl Outcome {
         for (index, expected) in undisturbed.endings.iter().enumerate() {
             match self.endings.get(index) {
                 None => findings.add(Fault::Lost(format!("the message {:?}", expected.message))),
-                Some(found) if index == 1 && found != expected && case.may_be_cut_short() => cut_short(case, found, expected, &mut findings),
-                Some(found) => findings.expect(found == expected, || format!("expected {expected:#?}\nfound {found:#?}")),
+                Some(found) if index == 1 && found != expected && case.may_be_cut_short() => {
+                    cut_short(case, found, expected, &mut findings)
+                }
+                Some(found) => findings
+                    .expect(found == expected || warned(case, found) == *expected, || format!("expected {expected:#?}\nfound {found:#?}")),
             }
         }
         for extra in self.endings.iter().skip(undisturbed.endings.len()) {
@@ -91,17 +95,27 @@ impl Outcome {
     }
 }
 
+/// After its death in the middle of a tool call, Copilot begins its next answer with a warning of its own.
+fn warned(case: Case, found: &Ending) -> Ending {
+    let warning = found.agent_text.strip_prefix("Warning: ").filter(|_| case.is_cut_short() && case.agent == Agent::Copilot);
+    let rest = warning.and_then(|text| text.split_once("before continuing.")).map(|(_, rest)| rest.to_owned());
+    Ending { agent_text: rest.unwrap_or_else(|| found.agent_text.clone()), ..found.clone() }
+}
+
 /// The documented end of work whose agent died: what it had written is kept, and the turn goes on without it.
 fn cut_short(case: Case, found: &Ending, expected: &Ending, findings: &mut Findings) {
-    let (state, stops) = match case.moment {
-        Moment::Cancelling => ("cancelled", ["cancelled", "interrupted"]),
+    let (state, stops) = match (case.moment, case.victim) {
+        (Moment::Cancelling, _) => ("cancelled", ["cancelled", "interrupted"]),
+        // Without its wrapper Copilot sees the end of its input, and takes that for a denial.
+        (Moment::PermissionPending, Victim::Wrapper) => ("completed", ["end_turn", "interrupted"]),
         _ => ("completed", ["interrupted", "interrupted"]),
     };
     findings.expect(found.message == expected.message, || format!("{:?} stands where {:?} should", found.message, expected.message));
     findings.expect(found.state == state, || format!("the turn ended as {:?}, not {state}", found.state));
     findings.expect(stops.contains(&found.stop_reason.as_str()), || format!("the call ended as {:?}, not {stops:?}", found.stop_reason));
     findings.expect(found.answer == expected.answer, || format!("the answer is {:?}, not {:?}", found.answer, expected.answer));
-    if !expected.agent_text.starts_with(&found.agent_text) {
+    let denied = found.stop_reason == "end_turn";
+    if !expected.agent_text.starts_with(&found.agent_text) && !denied {
         findings.add(Fault::Wrong(format!("{:?} does not begin {:?}", found.agent_text, expected.agent_text)));
     }
     if found.agent_text.is_empty() && case.is_cut_short() {

@@ -12,10 +12,13 @@ use super::watcher::Address;
 
 /// How many messages may wait for their turn before the phone stops sending.
 const AHEAD: usize = 6;
-/// The longest time between two kills; the shortest is none.
+/// The longest time between two kills; the shortest is none. Copilot takes seconds to start, and where it dies too must have a chance.
 const LONGEST_MS: u64 = 1200;
+const LONGEST_SLOW_MS: u64 = 8000;
 /// One kill in so many comes while the server is still starting.
 const EARLY: u64 = 4;
+/// How the call of an agent ends that died in the middle of it, or before it could be asked.
+const CUT_SHORT: [&str; 3] = ["interrupted", "agent_not_started", "agent_gone"];
 const DRAIN: Duration = Duration::from_secs(240);
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -107,6 +110,7 @@ impl Kills {
     }
 
     async fn converse(self, stage: &mut Stage, run: &mut RandomRun) -> Result<(), String> {
+        stage.say("m-0 plain").await?;
         let phone = Phone::new(stage.address.clone());
         let (stop, stopped) = tokio::sync::watch::channel(false);
         let (sent, killed) = tokio::join!(phone.chat(stopped), async {
@@ -115,7 +119,8 @@ impl Kills {
             outcome
         });
         killed?;
-        let sent = sent?;
+        let mut sent = sent?;
+        sent.insert(0, "m-0 plain".to_owned());
         run.messages = sent.len();
         drained(stage, sent.len()).await?;
         self.judge(stage, &sent, run).await
@@ -123,15 +128,17 @@ impl Kills {
 
     async fn kill_on(self, stage: &mut Stage, run: &mut RandomRun) -> Result<(), String> {
         let mut dice = Dice::new(self.seed);
+        let longest_ms = if (self.agent, self.who) == (Agent::Copilot, Who::Anybody) { LONGEST_SLOW_MS } else { LONGEST_MS };
         while run.kills < self.count {
             if let Some(fault) = stage.watcher.fault() {
                 return Err(fault);
             }
-            tokio::time::sleep(Duration::from_millis(dice.below(LONGEST_MS))).await;
+            tokio::time::sleep(Duration::from_millis(dice.below(longest_ms))).await;
             let victim = match self.who {
                 Who::Server => Victim::Server,
                 Who::Anybody => {
-                    let all = [Victim::Browser, Victim::Server, Victim::Runner, Victim::Agent, Victim::ServerAndRunner, Victim::ServerAndAgent];
+                    let all =
+                        [Victim::Browser, Victim::Server, Victim::Runner, Victim::Agent, Victim::ServerAndRunner, Victim::ServerAndAgent];
                     all[usize::try_from(dice.below(all.len() as u64)).unwrap_or(0)]
                 }
             };
@@ -153,7 +160,8 @@ impl Kills {
         let seen = stage.watcher.seen();
         outcome::agree_with_watcher(&messages, &seen, findings);
         let states = outcome::states(&seen, findings);
-        let users: Vec<&str> = messages.iter().filter(|message| message["role"] == "user").map(|message| text(message, "content")).collect();
+        let users: Vec<&str> =
+            messages.iter().filter(|message| message["role"] == "user").map(|message| text(message, "content")).collect();
         findings.expect(users == sent, || format!("stored are {users:?}, acknowledged were {sent:?}"));
         let mut expected_log = Vec::new();
         let mut uncertain = Vec::new();
@@ -167,7 +175,7 @@ impl Kills {
             findings.expect(answer == format!("All done with {name}."), || format!("{name} was answered {answer:?}"));
             let tool = turn.iter().find(|message| message["role"] == "tool");
             let stop = tool.map(|tool| text(&tool["delegation"], "stop_reason")).unwrap_or_default();
-            if stop == "interrupted" {
+            if CUT_SHORT.contains(&stop) {
                 run.interrupted += 1;
                 uncertain.push(name.clone());
             } else {
@@ -177,7 +185,8 @@ impl Kills {
             expected_log.push(name);
         }
         if self.who == Who::Server && run.interrupted > 0 {
-            findings.add(Fault::Lost(format!("{} messages were interrupted although only the server died: {uncertain:?}", run.interrupted)));
+            findings
+                .add(Fault::Lost(format!("{} messages were interrupted although only the server died: {uncertain:?}", run.interrupted)));
         }
         let log = stage.log();
         for (index, line) in log.iter().enumerate().filter(|(index, line)| log[..*index].contains(line)) {

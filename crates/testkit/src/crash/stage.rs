@@ -162,7 +162,8 @@ impl Stage {
         findings.expect(matches!(deleted, Ok((204, _))), || format!("the session was not deleted: {deleted:?}"));
         let data = self.server.rig().data_dir();
         let runners = data.join("runners");
-        let entries = || std::fs::read_dir(&runners).map(|dir| dir.flatten().map(|entry| entry.path()).collect::<Vec<_>>()).unwrap_or_default();
+        let entries =
+            || std::fs::read_dir(&runners).map(|dir| dir.flatten().map(|entry| entry.path()).collect::<Vec<_>>()).unwrap_or_default();
         if cast::until("an empty runners directory", Duration::from_secs(10), || entries().is_empty()).await.is_err() {
             findings.add(Fault::Leak(format!("left of runners: {:?}", entries())));
         }

@@ -57,7 +57,8 @@ impl Report {
     fn table(&self, agent: Agent) -> String {
         let of_agent = || self.outcomes.done.iter().filter(move |done| done.case.agent == agent);
         let victims: Vec<Victim> = Victim::ALL.into_iter().filter(|victim| of_agent().any(|done| done.case.victim == *victim)).collect();
-        let mut rows = vec![std::iter::once(agent.name()).chain(victims.iter().map(|victim| victim.name())).map(str::to_owned).collect::<Vec<_>>()];
+        let mut rows =
+            vec![std::iter::once(agent.name()).chain(victims.iter().map(|victim| victim.name())).map(str::to_owned).collect::<Vec<_>>()];
         for moment in Moment::ALL {
             let cell = |victim: &Victim| {
                 let cases: Vec<_> = of_agent().filter(|done| done.case.victim == *victim && done.case.moment == moment).collect();
@@ -69,7 +70,8 @@ impl Report {
         let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
         let mut out = String::new();
         for (index, row) in rows.iter().enumerate() {
-            let cells: Vec<String> = row.iter().enumerate().map(|(column, cell)| format!("{cell:<width$}", width = width(column))).collect();
+            let cells: Vec<String> =
+                row.iter().enumerate().map(|(column, cell)| format!("{cell:<width$}", width = width(column))).collect();
             let _ = writeln!(out, "| {} |", cells.join(" | "));
             if index == 0 {
                 let line: Vec<String> = (0..row.len()).map(|column| "-".repeat(width(column))).collect();

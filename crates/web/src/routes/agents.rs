@@ -32,7 +32,7 @@ pub struct AgentSessionView {
     pub restored: Option<String>,
 }
 
-#[utoipa::path(get, path = "/api/sessions/{id}/agents", params(("id" = SessionId, Path)),
+#[utoipa::path(get, operation_id = "agents_sessions", path = "/api/sessions/{id}/agents", params(("id" = SessionId, Path)),
     responses((status = 200, body = AgentSessions), (status = 404, body = ErrorBody)))]
 pub async fn sessions(State(app): State<App>, Path(id): Path<String>) -> ApiResult<Json<AgentSessions>> {
     let views = app.engine.agent_sessions(session_id(&id)?).await?;
@@ -64,7 +64,7 @@ pub struct CatalogueAgent {
     pub version: Option<String>,
 }
 
-#[utoipa::path(get, path = "/api/agents", responses((status = 200, body = Catalogue)))]
+#[utoipa::path(get, operation_id = "agents_catalogue", path = "/api/agents", responses((status = 200, body = Catalogue)))]
 pub async fn catalogue(State(app): State<App>) -> Json<Catalogue> {
     let mut agents = Vec::new();
     for agent in app.engine.catalogue().await {

@@ -44,7 +44,7 @@ struct Stored {
     diff: String,
 }
 
-#[utoipa::path(get, path = "/api/artifacts/{id}", params(("id" = ArtifactId, Path)),
+#[utoipa::path(get, operation_id = "artifacts_read", path = "/api/artifacts/{id}", params(("id" = ArtifactId, Path)),
     responses((status = 200, body = ArtifactView), (status = 404, body = ErrorBody)))]
 pub async fn read(State(app): State<App>, Path(id): Path<String>) -> ApiResult<Json<ArtifactView>> {
     let id: ArtifactId = id.parse().map_err(|_| not_found("artifact"))?;

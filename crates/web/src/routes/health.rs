@@ -10,7 +10,7 @@ pub struct Health {
     pub version: &'static str,
 }
 
-#[utoipa::path(get, path = "/api/health", responses((status = 200, body = Health)), security(()))]
+#[utoipa::path(get, operation_id = "health", path = "/api/health", responses((status = 200, body = Health)), security(()))]
 pub async fn health() -> Json<Health> {
     Json(Health { status: "ok", version: env!("CARGO_PKG_VERSION") })
 }

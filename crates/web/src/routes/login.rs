@@ -14,6 +14,7 @@ use crate::App;
 use crate::error::{ApiResult, ErrorBody};
 
 #[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub struct LoginQuery {
     /// The login was done elsewhere: run nothing, only try again what waits for it.
     #[serde(default)]
@@ -22,10 +23,14 @@ pub struct LoginQuery {
 
 /// Runs the login and streams its output as text; its last line says how it ended. Prompts that wait for the login are tried again
 /// when it has worked.
-#[utoipa::path(post, path = "/api/agents/{id}/login", params(("id" = String, Path), LoginQuery),
+#[utoipa::path(post, operation_id = "login", path = "/api/agents/{id}/login", params(("id" = String, Path), LoginQuery),
     responses((status = 200, description = "what the login prints", body = String, content_type = "text/plain"),
               (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
-pub async fn login(State(app): State<App>, Path(id): Path<String>, query: Result<Query<LoginQuery>, QueryRejection>) -> ApiResult<Response> {
+pub async fn login(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    query: Result<Query<LoginQuery>, QueryRejection>,
+) -> ApiResult<Response> {
     let Query(query) = query?;
     let headers = [(header::CONTENT_TYPE, "text/plain; charset=utf-8"), (header::CACHE_CONTROL, "no-store")];
     if query.done {

@@ -28,12 +28,13 @@ pub struct MessagePage {
 }
 
 #[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub struct PageQuery {
     before: Option<String>,
     limit: Option<u32>,
 }
 
-#[utoipa::path(get, path = "/api/sessions/{id}/messages", params(("id" = SessionId, Path), PageQuery),
+#[utoipa::path(get, operation_id = "messages_list", path = "/api/sessions/{id}/messages", params(("id" = SessionId, Path), PageQuery),
     responses((status = 200, body = MessagePage), (status = 404, body = ErrorBody)))]
 pub async fn list(
     State(app): State<App>,
@@ -51,7 +52,7 @@ pub async fn list(
 }
 
 /// One message, with the HTML of its text so far: also while the model is still writing it.
-#[utoipa::path(get, path = "/api/sessions/{id}/messages/{message_id}", params(("id" = SessionId, Path), ("message_id" = MessageId, Path)),
+#[utoipa::path(get, operation_id = "messages_read", path = "/api/sessions/{id}/messages/{message_id}", params(("id" = SessionId, Path), ("message_id" = MessageId, Path)),
     responses((status = 200, body = Message), (status = 404, body = ErrorBody)))]
 pub async fn read(State(app): State<App>, Path((id, message_id)): Path<(String, String)>) -> ApiResult<Json<Message>> {
     let session = session_id(&id)?;
@@ -109,7 +110,7 @@ pub struct Posted {
     pub queued: bool,
 }
 
-#[utoipa::path(post, path = "/api/sessions/{id}/messages", params(("id" = SessionId, Path)), request_body = NewMessage,
+#[utoipa::path(post, operation_id = "messages_post", path = "/api/sessions/{id}/messages", params(("id" = SessionId, Path)), request_body = NewMessage,
     responses((status = 202, body = Posted), (status = 404, body = ErrorBody), (status = 422, body = ErrorBody)))]
 pub async fn post(
     State(app): State<App>,

@@ -13,7 +13,7 @@ use super::sessions::session_id;
 use crate::App;
 use crate::error::{ApiResult, ErrorBody, not_found};
 
-#[utoipa::path(get, path = "/api/sessions/{id}/queue", params(("id" = SessionId, Path)),
+#[utoipa::path(get, operation_id = "queue_list", path = "/api/sessions/{id}/queue", params(("id" = SessionId, Path)),
     responses((status = 200, body = Queue), (status = 404, body = ErrorBody)))]
 pub async fn list(State(app): State<App>, Path(id): Path<String>) -> ApiResult<Json<Queue>> {
     let session = session_id(&id)?;
@@ -27,7 +27,7 @@ pub struct Edit {
     pub content: String,
 }
 
-#[utoipa::path(patch, path = "/api/sessions/{id}/queue/{message_id}", params(("id" = SessionId, Path), ("message_id" = MessageId, Path)),
+#[utoipa::path(patch, operation_id = "queue_edit", path = "/api/sessions/{id}/queue/{message_id}", params(("id" = SessionId, Path), ("message_id" = MessageId, Path)),
     request_body = Edit, responses((status = 204), (status = 404, body = ErrorBody), (status = 422, body = ErrorBody)))]
 pub async fn edit(
     State(app): State<App>,
@@ -39,7 +39,7 @@ pub async fn edit(
     Ok(StatusCode::NO_CONTENT)
 }
 
-#[utoipa::path(delete, path = "/api/sessions/{id}/queue/{message_id}", params(("id" = SessionId, Path), ("message_id" = MessageId, Path)),
+#[utoipa::path(delete, operation_id = "queue_withdraw", path = "/api/sessions/{id}/queue/{message_id}", params(("id" = SessionId, Path), ("message_id" = MessageId, Path)),
     responses((status = 204), (status = 404, body = ErrorBody)))]
 pub async fn withdraw(State(app): State<App>, Path((id, message_id)): Path<(String, String)>) -> ApiResult<StatusCode> {
     app.engine.withdraw(session_id(&id)?, queued_id(&message_id)?).await?;

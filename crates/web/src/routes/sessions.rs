@@ -66,12 +66,13 @@ pub struct SessionList {
 }
 
 #[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub struct ListQuery {
     before: Option<String>,
     limit: Option<u32>,
 }
 
-#[utoipa::path(get, path = "/api/sessions", params(ListQuery), responses((status = 200, body = SessionList), (status = 400, body = ErrorBody)))]
+#[utoipa::path(get, operation_id = "sessions_list", path = "/api/sessions", params(ListQuery), responses((status = 200, body = SessionList), (status = 400, body = ErrorBody)))]
 pub async fn list(State(app): State<App>, query: Result<Query<ListQuery>, QueryRejection>) -> ApiResult<Json<SessionList>> {
     let Query(query) = query?;
     let limit = query.limit.unwrap_or(PAGE).clamp(1, PAGE_MAX);
@@ -102,7 +103,7 @@ pub struct NewSession {
     pub permission_policy: Option<Policy>,
 }
 
-#[utoipa::path(post, path = "/api/sessions", request_body = NewSession,
+#[utoipa::path(post, operation_id = "sessions_create", path = "/api/sessions", request_body = NewSession,
     responses((status = 201, body = SessionView), (status = 422, body = ErrorBody)))]
 pub async fn create(State(app): State<App>, body: Result<Json<NewSession>, JsonRejection>) -> ApiResult<(StatusCode, Json<SessionView>)> {
     let Json(new) = body?;
@@ -117,7 +118,7 @@ pub async fn create(State(app): State<App>, body: Result<Json<NewSession>, JsonR
     Ok((StatusCode::CREATED, Json(app.engine.create(wanted).await?.into())))
 }
 
-#[utoipa::path(get, path = "/api/sessions/{id}", params(("id" = SessionId, Path)),
+#[utoipa::path(get, operation_id = "sessions_read", path = "/api/sessions/{id}", params(("id" = SessionId, Path)),
     responses((status = 200, body = SessionView), (status = 404, body = ErrorBody)))]
 pub async fn read(State(app): State<App>, Path(id): Path<String>) -> ApiResult<Json<SessionView>> {
     Ok(Json(app.engine.row(session_id(&id)?).await?.into()))
@@ -132,7 +133,7 @@ pub struct SessionPatch {
     pub permission_policy: Option<Policy>,
 }
 
-#[utoipa::path(patch, path = "/api/sessions/{id}", params(("id" = SessionId, Path)), request_body = SessionPatch,
+#[utoipa::path(patch, operation_id = "sessions_change", path = "/api/sessions/{id}", params(("id" = SessionId, Path)), request_body = SessionPatch,
     responses((status = 200, body = SessionView), (status = 404, body = ErrorBody), (status = 422, body = ErrorBody)))]
 pub async fn change(
     State(app): State<App>,
@@ -145,7 +146,7 @@ pub async fn change(
     Ok(Json(app.engine.change(session_id(&id)?, change).await?.into()))
 }
 
-#[utoipa::path(delete, path = "/api/sessions/{id}", params(("id" = SessionId, Path)),
+#[utoipa::path(delete, operation_id = "sessions_delete", path = "/api/sessions/{id}", params(("id" = SessionId, Path)),
     responses((status = 204), (status = 404, body = ErrorBody)))]
 pub async fn delete(State(app): State<App>, Path(id): Path<String>) -> ApiResult<StatusCode> {
     app.engine.delete(session_id(&id)?).await?;

@@ -19,7 +19,7 @@ pub struct Cancel {
     pub tool_call_id: Option<String>,
 }
 
-#[utoipa::path(post, path = "/api/sessions/{id}/cancel", params(("id" = SessionId, Path)), request_body = Option<Cancel>,
+#[utoipa::path(post, operation_id = "cancel", path = "/api/sessions/{id}/cancel", params(("id" = SessionId, Path)), request_body = Option<Cancel>,
     responses((status = 202), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
 pub async fn cancel(State(app): State<App>, Path(id): Path<String>, body: axum::body::Bytes) -> ApiResult<StatusCode> {
     // The body may be left out altogether, with or without a content type.
@@ -29,7 +29,8 @@ pub async fn cancel(State(app): State<App>, Path(id): Path<String>, body: axum::
 }
 
 fn parse(body: &[u8]) -> ApiResult<Cancel> {
-    serde_json::from_slice(body).map_err(|error| ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", format!("the body is wrong: {error}")))
+    serde_json::from_slice(body)
+        .map_err(|error| ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", format!("the body is wrong: {error}")))
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -39,7 +40,7 @@ pub struct Confirm {
     pub approved: bool,
 }
 
-#[utoipa::path(post, path = "/api/sessions/{id}/confirm", params(("id" = SessionId, Path)), request_body = Confirm,
+#[utoipa::path(post, operation_id = "confirm", path = "/api/sessions/{id}/confirm", params(("id" = SessionId, Path)), request_body = Confirm,
     responses((status = 202), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
 pub async fn confirm(State(app): State<App>, Path(id): Path<String>, body: Result<Json<Confirm>, JsonRejection>) -> ApiResult<StatusCode> {
     let Json(confirm) = body?;
@@ -53,7 +54,7 @@ pub struct Answer {
     pub option_id: String,
 }
 
-#[utoipa::path(post, path = "/api/sessions/{id}/permissions/{request_id}",
+#[utoipa::path(post, operation_id = "permission", path = "/api/sessions/{id}/permissions/{request_id}",
     params(("id" = SessionId, Path), ("request_id" = PermissionId, Path)), request_body = Answer,
     responses((status = 202), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
 pub async fn permission(

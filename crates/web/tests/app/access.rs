@@ -19,9 +19,14 @@ const CALLS: [(Method, &str); 8] = [
 ];
 
 fn carries_the_headers(answer: &Answer) {
-    for name in
-        ["content-security-policy", "x-content-type-options", "referrer-policy", "x-frame-options", "cross-origin-resource-policy", "cache-control"]
-    {
+    for name in [
+        "content-security-policy",
+        "x-content-type-options",
+        "referrer-policy",
+        "x-frame-options",
+        "cross-origin-resource-policy",
+        "cache-control",
+    ] {
         assert!(answer.headers.contains_key(name), "{name} is missing of a {}", answer.status);
     }
     let csp = answer.headers["content-security-policy"].to_str().unwrap();
@@ -52,7 +57,8 @@ async fn without_the_secret_there_is_only_health_and_the_login_page() {
 async fn the_link_and_the_form_set_a_cookie_that_lets_in() {
     let rig = Rig::replies([]).await;
     let login = format!("{}/login", rig.base);
-    let form = |token: &str| rig.http.post(&login).header("content-type", "application/x-www-form-urlencoded").body(format!("token={token}"));
+    let form =
+        |token: &str| rig.http.post(&login).header("content-type", "application/x-www-form-urlencoded").body(format!("token={token}"));
     for good in [answer(rig.http.get(format!("{login}?token={TOKEN}"))).await, answer(form(TOKEN)).await] {
         assert_eq!(good.status, 200);
         let cookie = good.headers["set-cookie"].to_str().unwrap().to_owned();

@@ -31,6 +31,7 @@ fn table() -> Vec<Expected> {
         Expected { prompt: "late_answer", state: "completed", text: str::is_empty, notice: Some("late_output") },
         fails("crash_mid_line", |text| text == "before ", Some("agent_gone")),
         fails("exit_zero", str::is_empty, Some("agent_gone")),
+        fails("null_result", |text| text == "almost normal", None),
         fails("error_code -32603", str::is_empty, None),
         fails("error_code -32000", str::is_empty, None),
     ]

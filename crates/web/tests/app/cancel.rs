@@ -59,6 +59,20 @@ async fn one_call_is_stopped_and_the_rest_goes_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_stop_never_overtakes_its_prompt() {
+    let rig = Rig::replies([]).await;
+    let session = rig.relay().await;
+    let mut client = rig.watch(&session).await;
+    for _ in 0..15 {
+        rig.say(&session, "no_answer").await;
+        client.until("call", SOON, |event| event.kind == "tool-call").await;
+        rig.post(&format!("/api/sessions/{session}/cancel"), json!({})).await;
+        // The deadline of the stop is as long as this one: an agent that was told too early would still be silent.
+        assert_eq!(client.turn_end(SOON / 2).await, "cancelled");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_agent_that_does_not_listen_is_ended_and_the_next_message_gets_a_new_one() {
     let rig = Rig::start(Options { cancel_timeout: Duration::from_millis(200), ..Options::default() }).await;
     let session = rig.relay().await;
@@ -75,7 +89,8 @@ async fn an_agent_that_does_not_listen_is_ended_and_the_next_message_gets_a_new_
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_has_not_begun_never_begins() {
-    let calls = delegate(&[("a", "no_answer"), ("a", "say never")]).and_call(ToolCall::new("read_file_external", json!({ "path": "/etc/hostname" })));
+    let calls = delegate(&[("a", "no_answer"), ("a", "say never")])
+        .and_call(ToolCall::new("read_file_external", json!({ "path": "/etc/hostname" })));
     let rig = Rig::replies([calls]).await;
     let session = rig.session().await;
     let mut client = rig.watch(&session).await;

@@ -34,7 +34,9 @@ async fn it_describes_the_calls_of_the_contract_and_the_events() {
         assert!(schemas.contains_key(name), "{name} is not described");
     }
     let events = document["components"]["schemas"]["Event"].to_string();
-    for kind in ["text-delta", "superseded", "tool-confirm", "copilot-done", "agent-update", "permission-resolved", "review-artifact", "ready"] {
+    for kind in
+        ["text-delta", "superseded", "tool-confirm", "copilot-done", "agent-update", "permission-resolved", "review-artifact", "ready"]
+    {
         assert!(events.contains(&format!("\"{kind}\"")), "{kind} is not described");
     }
     assert_eq!(serde_json::from_str::<serde_json::Value>(&web::openapi_document()).unwrap(), document);
@@ -46,7 +48,11 @@ async fn nothing_is_described_that_does_not_exist() {
     let document = rig.get("/api/openapi.json").await.json();
     for (path, item) in document["paths"].as_object().unwrap() {
         for method in item.as_object().unwrap().keys() {
-            let path = path.replace("{id}", "00000000-0000-0000-0000-000000000000").replace("{message_id}", "x").replace("{request_id}", "x").replace("{name}", "x");
+            let path = path
+                .replace("{id}", "00000000-0000-0000-0000-000000000000")
+                .replace("{message_id}", "x")
+                .replace("{request_id}", "x")
+                .replace("{name}", "x");
             let method = reqwest::Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
             let answer = rig.send(method.clone(), &path, None).await;
             assert!(!answer.text.contains("there is no such call") && answer.status != 405, "{method} {path}: {}", answer.text);

@@ -46,7 +46,8 @@ async fn three_at_once_are_answered_each_by_its_own() {
     }
     assert_eq!(client.turn_end(SOON).await, "completed");
     let text = client.seen.agent_text("main");
-    let told: Vec<_> = text.lines().map(|line| ["yes", "no", "always"].into_iter().find(|option| line.contains(&format!("\"{option}\"")))).collect();
+    let told: Vec<_> =
+        text.lines().map(|line| ["yes", "no", "always"].into_iter().find(|option| line.contains(&format!("\"{option}\"")))).collect();
     assert_eq!(told, [Some("yes"), Some("no"), Some("always")], "{text}");
 }
 

@@ -33,14 +33,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options {
-            script: Script::new(),
-            confirm_timeout: SOON,
-            cancel_timeout: SOON,
-            max_iterations: 25,
-            agent_env: Vec::new(),
-            tries: 3,
-        }
+        Options { script: Script::new(), confirm_timeout: SOON, cancel_timeout: SOON, max_iterations: 25, agent_env: Vec::new(), tries: 3 }
     }
 }
 

@@ -35,8 +35,19 @@ async fn the_order_is_the_one_of_the_contract() {
     kinds.retain(|kind| !["queue", "session", "notice"].contains(kind));
     kinds.dedup();
     let first = [
-        "message", "turn", "text-delta", "tool-call", "tool-result", "tool-call", "copilot-delta", "copilot-done", "tool-result", "text-delta",
-        "message", "done", "turn",
+        "message",
+        "turn",
+        "text-delta",
+        "tool-call",
+        "tool-result",
+        "tool-call",
+        "copilot-delta",
+        "copilot-done",
+        "tool-result",
+        "text-delta",
+        "message",
+        "done",
+        "turn",
     ];
     assert_eq!(kinds[..first.len()], first);
     assert_eq!(kinds[first.len()..], ["message", "turn", "text-delta", "message", "done", "turn"]);
@@ -173,7 +184,16 @@ async fn a_snapshot_shows_what_is_open_in_the_order_of_the_contract() {
     let client = rig.watch(&session).await;
     let kinds: Vec<_> = client.seen.events.iter().map(|event| event.kind.as_str()).collect();
     let expected = [
-        "message", "message", "turn", "tool-call", "copilot-delta", "agent-update", "tool-call", "tool-confirm", "permission-request", "queue",
+        "message",
+        "message",
+        "turn",
+        "tool-call",
+        "copilot-delta",
+        "agent-update",
+        "tool-call",
+        "tool-confirm",
+        "permission-request",
+        "queue",
         "ready",
     ];
     assert_eq!(kinds, expected);

@@ -45,7 +45,8 @@ impl Step<'_> {
             AgentEnd::Failed { code, message } => (code, message, true),
             AgentEnd::Gone { message } => {
                 let kept = delegation::content(&call, &delegation::summary(&call), "interrupted");
-                let content = if call.text.is_empty() { message } else { format!("{message}\n\nwhat it had written until then:\n\n{kept}") };
+                let content =
+                    if call.text.is_empty() { message } else { format!("{message}\n\nwhat it had written until then:\n\n{kept}") };
                 ("interrupted".to_owned(), content, true)
             }
         };

@@ -103,7 +103,8 @@ impl Step<'_> {
     /// Records a call's result, and goes on when it was the last.
     pub(super) fn close_call(&mut self, result: ToolResult, delegation: Option<Delegation>) {
         // Where the agent's words are the answer, its failure is the turn's.
-        let failed = (self.settings.relay && result.is_error).then(|| result.content.clone());
+        // The first paragraph says why; what an agent had written until then stands in the block already.
+        let failed = (self.settings.relay && result.is_error).then(|| result.content.split("\n\n").next().unwrap_or_default().to_owned());
         self.record_result(result, delegation);
         let Some(turn) = &self.session.turn else { return };
         let all_done = matches!(turn.phase, Phase::Model { .. });

@@ -23,8 +23,19 @@ fn a_delegation_comes_in_the_order_of_the_contract() {
     story.feed(Input::ModelText { message_id, text: "done".to_owned() });
     story.answer("done", vec![]);
     let expected = [
-        "message", "turn running", "text-delta", "text-delta", "tool-call", "copilot-delta", "agent-update", "copilot-done", "tool-result",
-        "text-delta", "message", "done", "turn completed",
+        "message",
+        "turn running",
+        "text-delta",
+        "text-delta",
+        "tool-call",
+        "copilot-delta",
+        "agent-update",
+        "copilot-done",
+        "tool-result",
+        "text-delta",
+        "message",
+        "done",
+        "turn completed",
     ];
     assert_eq!(story.kinds(), expected);
     assert!(story.session.turn.is_none());

@@ -91,9 +91,27 @@ fn random_lives_reach_every_event_and_every_end() {
         reached.extend(world.kinds());
     }
     for kind in [
-        "message", "text-delta", "superseded", "tool-call", "tool-confirm", "tool-result", "copilot-delta", "copilot-done", "agent-update",
-        "permission-request", "permission-resolved", "queue", "notice", "done", "error", "turn running", "turn completed", "turn cancelled",
-        "turn failed", "turn interrupted", "turn unknown",
+        "message",
+        "text-delta",
+        "superseded",
+        "tool-call",
+        "tool-confirm",
+        "tool-result",
+        "copilot-delta",
+        "copilot-done",
+        "agent-update",
+        "permission-request",
+        "permission-resolved",
+        "queue",
+        "notice",
+        "done",
+        "error",
+        "turn running",
+        "turn completed",
+        "turn cancelled",
+        "turn failed",
+        "turn interrupted",
+        "turn unknown",
     ] {
         assert!(reached.contains(kind), "{kind} is never reached: {reached:?}");
     }

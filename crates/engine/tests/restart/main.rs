@@ -1,0 +1,134 @@
+//! One server stops and another takes over, at the engine: what was under way goes on, and nothing is asked, run or shown twice.
+
+#![allow(clippy::unwrap_used)]
+
+mod stage;
+
+use std::time::Duration;
+
+use domain::event::Event;
+use engine::Wanted;
+use serde_json::json;
+use stage::{Stage, agent_text, is_end, kinds};
+use testkit::model_server::{Gate, Reply};
+
+fn relay() -> Wanted {
+    Wanted { model: Some("relay".to_owned()), ..Wanted::default() }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_works_on_and_its_words_come_exactly_once() {
+    let stage = Stage::new([]);
+    let engine = stage.engine().await;
+    let id = engine.create(relay()).await.unwrap().id;
+    engine.post(id, "slow 60".to_owned(), None).await.unwrap();
+    stage::until(&engine, id, |event| matches!(event, Event::CopilotDelta(_))).await;
+    assert_eq!(engine.shutdown().await, 1, "one agent goes on");
+    let engine = stage.engine().await;
+    let events = stage::until(&engine, id, is_end).await;
+    let expected: String = (1..=60).map(|number| format!("{number} ")).collect();
+    assert_eq!(agent_text(&events), expected);
+    assert_eq!(kinds(&events).last().unwrap(), "turn completed");
+    assert!(events.iter().any(|event| matches!(event, Event::Notice(notice) if notice.code == "recovered")));
+    let log = stage.agent_log();
+    assert_eq!(log.iter().filter(|line| line["method"] == "session/prompt").count(), 1, "{log:?}");
+    engine.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_is_not_forgotten() {
+    let stage = Stage::new([]);
+    let engine = stage.engine().await;
+    let id = engine.create(relay()).await.unwrap().id;
+    engine.post(id, "ignores_cancel 60".to_owned(), None).await.unwrap();
+    stage::until(&engine, id, |event| matches!(event, Event::CopilotDelta(_))).await;
+    engine.cancel(id, None).await.unwrap();
+    engine.shutdown().await;
+    let engine = stage.engine().await;
+    let events = stage::until(&engine, id, is_end).await;
+    assert_eq!(kinds(&events).last().unwrap(), "turn cancelled");
+    assert!(agent_text(&events).ends_with("tick 60 "), "the agent was heard to its end");
+    let stops = stage.agent_log().iter().filter(|line| line["method"] == "session/cancel").count();
+    assert!(stops >= 1, "told by the old server, or by the new one where that came too late");
+    engine.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unfinished_answer_is_void_and_asked_for_again_and_the_queue_follows() {
+    let stage = Stage::new([Reply::text("half").stall(), Reply::text("whole"), Reply::text("second")]);
+    let engine = stage.engine().await;
+    let id = engine.create(Wanted::default()).await.unwrap().id;
+    engine.post(id, "one".to_owned(), None).await.unwrap();
+    engine.post(id, "two".to_owned(), Some("phone-1".to_owned())).await.unwrap();
+    stage::until(&engine, id, |event| matches!(event, Event::TextDelta(_))).await;
+    engine.shutdown().await;
+    let engine = stage.engine().await;
+    let again = engine.post(id, "two".to_owned(), Some("phone-1".to_owned())).await.unwrap();
+    assert!(again.queued, "the same message, with the same answer");
+    let mut ends = 0;
+    let events = stage::until(&engine, id, move |event| {
+        ends += usize::from(is_end(event));
+        ends == 2
+    })
+    .await;
+    let texts: Vec<_> =
+        events.iter().filter_map(|event| if let Event::Message(message) = event { Some(message.content.as_str()) } else { None }).collect();
+    assert_eq!(texts, ["one", "whole", "two", "second"]);
+    assert_eq!(events.iter().filter(|event| matches!(event, Event::Superseded { .. })).count(), 1);
+    engine.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_confirmation_still_waits_and_still_runs_out() {
+    let mut stage = Stage::new([Reply::tool_call("read_file_external", json!({ "path": "/etc/hostname" })), Reply::text("done")]);
+    let engine = stage.engine().await;
+    let id = engine.create(Wanted::default()).await.unwrap().id;
+    engine.post(id, "read".to_owned(), None).await.unwrap();
+    stage::until(&engine, id, |event| matches!(event, Event::ToolConfirm(_))).await;
+    engine.shutdown().await;
+    stage.confirm_timeout = Duration::from_millis(50);
+    let engine = stage.engine().await;
+    let events = stage::until(&engine, id, is_end).await;
+    let expected = ["tool-confirm", "tool-result", "text-delta", "message", "done", "turn completed"];
+    assert_eq!(kinds(&events)[4..], expected, "{:?}", kinds(&events));
+    engine.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_permission_still_waits_and_its_answer_reaches_the_agent() {
+    let stage = Stage::new([]);
+    let engine = stage.engine().await;
+    let id = engine.create(relay()).await.unwrap().id;
+    engine.post(id, "ask".to_owned(), None).await.unwrap();
+    stage::until(&engine, id, |event| matches!(event, Event::PermissionRequest(_))).await;
+    engine.shutdown().await;
+    let engine = stage.engine().await;
+    let waiting = engine.store().permissions(id).await.unwrap();
+    assert_eq!(waiting.len(), 1);
+    engine.answer(id, waiting[0].request.request_id, "yes".to_owned()).await.unwrap();
+    let events = stage::until(&engine, id, is_end).await;
+    assert!(agent_text(&events).contains("\"yes\""), "{}", agent_text(&events));
+    engine.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_idle_agent_is_ended_with_its_server_and_a_session_goes_on_without_it() {
+    let gate = Gate::new();
+    let stage = Stage::new([Reply::text("unused").gate(&gate)]);
+    let engine = stage.engine().await;
+    let id = engine.create(relay()).await.unwrap().id;
+    engine.post(id, "say one".to_owned(), None).await.unwrap();
+    stage::until(&engine, id, is_end).await;
+    assert_eq!(engine.shutdown().await, 0, "nothing is left behind");
+    let engine = stage.engine().await;
+    engine.post(id, "say two".to_owned(), None).await.unwrap();
+    let mut ends = 0;
+    let events = stage::until(&engine, id, move |event| {
+        ends += usize::from(is_end(event));
+        ends == 2
+    })
+    .await;
+    assert!(agent_text(&events).ends_with("two"));
+    engine.shutdown().await;
+    testkit::processes::none_left(stage.dir.path(), Duration::from_secs(20)).await.unwrap();
+}

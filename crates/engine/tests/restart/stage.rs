@@ -1,0 +1,139 @@
+//! A data directory on which one engine after another is started, with a scripted model and a faulty agent.
+
+use std::time::Duration;
+
+use agents::catalogue::{self, Agent, Catalogue};
+use domain::event::{Event, TurnState};
+use domain::ids::SessionId;
+use engine::{Engine, Settings};
+use serde_json::Value;
+use store::{Batch, Store};
+use tempfile::TempDir;
+use testkit::model_server::{ModelServer, Reply, Script};
+use testkit::{faulty_agent, processes};
+
+const SOON: Duration = Duration::from_secs(30);
+
+pub struct Stage {
+    pub dir: TempDir,
+    pub confirm_timeout: Duration,
+    model: ModelServer,
+}
+
+impl Stage {
+    pub fn new(replies: impl IntoIterator<Item = Reply>) -> Stage {
+        let dir = TempDir::new().unwrap();
+        std::fs::create_dir(dir.path().join("work")).unwrap();
+        Stage { dir, confirm_timeout: SOON, model: ModelServer::start(Script::replies(replies)) }
+    }
+
+    pub async fn engine(&self) -> Engine {
+        let store = Store::open(&self.dir.path().join("voxpilot.db"), false).await.unwrap();
+        Engine::start(store, self.settings()).await.unwrap()
+    }
+
+    fn settings(&self) -> Settings {
+        let (dir, exe) = (self.dir.path(), faulty_agent::voxpilot_path());
+        let faulty = Agent {
+            id: "faulty".to_owned(),
+            title: "Faulty agent".to_owned(),
+            command: faulty_agent::path(),
+            args: Vec::new(),
+            env: vec![("FAULTY_LOG".to_owned(), dir.join("agent.log").display().to_string())],
+            login: Vec::new(),
+            token_file: None,
+        };
+        Settings {
+            exe: exe.clone(),
+            data_dir: dir.to_owned(),
+            work_dir: dir.join("work"),
+            model: "main".to_owned(),
+            endpoint: model::Settings::Endpoint {
+                model: "main".to_owned(),
+                base_url: Some(self.model.base_url()),
+                api_key: None,
+                provider: None,
+            },
+            model_tuning: model::Tuning { first_backoff_ms: 1, stall_ms: 30_000, tries: 2 },
+            max_iterations: 25,
+            default_agent: "faulty".to_owned(),
+            catalogue: Catalogue::new(catalogue::Settings {
+                copilot_command: "/nowhere/copilot".into(),
+                copilot_home: None,
+                copilot_token_file: None,
+                own_exe: exe,
+                configured: vec![faulty],
+            }),
+            environment: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())],
+            permission_policy: None,
+            durability: agents::Durability::Process,
+            agent_ttl: Duration::from_secs(120),
+            term_grace_ms: 200,
+            confirm_timeout: self.confirm_timeout,
+            cancel_timeout: SOON,
+            deadlines: agents::Deadlines::default(),
+        }
+    }
+
+    /// Every line that the agent was sent.
+    pub fn agent_log(&self) -> Vec<Value> {
+        let log = std::fs::read_to_string(self.dir.path().join("agent.log")).unwrap();
+        log.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        // A test that failed leaves no agent behind either.
+        for process in processes::of_dir(self.dir.path()) {
+            processes::signal(process.pid, "TERM");
+        }
+    }
+}
+
+/// Reads the log from its start up to the first event that fits; everything up to there.
+pub async fn until(engine: &Engine, id: SessionId, mut fits: impl FnMut(&Event) -> bool) -> Vec<Event> {
+    let mut feed = engine.store().feed(id);
+    let mut events = Vec::new();
+    loop {
+        let Ok(Ok(Batch::Frames { frames })) = tokio::time::timeout(SOON, feed.after(events.len() as u64, 1)).await else {
+            panic!("the event does not come: {events:#?}");
+        };
+        let event = frames[0].event().unwrap();
+        let found = fits(&event);
+        events.push(event);
+        if found {
+            return events;
+        }
+    }
+}
+
+pub fn is_end(event: &Event) -> bool {
+    matches!(event, Event::Turn(turn) if turn.state != TurnState::Running)
+}
+
+/// What the agent said, checked piece by piece: every piece begins where the one before it ended.
+pub fn agent_text(events: &[Event]) -> String {
+    let (mut text, mut last) = (String::new(), None);
+    let mut length = 0;
+    for event in events {
+        if let Event::CopilotDelta(delta) = event {
+            if last.replace(&delta.tool_call_id) != Some(&delta.tool_call_id) {
+                length = 0;
+            }
+            assert_eq!(delta.offset, length, "a gap or an overlap");
+            length += delta.content.encode_utf16().count() as u64;
+            text.push_str(&delta.content);
+        }
+    }
+    text
+}
+
+/// The kinds of the events; turns with their state.
+pub fn kinds(events: &[Event]) -> Vec<String> {
+    let name = |event: &Event| match event {
+        Event::Turn(turn) => format!("turn {}", serde_json::to_value(turn.state).unwrap().as_str().unwrap()),
+        other => other.kind().to_owned(),
+    };
+    events.iter().map(name).collect()
+}
