@@ -8,7 +8,7 @@ const SEED: u64 = 7;
 async fn all_hold(agent: Agent, count: usize) {
     let cases = Case::selection(agent, count, SEED);
     let mut failed = Vec::new();
-    run(Matrix { cases, side_by_side: 3 }, |done| {
+    run(Matrix::new(cases, 3), |done| {
         if !done.findings.is_empty() {
             failed.push(format!("{}\n{}\n{}", done.case, said(&done.findings), done.log));
         }

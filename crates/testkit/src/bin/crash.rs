@@ -67,8 +67,9 @@ async fn main() -> ExitCode {
     let begun = Instant::now();
     let cases = options.agents.iter().flat_map(|agent| Case::all(*agent)).filter(|case| case.to_string().contains(&options.only));
     let cases: Vec<Case> = if options.matrix { cases.collect() } else { Vec::new() };
-    let (count, mut over) = (cases.len(), 0);
-    let outcomes = crash::run(Matrix { cases, side_by_side: options.jobs }, |done| {
+    let matrix = Matrix::new(cases, options.jobs);
+    let (count, mut over) = (matrix.count(), 0);
+    let outcomes = crash::run(matrix, |done| {
         over += 1;
         println!(
             "{over:>3}/{count} {} {} ({:.1} s)",

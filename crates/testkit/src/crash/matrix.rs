@@ -29,16 +29,26 @@ pub struct Done {
 }
 
 pub struct Matrix {
-    pub cases: Vec<Case>,
-    /// How many cases run at the same time.
-    pub side_by_side: usize,
+    cases: Vec<Case>,
+    side_by_side: usize,
+}
+
+impl Matrix {
+    /// These cases and the undisturbed ones that they are compared with, so many of them at the same time.
+    pub fn new(cases: Vec<Case>, side_by_side: usize) -> Matrix {
+        Matrix { cases: with_undisturbed(cases), side_by_side }
+    }
+
+    pub fn count(&self) -> usize {
+        self.cases.len()
+    }
 }
 
 /// Runs the undisturbed cases first, then the others, which are compared with them. `told` hears of each case that is over.
 pub async fn run(matrix: Matrix, mut told: impl FnMut(&Done)) -> Outcomes {
     let mut outcomes = Outcomes::default();
     let mut undisturbed = HashMap::new();
-    let (first, rest): (Vec<Case>, Vec<Case>) = with_undisturbed(matrix.cases).into_iter().partition(|case| case.victim == Victim::Nobody);
+    let (first, rest): (Vec<Case>, Vec<Case>) = matrix.cases.into_iter().partition(|case| case.victim == Victim::Nobody);
     for cases in [first, rest] {
         let mut waiting = cases.into_iter();
         let mut running = JoinSet::new();

@@ -67,8 +67,7 @@ impl Outcome {
                 Some(found) if index == 1 && found != expected && case.may_be_cut_short() => {
                     cut_short(case, found, expected, &mut findings)
                 }
-                Some(found) => findings
-                    .expect(found == expected || warned(case, found) == *expected, || format!("expected {expected:#?}\nfound {found:#?}")),
+                Some(found) => same(&warned(case, found), expected, &mut findings),
             }
         }
         for extra in self.endings.iter().skip(undisturbed.endings.len()) {
@@ -93,6 +92,16 @@ impl Outcome {
         let unexpected = certain(&self.log).len() == certain(expected).len() && certain(&self.log) != certain(expected);
         findings.expect(!unexpected, || format!("carried out in the wrong order: {:?}, not {expected:?}", self.log));
     }
+}
+
+fn same(found: &Ending, expected: &Ending, findings: &mut Findings) {
+    if found.message != expected.message {
+        return findings.add(Fault::Wrong(format!("{:?} stands where {:?} should", found.message, expected.message)));
+    }
+    differ(&format!("the agent's text for {:?}", found.message), &found.agent_text, &expected.agent_text, findings);
+    differ(&format!("the answer to {:?}", found.message), &found.answer, &expected.answer, findings);
+    let (ended, should) = ((&found.state, &found.stop_reason), (&expected.state, &expected.stop_reason));
+    findings.expect(ended == should, || format!("{:?} ended as {ended:?}, not {should:?}", found.message));
 }
 
 /// After its death in the middle of a tool call, Copilot begins its next answer with a warning of its own.
@@ -173,10 +182,10 @@ fn once(what: &str, count: usize, findings: &mut Findings) {
     }
 }
 
-fn differ(what: &str, streamed: &str, stored: &str, findings: &mut Findings) {
-    if streamed != stored {
-        let fault = format!("{what}: streamed {streamed:?}, stored {stored:?}");
-        findings.add(if streamed.len() < stored.len() { Fault::Lost(fault) } else { Fault::Doubled(fault) });
+fn differ(what: &str, found: &str, expected: &str, findings: &mut Findings) {
+    if found != expected {
+        let fault = format!("{what} is {found:?}, not {expected:?}");
+        findings.add(if found.len() < expected.len() { Fault::Lost(fault) } else { Fault::Doubled(fault) });
     }
 }
 
