@@ -105,13 +105,13 @@ async fn an_agent_that_can_load_goes_on_where_it_was() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_that_does_not_start_says_why() {
-    let table: [(&[(&str, &str)], &str, &str); 3] = [
-        (&[("FAULTY_INIT", "exit")], "faulty", "not today"),
-        (&[("FAULTY_PROTOCOL_VERSION", "7")], "faulty", "version 7"),
-        (&[], "copilot", "npm install -g @github/copilot"),
+    let table = [
+        (vec![("FAULTY_INIT", "exit")], "faulty", "not today"),
+        (vec![("FAULTY_PROTOCOL_VERSION", "7")], "faulty", "version 7"),
+        (vec![], "copilot", "npm install -g @github/copilot"),
     ];
-    for (env, agent, words) in table {
-        let rig = Rig::start(Options { agent_env: env.to_vec(), ..Options::default() }).await;
+    for (agent_env, agent, words) in table {
+        let rig = Rig::start(Options { agent_env, ..Options::default() }).await;
         let session = rig.session_with(json!({ "model": "relay", "agent": agent })).await;
         let (state, client) = rig.turn(&session, "say hello").await;
         assert_eq!(state, "failed");
