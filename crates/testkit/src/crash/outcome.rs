@@ -115,8 +115,8 @@ fn warned(case: Case, found: &Ending) -> Ending {
 fn cut_short(case: Case, found: &Ending, expected: &Ending, findings: &mut Findings) {
     let (state, stops) = match (case.moment, case.victim) {
         (Moment::Cancelling, _) => ("cancelled", ["cancelled", "interrupted"]),
-        // Without its wrapper Copilot sees the end of its input, and takes that for a denial.
-        (Moment::PermissionPending, Victim::Wrapper) => ("completed", ["end_turn", "interrupted"]),
+        // Without its wrapper Copilot sees the end of its input, takes that for the denial of whatever it asks, and still answers.
+        (_, Victim::Wrapper) => ("completed", ["end_turn", "interrupted"]),
         _ => ("completed", ["interrupted", "interrupted"]),
     };
     findings.expect(found.message == expected.message, || format!("{:?} stands where {:?} should", found.message, expected.message));
