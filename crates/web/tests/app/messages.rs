@@ -46,7 +46,7 @@ async fn a_message_that_makes_no_sense_is_refused() {
         assert_eq!(answer.status, status, "{body}");
         answer.refuses(status, "invalid");
     }
-    rig.post(&path, json!({ "content": "x".repeat(3_000_000) })).await.refuses(413, "too_large");
+    rig.post(&path, json!({ "content": "x".repeat(2_100_000) })).await.refuses(413, "too_large");
     rig.get(&format!("{path}?before=garbage")).await.refuses(400, "invalid");
     rig.get(&format!("{path}?limit=-1")).await.refuses(400, "invalid");
     rig.get(&format!("{path}/garbage")).await.refuses(404, "not_found");

@@ -90,7 +90,9 @@ impl Rig {
         let app = web::App::new(engine.clone(), TOKEN.to_owned(), address, stopping.clone());
         let mut server = JoinSet::new();
         server.spawn(web::serve(listener, app));
-        Rig { dir, model, engine, base: format!("http://{address}"), http: reqwest::Client::new(), stopping, _server: server }
+        // A connection for each request: the server closes one whose body it did not read to the end.
+        let http = reqwest::Client::builder().pool_max_idle_per_host(0).build().unwrap();
+        Rig { dir, model, engine, base: format!("http://{address}"), http, stopping, _server: server }
     }
 
     pub async fn send(&self, method: Method, path: &str, body: Option<Value>) -> Answer {

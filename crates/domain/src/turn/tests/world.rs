@@ -208,7 +208,7 @@ impl World {
         let call_id = self.pick(n);
         // Now and then a question that is still open is read a second time.
         let open = self.session.turn.as_ref().and_then(|turn| turn.permissions.first()).map(|open| open.request_id);
-        let request_id = match open.filter(|_| again % 3 == 0) {
+        let request_id = match open.filter(|_| again.is_multiple_of(3)) {
             Some(open) => open,
             None => PermissionId(Uuid::from_u128(self.next())),
         };
@@ -365,7 +365,7 @@ impl World {
 }
 
 fn agent_call(n: usize) -> AgentCall {
-    AgentCall { id: format!("agent call {}", n % 3), status: (n % 2 == 0).then(|| "completed".to_owned()), ..AgentCall::default() }
+    AgentCall { id: format!("agent call {}", n % 3), status: n.is_multiple_of(2).then(|| "completed".to_owned()), ..AgentCall::default() }
 }
 
 /// The state is what the log says. Three things live in memory only: that a silent call runs, that a person agreed, and that an agent
