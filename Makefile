@@ -124,5 +124,6 @@ need-git:
 
 # Kills everything at every moment, on the demo agent and on the real Copilot CLI. `make test` runs a selection of it.
 .PHONY: crash
-crash: build tests/copilot/node_modules/.package-lock.json ## the crash matrix and random kills (ARGS="--seed 1 --kills 200")
-	$(call step,crash matrix,$(CARGO) build $(LOCKED) -p testkit --bins && target/release/crash $(ARGS))
+crash: need-rust ui tests/copilot/node_modules/.package-lock.json ## the crash matrix and random kills (ARGS="--seed 1 --kills 200")
+	$(call step,build,$(CARGO) build $(LOCKED) -p voxpilot -p testkit --bins)
+	$(call step,crash matrix,target/release/crash $(ARGS))
