@@ -47,7 +47,7 @@ async fn a_runner_that_is_killed_is_noticed_and_its_records_are_kept() {
     assert!(matches!(signals.last(), Some(Signal::Gone { text, .. }) if text == "the agent's runner is gone"));
     assert!(matches!(odd.connection.new_session("x", "/".as_ref()).await, Err(RpcError::Gone(_))));
     let [found] = &runner::find(odd.dir.path())[..] else { panic!("one runner") };
-    runner::end_leftovers(found).await.unwrap();
+    agents::end_runner(found).await.unwrap();
 }
 
 #[tokio::test]

@@ -51,6 +51,7 @@ async fn a_runner_killed_in_a_flood_leaves_a_whole_journal_with_everything_it_to
     while let Some(Ok(batch)) = within(records.next()).await {
         told.extend(batch);
     }
+    gone(rig.identity().runner.pid).await;
     within(runner::end_leftovers(&runner::find(rig.dir.parent().unwrap()).remove(0))).await.unwrap();
     let journal = rig.journal();
     assert_dense(&journal, 1);
