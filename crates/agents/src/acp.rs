@@ -12,6 +12,7 @@ pub mod response;
 
 mod diff;
 mod permission;
+mod spoken;
 mod tool_call;
 mod update;
 

@@ -27,6 +27,8 @@ pub struct Agent {
     pub login: Vec<String>,
     /// A file whose content the agent gets as its GitHub token. Read at every start and never kept.
     pub token_file: Option<PathBuf>,
+    /// It says among its message text what others send as notices: a chunk that begins with `Info: `, `Warning: ` or `Error: `.
+    pub notices_in_text: bool,
 }
 
 /// What the configuration says about agents.
@@ -56,6 +58,7 @@ impl Catalogue {
             env: home.into_iter().collect(),
             token_file: settings.copilot_token_file,
             login: vec!["login".to_owned()],
+            notices_in_text: true,
         };
         let demo = Agent {
             id: DEMO.to_owned(),
@@ -65,6 +68,7 @@ impl Catalogue {
             env: Vec::new(),
             token_file: None,
             login: Vec::new(),
+            notices_in_text: false,
         };
         let mut agents = vec![copilot, demo];
         for agent in settings.configured {
@@ -135,6 +139,7 @@ mod tests {
             env: vec![],
             login: vec![],
             token_file: None,
+            notices_in_text: false,
         };
         let catalogue = Catalogue::new(settings(vec![other("mine"), other(COPILOT)]));
         assert_eq!(catalogue.iter().map(|agent| agent.id.as_str()).collect::<Vec<_>>(), [COPILOT, DEMO, "mine"]);

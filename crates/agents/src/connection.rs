@@ -38,6 +38,8 @@ pub struct Launch {
     /// The runner's directory.
     pub dir: PathBuf,
     pub spec: Spec,
+    /// See [`crate::catalogue::Agent::notices_in_text`].
+    pub notices_in_text: bool,
 }
 
 /// How long to wait for an answer. A prompt has no deadline: its liveness is the process.
@@ -68,6 +70,8 @@ pub struct Known {
     pub loads: Vec<(String, String)>,
     /// Agent session and call id, of the prompts that are running.
     pub prompts: Vec<(String, String)>,
+    /// See [`crate::catalogue::Agent::notices_in_text`].
+    pub notices_in_text: bool,
 }
 
 impl From<Capabilities> for Known {
@@ -107,7 +111,8 @@ impl Connection {
         runner::start(&launch.exe, &launch.dir, &launch.spec).await?;
         let (handle, records) = runner::attach(&launch.dir, 0).await?;
         let peer = Arc::new(Peer::new(Some(handle)));
-        let driver = spawn(peer.clone(), Source::live(records, &launch.dir), Decoder::default(), 0, signals);
+        let decoder = Decoder::default().with_notices_in_text(launch.notices_in_text);
+        let driver = spawn(peer.clone(), Source::live(records, &launch.dir), decoder, 0, signals);
         match initialize(&peer, deadlines.initialize).await {
             Ok(capabilities) => Ok(Self::new(peer, capabilities, deadlines, driver)),
             Err(error) => {
@@ -134,8 +139,9 @@ impl Connection {
             Err(error) => return Err(error.into()),
         };
         let peer = Arc::new(Peer::new(handle));
-        let Known { capabilities, calls, loads, prompts } = known.into();
-        let driver = spawn(peer.clone(), source, Decoder::knowing(calls, loads, prompts), cursor, signals);
+        let Known { capabilities, calls, loads, prompts, notices_in_text } = known.into();
+        let decoder = Decoder::knowing(calls, loads, prompts).with_notices_in_text(notices_in_text);
+        let driver = spawn(peer.clone(), source, decoder, cursor, signals);
         Ok(Self::new(peer, capabilities, deadlines, driver))
     }
 

@@ -39,8 +39,16 @@ pub enum Update {
         options: Value,
     },
     Notice {
+        /// info, warning or error.
         level: String,
         text: String,
+        /// It came among the agent's message text, which is how Copilot says such things. An error of this kind that nothing
+        /// follows is how the work ended, whatever the agent calls it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        in_text: bool,
+        /// The agent asks its model again, and the answer comes once more from its beginning.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        retry: Option<Retry>,
     },
     /// A message part that is not text (an image, a resource).
     Content {
@@ -55,6 +63,19 @@ pub enum Update {
         kind: String,
         raw: Value,
     },
+}
+
+/// How far the repetition of an answer has come. It is told anew as the repetition goes on, each time in the place of the last.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, ToSchema)]
+#[schema(as = AgentRetry)]
+pub struct Retry {
+    /// Counts the retries of one call, from 1.
+    pub number: u32,
+    /// How much of the text before it has come again, in UTF-16 code units, and is not shown twice.
+    pub repeated: u64,
+    /// The repetition differed: the unfinished answer before it is void, and the whole new one follows.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub anew: bool,
 }
 
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, ToSchema)]
@@ -141,6 +162,13 @@ pub struct PermissionOption {
     pub name: String,
     /// allow_once, allow_always, reject_once, reject_always, or what the agent says.
     pub kind: String,
+}
+
+impl Update {
+    /// A notice that an agent sent as one.
+    pub fn notice(level: impl Into<String>, text: impl Into<String>) -> Update {
+        Update::Notice { level: level.into(), text: text.into(), in_text: false, retry: None }
+    }
 }
 
 impl ToolCall {

@@ -3,6 +3,7 @@
 //! The state changes only through [`Session::apply`], one event at a time, so a restarted server that feeds the log back in stands
 //! where the old one stood. [`Session::step`] takes an input, decides, and returns the events to append and the effects to run.
 
+mod answer;
 mod call;
 mod delegation;
 mod step;
@@ -276,11 +277,13 @@ impl Turn {
             Event::ToolConfirm(call) => self.set(&call.id, |call| call.state = CallState::Asking),
             Event::CopilotDelta(delta) => self.set(&delta.tool_call_id, |call| {
                 call.state = CallState::Running;
+                call.answer.written(call.text.len(), &delta.content);
                 call.text.push_str(&delta.content);
                 call.length = delta.offset + utf16_len(&delta.content);
             }),
             Event::AgentUpdate(update) => self.set(&update.tool_call_id, |call| {
                 call.state = CallState::Running;
+                answer::follow(call, &update.update);
                 delegation::place(&mut call.updates, update.offset, &update.update);
             }),
             Event::PermissionRequest(request) => self.permissions.push(request.clone()),

@@ -161,7 +161,8 @@ impl Actor {
             term_grace_ms: settings.term_grace_ms,
             label: format!("session {} agent {}", self.id, agent.id),
         };
-        Ok(Launch { exe: settings.exe.clone(), dir: settings.runners_dir().join(runner.to_string()), spec })
+        let dir = settings.runners_dir().join(runner.to_string());
+        Ok(Launch { exe: settings.exe.clone(), dir, spec, notices_in_text: agent.notices_in_text })
     }
 
     fn open_session(&mut self, name: String, cut: bool) {

@@ -208,7 +208,8 @@ impl Actor {
 
     fn known(&self, left: &RunnerRow) -> Known {
         let capabilities = left.capabilities.clone().and_then(|value| serde_json::from_value(value).ok()).unwrap_or_default();
-        let mut known = Known { capabilities, ..Known::default() };
+        let notices_in_text = self.shared.settings.agent(&left.agent).is_ok_and(|agent| agent.notices_in_text);
+        let mut known = Known { capabilities, notices_in_text, ..Known::default() };
         for named in self.host.names.values() {
             let (Some(row), Some(call_id)) = (&named.row, &named.running) else { continue };
             known.prompts.push((row.acp_session_id.clone(), call_id.clone()));

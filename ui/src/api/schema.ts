@@ -254,6 +254,21 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description How far the repetition of an answer has come. It is told anew as the repetition goes on, each time in the place of the last. */
+        AgentRetry: {
+            /**
+             * Format: int32
+             * @description Counts the retries of one call, from 1.
+             */
+            number: number;
+            /**
+             * Format: int64
+             * @description How much of the text before it has come again, in UTF-16 code units, and is not shown twice.
+             */
+            repeated: number;
+            /** @description The repetition differed: the unfinished answer before it is void, and the whole new one follows. */
+            anew?: boolean;
+        };
         AgentSessionView: {
             name: string;
             agent: string;
@@ -762,8 +777,15 @@ export interface components {
             /** @enum {string} */
             type: "options";
         } | {
+            /** @description info, warning or error. */
             level: string;
             text: string;
+            /**
+             * @description It came among the agent's message text, which is how Copilot says such things. An error of this kind that nothing
+             *     follows is how the work ended, whatever the agent calls it.
+             */
+            in_text?: boolean;
+            retry?: components["schemas"]["AgentRetry"] | null;
             /** @enum {string} */
             type: "notice";
         } | {

@@ -41,7 +41,7 @@ function FlowUpdate(props: { update: UpdatePart["update"] }) {
       <Match when={is("notice")}>
         {(notice) => (
           <div class="flow-item">
-            <NoticeView notice={{ level: notice().level, title: "", text: notice().text }} />
+            <NoticeView notice={{ level: notice().level, title: "", text: noticeText(notice()) }} />
           </div>
         )}
       </Match>
@@ -52,6 +52,11 @@ function FlowUpdate(props: { update: UpdatePart["update"] }) {
       <Match when={is("unknown")}>{(other) => <Folded label={other().kind} value={other().raw} />}</Match>
     </Switch>
   );
+}
+
+function noticeText(notice: Of<"notice">): string {
+  if (!notice.retry?.anew) return notice.text;
+  return `${notice.text} The answer came out differently: the unfinished one above is void.`;
 }
 
 function Folded(props: { label: string; value: unknown }) {

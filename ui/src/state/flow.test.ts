@@ -68,3 +68,20 @@ it("usage and title are kept beside the text", () => {
   addUpdate(flow, 0, { type: "title", title: "t" });
   expect(flow).toMatchObject({ usage: { used: 5, size: null }, title: "t", parts: [] });
 });
+
+it("the notice of a retry is laid over its earlier state", () => {
+  const retry = (number: number, repeated: number): Update => ({
+    type: "notice",
+    level: "info",
+    text: "Retrying...",
+    in_text: true,
+    retry: { number, repeated },
+  });
+  const flow = newFlow(0);
+  addText(flow, 0, "half");
+  addUpdate(flow, 4, retry(1, 0));
+  addUpdate(flow, 4, retry(1, 3));
+  addUpdate(flow, 4, retry(2, 0));
+  addText(flow, 4, " done");
+  expect(viewOfFlow(flow)).toEqual(["half", retry(1, 3), retry(2, 0), " done"]);
+});

@@ -77,6 +77,10 @@ export function addUpdate(flow: Flow, offset: number, update: Update): void {
     case "plan":
       upsert(flow, offset, "plan", update);
       return;
+    case "notice":
+      // The notice of a retry is told anew as the repetition goes on.
+      upsert(flow, offset, update.retry ? `retry:${update.retry.number}` : `update:${flow.placed}`, update);
+      return;
     default:
       upsert(flow, offset, `update:${flow.placed}`, update);
   }

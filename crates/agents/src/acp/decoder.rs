@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use super::response::{self, PromptAnswer};
 use super::tool_call::{Calls, Report};
 use super::update::{self, Piece};
-use super::{alias, id, permission};
+use super::{alias, id, permission, spoken};
 use crate::jsonrpc::{self, ErrorObject, INVALID_PARAMS, METHOD_NOT_FOUND, Malformed, Message, RpcId};
 use crate::signal::{Part, RpcError, Signal, Signals, TurnEnd, cut};
 
@@ -31,6 +31,7 @@ pub struct Decoder {
     ended: VecDeque<String>,
     /// Most lines are about the session of the line before.
     last_session: Option<Arc<str>>,
+    notices_in_text: bool,
 }
 
 /// What some lines came to.
@@ -70,6 +71,12 @@ impl Decoder {
         decoder.loads = loads.into_iter().map(|(name, session)| (id::load(&name), session.into())).collect();
         decoder.prompts = prompts.into_iter().map(|(session, call)| (session.into(), call)).collect();
         decoder
+    }
+
+    /// For an agent that says its notices among its message text.
+    pub fn with_notices_in_text(mut self, yes: bool) -> Self {
+        self.notices_in_text = yes;
+        self
     }
 
     /// A line of ours: remembers what the agent's answers will mean.
@@ -241,6 +248,9 @@ impl Decoder {
     }
 
     fn text(&self, session: &Arc<str>, text: &str, signals: &mut Signals) {
+        if let Some(notice) = self.notices_in_text.then(|| spoken::notice(text)).flatten() {
+            return self.update(session, notice, signals);
+        }
         if self.is_loading(session) {
             signals.replayed_text(session, text);
         } else {

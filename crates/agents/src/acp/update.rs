@@ -198,7 +198,7 @@ fn notice(json: &str) -> Option<Update> {
         Some(description) => format!("{title}\n{description}"),
         None => title,
     };
-    Some(Update::Notice { level: severity.unwrap_or_else(|| "info".to_owned()), text })
+    Some(Update::notice(severity.unwrap_or_else(|| "info".to_owned()), text))
 }
 
 fn field(json: &str, key: &str) -> Option<Value> {

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::answer::Answer;
 use crate::event::{PlacedUpdate, ToolCall};
 
 pub const DELEGATE: &str = "copilot_agent";
@@ -16,6 +17,7 @@ pub struct Call {
     pub text: String,
     pub length: u64,
     pub updates: Vec<PlacedUpdate>,
+    pub(super) answer: Answer,
     /// Of a delegation: its agent was told to stop. Not in the log, so a restarted server does not know it of a single call.
     pub stopping: bool,
 }
@@ -52,7 +54,16 @@ struct DelegateArguments {
 impl Call {
     pub(super) fn new(call: ToolCall) -> Call {
         let work = Work::of(&call);
-        Call { call, work, state: CallState::Waiting, text: String::new(), length: 0, updates: Vec::new(), stopping: false }
+        Call {
+            call,
+            work,
+            state: CallState::Waiting,
+            text: String::new(),
+            length: 0,
+            updates: Vec::new(),
+            answer: Answer::default(),
+            stopping: false,
+        }
     }
 
     pub fn session_name(&self) -> Option<&str> {

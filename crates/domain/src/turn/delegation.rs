@@ -10,6 +10,7 @@ use super::Call;
 const SUMMARY_MAX: usize = 12_000;
 const FACTS_MAX: usize = 4_000;
 const COMMAND_MAX: usize = 200;
+const WARNING_MAX: usize = 500;
 
 /// Puts an update at its place: a later state of the same thing replaces the earlier one, where that stood.
 pub(super) fn place(updates: &mut Vec<PlacedUpdate>, offset: u64, update: &Update) {
@@ -21,6 +22,7 @@ pub(super) fn place(updates: &mut Vec<PlacedUpdate>, offset: u64, update: &Updat
         | (Update::Commands { .. }, Update::Commands { .. })
         | (Update::Mode { .. }, Update::Mode { .. })
         | (Update::Options { .. }, Update::Options { .. }) => true,
+        (Update::Notice { retry: Some(old), .. }, Update::Notice { retry: Some(new), .. }) => old.number == new.number,
         _ => false,
     };
     if let (Some(PlacedUpdate { update: Update::Thought { text }, offset: at }), Update::Thought { text: more }) =
@@ -58,9 +60,22 @@ pub(super) fn record(call: &Call, session_name: &str, summary: &str, stop_reason
     }
 }
 
+/// What the model reads of a call that failed: why, and what the agent had done until then.
+pub(super) fn failure(call: &Call, reason: String, stop_reason: &str) -> String {
+    if call.text.is_empty() && facts(call).is_empty() {
+        return reason;
+    }
+    format!("{reason}\n\nwhat it had written until then:\n\n{}", content(call, &summary(call), stop_reason))
+}
+
 /// The agent's final message: its text after the last tool call, or all of it where that is empty.
 pub(super) fn summary(call: &Call) -> String {
-    let last = call.updates.iter().filter(|placed| matches!(placed.update, Update::ToolCall(_))).map(|placed| placed.offset).max();
+    let begins = |placed: &&PlacedUpdate| match &placed.update {
+        Update::ToolCall(_) => true,
+        Update::Notice { retry: Some(retry), .. } => retry.anew,
+        _ => false,
+    };
+    let last = call.updates.iter().filter(begins).map(|placed| placed.offset).max();
     let tail = last.map_or(call.text.as_str(), |offset| after_utf16(&call.text, offset)).trim();
     let whole = if tail.is_empty() { call.text.trim() } else { tail };
     if whole.len() <= SUMMARY_MAX { whole.to_owned() } else { format!("… (earlier text cut)\n{}", clip_start(whole, SUMMARY_MAX)) }
@@ -91,6 +106,13 @@ fn facts(call: &Call) -> String {
     let mut text = String::new();
     if !files.is_empty() {
         text.push_str(&format!("files changed: {}\n", files.join(", ")));
+    }
+    for placed in &call.updates {
+        if let Update::Notice { level, text: told, .. } = &placed.update
+            && level == "warning"
+        {
+            text.push_str(&format!("the agent warned: {}\n", clip(told, WARNING_MAX)));
+        }
     }
     for (command, tool_call) in tool_calls().filter_map(|tool_call| Some((command(tool_call)?, tool_call))) {
         let outcome = match (tool_call.exit_code, tool_call.status.as_deref()) {

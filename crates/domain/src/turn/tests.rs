@@ -1,5 +1,6 @@
 //! The turn machine under every input that can come, in every order, and under a restart at every moment.
 
+mod answers;
 mod order;
 mod properties;
 mod rules;

@@ -42,6 +42,7 @@ impl Stage {
             env: vec![("FAULTY_LOG".to_owned(), dir.join("agent.log").display().to_string())],
             login: Vec::new(),
             token_file: None,
+            notices_in_text: false,
         };
         Settings {
             exe: exe.clone(),

@@ -182,6 +182,7 @@ fn settings(dir: &Path, model: &ModelServer, options: &Options) -> engine::Setti
         env,
         login: Vec::new(),
         token_file: None,
+        notices_in_text: false,
     };
     let catalogue = Catalogue::new(catalogue::Settings {
         copilot_command: "/nowhere/copilot".into(),

@@ -40,7 +40,7 @@ impl Decoder {
             Meaning::ToolStart => started(params),
             Meaning::ToolResult => finished(params),
             Meaning::TurnStatus => return self.turn_status(&session, params, signals),
-            Meaning::Error => params.error.map(|error| Piece::Update(Update::Notice { level: "error".to_owned(), text: words(&error) })),
+            Meaning::Error => params.error.map(|error| Piece::Update(Update::notice("error", words(&error)))),
         };
         let understood = piece.is_some();
         if let Some(piece) = piece {

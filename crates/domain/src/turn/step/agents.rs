@@ -3,9 +3,12 @@
 use crate::agent::Update;
 use crate::event::{AgentUpdate, CopilotDelta, CopilotDone, Delegation, Event, ToolResult};
 
+use super::super::answer::{self, Heard};
 use super::super::call::{Call, CallState};
 use super::super::{AgentEnd, delegation};
 use super::Step;
+
+const END_TURN: &str = "end_turn";
 
 impl Step<'_> {
     pub(super) fn running_delegate(&self, call_id: &str) -> Option<&Call> {
@@ -13,19 +16,43 @@ impl Step<'_> {
         turn.call(call_id).filter(|call| call.state == CallState::Running && call.session_name().is_some())
     }
 
+    /// Text that an agent repeats because its model had failed is not shown twice: what is new of it is appended.
     pub(super) fn agent_text(&mut self, call_id: String, content: String) {
-        let running = self.running_delegate(&call_id).and_then(|call| Some((call.session_name()?.to_owned(), call.length)));
-        if let Some((session_name, offset)) = running
-            && !content.is_empty()
-        {
-            self.append(Event::CopilotDelta(CopilotDelta { tool_call_id: call_id, session_name, offset, content }));
+        let Some(call) = self.running_delegate(&call_id).filter(|_| !content.is_empty()) else { return };
+        match answer::hear(call, &content) {
+            Some(heard) => self.append_heard(&call_id, heard),
+            None => self.append_text(&call_id, content),
         }
     }
 
     pub(super) fn agent_update(&mut self, call_id: String, update: Update) {
-        let running = self.running_delegate(&call_id).and_then(|call| Some((call.session_name()?.to_owned(), call.length)));
+        let Some(call) = self.running_delegate(&call_id) else { return };
+        let cut_short = if answer::ends(call, &update) { answer::cut_short(call) } else { None };
+        let update = answer::number(call, update);
+        if let Some(heard) = cut_short {
+            self.append_heard(&call_id, heard);
+        }
+        self.append_update(&call_id, update);
+    }
+
+    fn append_heard(&mut self, call_id: &str, heard: Heard) {
+        self.append_update(call_id, heard.notice);
+        self.append_text(call_id, heard.text);
+    }
+
+    fn append_text(&mut self, call_id: &str, content: String) {
+        let running = self.running_delegate(call_id).and_then(|call| Some((call.session_name()?.to_owned(), call.length)));
+        if let Some((session_name, offset)) = running
+            && !content.is_empty()
+        {
+            self.append(Event::CopilotDelta(CopilotDelta { tool_call_id: call_id.to_owned(), session_name, offset, content }));
+        }
+    }
+
+    fn append_update(&mut self, call_id: &str, update: Update) {
+        let running = self.running_delegate(call_id).and_then(|call| Some((call.session_name()?.to_owned(), call.length)));
         if let Some((session_name, offset)) = running {
-            self.append(Event::AgentUpdate(AgentUpdate { tool_call_id: call_id, session_name, offset, update }));
+            self.append(Event::AgentUpdate(AgentUpdate { tool_call_id: call_id.to_owned(), session_name, offset, update }));
         }
     }
 
@@ -35,20 +62,24 @@ impl Step<'_> {
             return;
         }
         self.resolve_permissions(call_id, if matches!(end, AgentEnd::Gone { .. }) { "agent_gone" } else { "cancel" }, false);
+        let fault = self.running_delegate(call_id).and_then(|call| call.answer.fault().map(str::to_owned));
         self.close_agent_calls(call_id);
+        let cut_short = self.running_delegate(call_id).filter(|_| fault.is_none()).and_then(answer::cut_short);
+        if let Some(heard) = cut_short.filter(|_| matches!(&end, AgentEnd::Stopped { stop_reason } if stop_reason == END_TURN)) {
+            self.append_heard(call_id, heard);
+        }
         let Some(call) = self.open_call(call_id) else { return };
-        let (stop_reason, content, is_error) = match end {
-            AgentEnd::Stopped { stop_reason } => {
+        let (stop_reason, content, is_error) = match (end, fault) {
+            // It says that it has finished, and has just said that it could not.
+            (AgentEnd::Stopped { stop_reason }, Some(fault)) if stop_reason == END_TURN => {
+                ("failed".to_owned(), delegation::failure(&call, format!("the agent could not finish: {fault}"), "failed"), true)
+            }
+            (AgentEnd::Stopped { stop_reason }, _) => {
                 let content = delegation::content(&call, &delegation::summary(&call), &stop_reason);
                 (stop_reason, content, false)
             }
-            AgentEnd::Failed { code, message } => (code, message, true),
-            AgentEnd::Gone { message } => {
-                let kept = delegation::content(&call, &delegation::summary(&call), "interrupted");
-                let content =
-                    if call.text.is_empty() { message } else { format!("{message}\n\nwhat it had written until then:\n\n{kept}") };
-                ("interrupted".to_owned(), content, true)
-            }
+            (AgentEnd::Failed { code, message }, _) => (code, message, true),
+            (AgentEnd::Gone { message }, _) => ("interrupted".to_owned(), delegation::failure(&call, message, "interrupted"), true),
         };
         self.close_delegate(call, stop_reason, content, is_error);
     }

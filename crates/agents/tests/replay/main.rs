@@ -1,0 +1,118 @@
+//! Captures of real agents, fed through the decoder line by line. What comes out is kept as a snapshot, one a capture, and every
+//! update is accounted for. `INSTA_UPDATE=always cargo test -p agents --test replay` writes the snapshots anew.
+//!
+//! The captures are cut down: few commands and options, no times, the ids of requests in our own form.
+#![allow(clippy::unwrap_used)]
+
+mod account;
+mod tell;
+
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use agents::acp::decoder::{Decoded, Decoder};
+use serde_json::Value;
+
+use tell::Names;
+
+#[test]
+fn captures_of_real_agents_are_understood() {
+    let captures = captures();
+    assert_eq!(captures.len(), 90);
+    for capture in captures {
+        insta::assert_snapshot!(name(&capture), replay(&capture));
+    }
+}
+
+#[test]
+fn no_update_of_a_capture_is_lost_or_misread() {
+    let mut updates = 0;
+    for capture in captures() {
+        let mut decoders = Decoders::of(&capture);
+        for entry in entries(&capture) {
+            let Some(decoder) = decoders.take(&entry) else { continue };
+            let mut decoded = Decoded::default();
+            decoder.from_agent(entry["msg"].to_string().as_bytes(), &mut decoded);
+            if entry["msg"]["method"] == "session/update" {
+                updates += 1;
+                account::check(&entry["msg"]["params"], &decoded.take_signals()).unwrap_or_else(|lost| {
+                    panic!("{}: {lost}\n{entry}", name(&capture));
+                });
+            }
+        }
+    }
+    assert!(updates > 3000, "{updates}");
+}
+
+fn captures() -> Vec<PathBuf> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts");
+    let mut captures: Vec<_> = dir.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
+    captures.sort();
+    captures
+}
+
+fn name(capture: &Path) -> &str {
+    capture.file_stem().unwrap().to_str().unwrap()
+}
+
+fn entries(capture: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(capture).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// One decoder for every connection of a capture, and a new one where an agent is started anew.
+struct Decoders {
+    by_connection: HashMap<String, Decoder>,
+    /// All captures are of Copilot, but for those of the other agents.
+    is_copilot: bool,
+}
+
+impl Decoders {
+    fn of(capture: &Path) -> Decoders {
+        Decoders { by_connection: HashMap::new(), is_copilot: !name(capture).starts_with("z-") }
+    }
+
+    /// Takes a line of ours; gives the decoder for a line of the agent's.
+    fn take(&mut self, entry: &Value) -> Option<&mut Decoder> {
+        let copilot = self.is_copilot;
+        let fresh = || Decoder::default().with_notices_in_text(copilot);
+        let decoder = self.by_connection.entry(entry["conn"].to_string()).or_insert_with(fresh);
+        match entry["dir"].as_str().unwrap() {
+            "<" => Some(decoder),
+            ">" => {
+                if entry["msg"]["method"] == "initialize" {
+                    *decoder = fresh();
+                }
+                decoder.to_agent(entry["msg"].to_string().as_bytes());
+                None
+            }
+            _ => None,
+        }
+    }
+}
+
+fn replay(capture: &Path) -> String {
+    let mut told = String::new();
+    let mut names = Names::default();
+    let mut decoders = Decoders::of(capture);
+    let mut decoded = Decoded::default();
+    for entry in entries(capture) {
+        if let Some(decoder) = decoders.take(&entry) {
+            decoder.from_agent(entry["msg"].to_string().as_bytes(), &mut decoded);
+        } else if entry["dir"] == ">" {
+            // Signals are told up to here, so that a capture's turns can be told apart.
+            tell_all(&mut decoded, &mut names, &mut told);
+            let what = entry["msg"]["method"].as_str().unwrap_or("(answer)");
+            writeln!(told, "> {what} {}", entry["msg"]["id"]).unwrap();
+        }
+    }
+    tell_all(&mut decoded, &mut names, &mut told);
+    told
+}
+
+fn tell_all(decoded: &mut Decoded, names: &mut Names, told: &mut String) {
+    for signal in decoded.take_signals() {
+        writeln!(told, "{}", names.tell(&signal)).unwrap();
+    }
+}
