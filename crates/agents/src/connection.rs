@@ -249,9 +249,13 @@ impl Connection {
         self.peer().write(peer::answer_write(rpc_id), line).await
     }
 
-    /// Tells the runner whether a prompt is running: it then waits for a server however long it takes.
-    pub async fn busy(&self, running: bool) {
-        self.peer().busy(running).await;
+    /// Whether a prompt is running: the runner then waits for a server however long it takes. [`Connection::tell_busy`] passes it on.
+    pub fn set_busy(&self, running: bool) {
+        self.peer().set_busy(running);
+    }
+
+    pub async fn tell_busy(&self) {
+        self.peer().tell_busy().await;
     }
 
     /// Everything up to `seq` is stored; the journal may forget it.

@@ -84,7 +84,17 @@ pub struct Exit {
     pub stderr_tail: String,
 }
 
+/// What Copilot's npm wrapper says whenever its native program has ended badly, also when that was killed after hours of work.
+const FALSE_BLAME: &str = "no platform package found";
+
 impl Exit {
+    /// For an agent that has worked before it ended: takes out the advice to install it again.
+    pub(crate) fn drop_false_blame(&mut self) {
+        if self.stderr_tail.contains(FALSE_BLAME) {
+            self.stderr_tail = self.stderr_tail.lines().filter(|line| !line.contains(FALSE_BLAME)).collect::<Vec<_>>().join("\n");
+        }
+    }
+
     /// One sentence for a person: how the agent ended and the last thing it said about it.
     pub fn sentence(&self) -> String {
         let how = match (self.code, self.signal) {
@@ -220,6 +230,14 @@ mod tests {
         assert_eq!(exit(Some(0), None, ""), "the agent exited with status 0");
         assert_eq!(exit(Some(3), None, "a\nno login\n\n"), "the agent exited with status 3: no login");
         assert_eq!(exit(None, Some(9), " \n"), "the agent was ended by signal 9");
+    }
+
+    #[test]
+    fn the_wrapper_of_a_killed_copilot_is_not_believed() {
+        let tail = "GitHub Copilot CLI: no platform package found. Reinstall with `npm install -g @github/copilot`\n".to_owned();
+        let mut exit = Exit { code: Some(1), signal: None, stderr_tail: tail };
+        exit.drop_false_blame();
+        assert_eq!(exit.sentence(), "the agent exited with status 1");
     }
 
     #[test]

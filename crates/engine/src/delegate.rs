@@ -10,10 +10,10 @@ use std::path::PathBuf;
 
 use agents::{Batch, Connection, Launch, RpcError, RpcId};
 use domain::event::{Event, Notice};
-use domain::ids::{PermissionId, TurnId};
+use domain::ids::{PermissionId, SessionId, TurnId};
 use domain::turn::{CallState, Effect};
 use jiff::Timestamp;
-use store::{AgentSessionRow, Row, RunnerRow};
+use store::{AgentSessionRow, Row, RunnerRow, Store};
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
@@ -21,7 +21,7 @@ use crate::actor::{Actor, TaskEnd};
 use crate::command::{AgentSessionView, Refusal};
 use crate::history;
 use crate::host::{Job, Named, NamedState, Slot};
-use crate::open::{How, Open, open, reopen};
+use crate::open::{How, LOST, NEW, Open, open, reopen};
 
 pub(crate) const SIGNALS: usize = 32;
 const LOST_TEXT: &str = "The previous Copilot session could not be restored. A new session has been started. \
@@ -35,7 +35,9 @@ pub(crate) enum AgentTask {
     Opened {
         runner: Uuid,
         name: String,
-        outcome: Box<Result<(Open, Option<String>), RpcError>>,
+        outcome: Box<Result<Open, RpcError>>,
+        /// Whether the answer before was cut off when its process ended.
+        cut_off: bool,
     },
     /// `unsent`: the agent was gone and the prompt is not in its journal, so it was never seen by it.
     Prompted {
@@ -177,16 +179,9 @@ impl Actor {
                 Some(known) => reopen(&connection, &name, &cwd, known).await,
                 None => open(&connection, &name, &cwd, known.as_ref()).await,
             };
-            let outcome = match outcome {
-                Ok(open) => {
-                    let lost = matches!(open.how, How::Lost { .. });
-                    // A recap that cannot be read is no reason to refuse the prompt it would have preceded.
-                    let recap = if lost { store.history(id).await.ok().map(|messages| history::recap(&messages, &name)) } else { None };
-                    Ok((open, recap))
-                }
-                Err(error) => Err(error),
-            };
-            TaskEnd::Agent(AgentTask::Opened { runner, name, outcome: Box::new(outcome) })
+            let restored = matches!(&outcome, Ok(open) if matches!(open.how, How::Resumed | How::Loaded));
+            let cut_off = restored && store.history(id).await.is_ok_and(|messages| history::cut_off(&messages, &name).is_some());
+            TaskEnd::Agent(AgentTask::Opened { runner, name, outcome: Box::new(outcome), cut_off })
         });
     }
 
@@ -196,15 +191,18 @@ impl Actor {
         let Some(row) = &named.row else { return };
         named.running = Some(job.call_id.clone());
         let agent_session = row.acp_session_id.clone();
-        let text = match named.recap.take() {
-            Some(recap) => format!("{recap}\n\n{}", job.prompt),
-            None => job.prompt.clone(),
-        };
+        let untold = (!std::mem::replace(&mut named.prompted, true)).then(|| row.clone());
+        let (store, id) = (self.shared.store.clone(), self.id);
         let write_id = job.turn_id.prompt_write(&job.call_id);
         let dir = self.host.runner().map(|runner| self.shared.settings.runners_dir().join(runner.to_string()));
         self.host.sending.insert(job.call_id.clone());
+        connection.set_busy(true);
         self.tasks.spawn(async move {
-            let _ = connection.busy(true).await;
+            connection.tell_busy().await;
+            let text = match untold {
+                Some(row) => with_preface(&store, id, &row, &job.prompt).await,
+                None => job.prompt.clone(),
+            };
             let outcome = connection.prompt(write_id, &job.call_id, &agent_session, &text).await;
             let unsent = match (&outcome, dir) {
                 (Err(RpcError::Gone(_)), Some(dir)) => {
@@ -220,7 +218,9 @@ impl Actor {
     pub(crate) fn agent_task(&mut self, task: AgentTask) {
         match task {
             AgentTask::Started { runner, outcome } if self.host.runner() == Some(runner) => self.agent_started(runner, outcome),
-            AgentTask::Opened { runner, name, outcome } if self.host.runner() == Some(runner) => self.session_opened(&name, *outcome),
+            AgentTask::Opened { runner, name, outcome, cut_off } if self.host.runner() == Some(runner) => {
+                self.session_opened(&name, *outcome, cut_off);
+            }
             AgentTask::Prompted { job, outcome, unsent } => self.prompted(job, outcome, unsent),
             AgentTask::CancelOverdue { call_id } => self.cancel_overdue(call_id),
             AgentTask::Cleared { runner } => self.agent_cleared(runner),
@@ -248,14 +248,18 @@ impl Actor {
         }
     }
 
-    fn session_opened(&mut self, name: &str, outcome: Result<(Open, Option<String>), RpcError>) {
+    fn session_opened(&mut self, name: &str, outcome: Result<Open, RpcError>, cut_off: bool) {
         let agent = self.row.agent.clone();
         let cwd = self.row.work_dir.clone();
         let runner_id = self.host.runner().map(|runner| runner.to_string());
         let Some(named) = self.host.names.get_mut(name) else { return };
         match outcome {
-            Ok((Open { opened, how }, recap)) => {
-                let old = named.row.take().filter(|row| row.agent == agent && how != How::New && !matches!(how, How::Lost { .. }));
+            Ok(Open { opened, how }) => {
+                let known = named.row.take();
+                // One that was lost and never prompted since has still to be told what was lost.
+                let untold = how == How::New && known.as_ref().is_some_and(|row| row.restored.as_deref() == Some(LOST));
+                let restored = if untold { LOST } else { how.as_str() };
+                let old = known.filter(|row| row.agent == agent && how != How::New && !matches!(how, How::Lost { .. }));
                 let row = AgentSessionRow {
                     id: old.as_ref().map_or_else(Uuid::now_v7, |row| row.id),
                     name: name.to_owned(),
@@ -267,15 +271,14 @@ impl Actor {
                     mode: opened.modes.as_ref().and_then(|modes| modes.get("currentModeId")?.as_str().map(str::to_owned)),
                     options: opened.options,
                     usage: None,
-                    restored: Some(how.as_str().to_owned()),
+                    restored: Some(restored.to_owned()),
                     runner_id,
                 };
                 self.rows.push(Row::AgentSession(row.clone()));
                 named.row = Some(row);
                 named.state = NamedState::Open;
-                named.restored = Some(how.as_str());
-                named.recap = recap;
-                self.restore_notice(name, &how);
+                named.prompted = false;
+                self.restore_notice(name, &how, cut_off);
             }
             // Its end is about to be heard, and decides what becomes of the prompt.
             Err(RpcError::Gone(_)) => {}
@@ -286,11 +289,12 @@ impl Actor {
         }
     }
 
-    fn restore_notice(&mut self, name: &str, how: &How) {
+    fn restore_notice(&mut self, name: &str, how: &How, cut_off: bool) {
+        let warning = if cut_off { " Its last answer was cut off and may be incomplete." } else { "" };
         let (code, level, title, text) = match how {
             How::New => return,
             How::Resumed | How::Loaded => {
-                ("session_restored", "info", "Session restored", format!("The agent session \"{name}\" goes on where it was."))
+                ("session_restored", "info", "Session restored", format!("The agent session \"{name}\" goes on where it was.{warning}"))
             }
             How::Lost { .. } => ("session_lost", "warning", "Session history lost", LOST_TEXT.to_owned()),
         };
@@ -340,7 +344,23 @@ impl Actor {
             options: told.options.or_else(|| row.options.clone()),
             usage: told.usage.or_else(|| row.usage.clone()),
             title: told.title,
-            restored: named.restored.map(str::to_owned).or_else(|| row.restored.clone()),
+            restored: row.restored.clone(),
         })
+    }
+}
+
+/// What is asked, and in front of it what a restored session does not know by itself. A history that cannot be read is no reason to
+/// refuse the prompt.
+async fn with_preface(store: &Store, id: SessionId, row: &AgentSessionRow, prompt: &str) -> String {
+    if matches!(row.restored.as_deref(), None | Some(NEW)) {
+        return prompt.to_owned();
+    }
+    match store.history(id).await.map(|messages| history::preface(&messages, row)) {
+        Ok(Some(preface)) => format!("{preface}\n\n{prompt}"),
+        Ok(None) => prompt.to_owned(),
+        Err(error) => {
+            tracing::warn!(session = %id, name = row.name, %error, "the agent could not be told what its session has lost");
+            prompt.to_owned()
+        }
     }
 }

@@ -1,6 +1,9 @@
 //! The conversation as the model is given it.
 
-use domain::event::{Message, Role};
+use domain::event::{Delegation, Message, Role};
+use store::AgentSessionRow;
+
+use crate::open::LOST;
 
 /// About how much text of the conversation goes to the model. Older turns are left out whole, so that a tool call never stands
 /// without its result.
@@ -29,11 +32,40 @@ fn lost_results(message: &Message, kept: &[Message]) -> Vec<model::Message> {
     calls.map(|call| model::Message::Tool { call_id: call.id.clone(), content: "(the result was lost)".to_owned() }).collect()
 }
 
+/// What an agent session that was restored is told before it is asked anything again. It follows from what is stored, so that
+/// whichever server asks next says the same, and says it once.
+pub(crate) fn preface(messages: &[Message], row: &AgentSessionRow) -> Option<String> {
+    if row.restored.as_deref() == Some(LOST) {
+        let told = last_of(messages, &row.name).is_some_and(|(message, _)| message.created_at > row.created_at);
+        return (!told).then(|| recap(messages, &row.name));
+    }
+    let seen = cut_off(messages, &row.name)?.summary.as_str();
+    Some(format!(
+        "[Note: your process ended while you worked on the last request, so the answer to it was cut off and a command may have been \
+         stopped half way. This much of it was seen: {}]",
+        if seen.is_empty() { "nothing".to_owned() } else { format!("\"{}\"", domain::text::clip_start(seen, RECAP_PART)) }
+    ))
+}
+
+/// The last result of `name`, if its process ended before it was complete.
+pub(crate) fn cut_off<'a>(messages: &'a [Message], name: &str) -> Option<&'a Delegation> {
+    let (_, delegation) = last_of(messages, name)?;
+    matches!(delegation.stop_reason.as_str(), "interrupted" | "unknown").then_some(delegation)
+}
+
+fn last_of<'a>(messages: &'a [Message], name: &str) -> Option<(&'a Message, &'a Delegation)> {
+    messages.iter().rev().find_map(|message| Some((message, of_name(message, name)?)))
+}
+
+fn of_name<'a>(message: &'a Message, name: &str) -> Option<&'a Delegation> {
+    message.delegation.as_ref().filter(|delegation| delegation.session_name == name)
+}
+
 /// What a new agent session is told in place of the one that was lost: the last requests of that name, and what came of them.
-pub(crate) fn recap(messages: &[Message], name: &str) -> String {
+fn recap(messages: &[Message], name: &str) -> String {
     let mut parts = Vec::new();
     for message in messages.iter().rev() {
-        if let Some(delegation) = message.delegation.as_ref().filter(|delegation| delegation.session_name == name) {
+        if let Some(delegation) = of_name(message, name) {
             let request = request_of(messages, message.tool_call_id.as_deref()).unwrap_or_default();
             parts.push(format!(
                 "Request: {}\nOutcome ({}): {}",
@@ -142,5 +174,49 @@ mod tests {
     fn one_huge_turn_is_kept() {
         let messages = [message(Role::User, BUDGET * 2)];
         assert_eq!(for_model(&messages, false).len(), 1);
+    }
+
+    fn result(name: &str, stop_reason: &str, at: &str) -> Message {
+        let delegation = serde_json::json!({ "session_name": name, "stop_reason": stop_reason, "summary": "half" });
+        serde_json::from_value(serde_json::json!({
+            "id": MessageId(uuid::Uuid::now_v7()), "role": "tool", "content": "", "created_at": at, "delegation": delegation,
+        }))
+        .unwrap()
+    }
+
+    fn restored(how: &str) -> AgentSessionRow {
+        AgentSessionRow {
+            id: uuid::Uuid::now_v7(),
+            name: "task".to_owned(),
+            acp_session_id: "s".to_owned(),
+            agent: "a".to_owned(),
+            cwd: "/".to_owned(),
+            created_at: "2026-01-01T10:00:00Z".parse().unwrap(),
+            prompted_at: None,
+            mode: None,
+            options: None,
+            usage: None,
+            restored: Some(how.to_owned()),
+            runner_id: None,
+        }
+    }
+
+    #[test]
+    fn a_lost_session_is_told_of_until_it_has_had_a_result() {
+        let before = result("task", "end_turn", "2026-01-01T09:00:00Z");
+        let other = result("other", "end_turn", "2026-01-01T11:00:00Z");
+        let row = restored(LOST);
+        assert!(preface(&[before.clone(), other.clone()], &row).unwrap().starts_with("[Recap:"));
+        let after = result("task", "end_turn", "2026-01-01T11:00:00Z");
+        assert_eq!(preface(&[before, other, after], &row), None);
+    }
+
+    #[test]
+    fn a_restored_session_is_told_that_its_last_answer_was_cut_off() {
+        let row = restored("loaded");
+        let cut = result("task", "interrupted", "2026-01-01T11:00:00Z");
+        assert!(preface(std::slice::from_ref(&cut), &row).unwrap().contains("seen: \"half\""));
+        assert_eq!(preface(&[cut, result("task", "end_turn", "2026-01-01T12:00:00Z")], &row), None);
+        assert_eq!(preface(&[], &row), None);
     }
 }

@@ -65,9 +65,8 @@ pub(crate) struct Named {
     pub(crate) row: Option<AgentSessionRow>,
     pub(crate) state: NamedState,
     pub(crate) running: Option<String>,
-    pub(crate) restored: Option<&'static str>,
-    /// Goes in front of the next prompt: what a lost session would have known.
-    pub(crate) recap: Option<String>,
+    /// Whether this server has prompted it: what a restored session must be told goes in front of the first prompt.
+    pub(crate) prompted: bool,
 }
 
 #[derive(Default, Clone, Copy, PartialEq, Eq, Debug)]

@@ -26,13 +26,17 @@ pub(crate) enum How {
     },
 }
 
+/// As it is stored how a session came to be open.
+pub(crate) const NEW: &str = "new";
+pub(crate) const LOST: &str = "lost";
+
 impl How {
     pub(crate) fn as_str(&self) -> &'static str {
         match self {
-            How::New => "new",
+            How::New => NEW,
             How::Resumed => "resumed",
             How::Loaded => "loaded",
-            How::Lost { .. } => "lost",
+            How::Lost { .. } => LOST,
         }
     }
 }

@@ -15,6 +15,7 @@ pub fn events(snapshot: Snapshot) -> Vec<Event> {
     }
     if let Some(turn) = &session.turn {
         open_turn(turn, &mut events);
+        events.extend(recovered(turn, &snapshot.notices));
     }
     events.extend(snapshot.confirms.into_iter().map(Event::ToolConfirm));
     events.extend(snapshot.permissions.into_iter().map(Event::PermissionRequest));
@@ -43,6 +44,18 @@ fn messages(messages: Vec<Message>, notices: &[(Option<TurnId>, Notice)], ended:
 /// What still matters when it is over; that something was tried again, or that a turn was stopped, does not.
 fn is_lasting(notice: &Notice) -> bool {
     notice.level != "info" && notice.code != "model_retry" || notice.code == "late_output"
+}
+
+/// Which of the turn's open calls go on from before a restart: their blocks say so. Of several restarts the last counts.
+fn recovered(turn: &Turn, notices: &[(Option<TurnId>, Notice)]) -> Vec<Event> {
+    let is_open = |name: &str| turn.calls().iter().any(|call| call.state != CallState::Done && call.session_name() == Some(name));
+    let told = notices.iter().filter(|(of, notice)| *of == Some(turn.id) && notice.code == "recovered");
+    let mut latest: Vec<&Notice> = Vec::new();
+    for (_, notice) in told.filter(|(_, notice)| notice.session_name.as_deref().is_some_and(is_open)) {
+        latest.retain(|known| known.session_name != notice.session_name);
+        latest.push(notice);
+    }
+    latest.into_iter().map(|notice| Event::Notice(notice.clone())).collect()
 }
 
 fn open_turn(turn: &Turn, events: &mut Vec<Event>) {

@@ -33,6 +33,8 @@ struct Reader {
     keepalive: tokio::time::Interval,
     /// Frames that are read but not sent yet.
     waiting: std::collections::VecDeque<Frame>,
+    /// The rest of a large frame, which goes out as it is.
+    rest: std::collections::VecDeque<Bytes>,
     ended: bool,
     _viewer: Viewer,
 }
@@ -51,6 +53,7 @@ pub async fn open(app: &App, session: SessionId, cursor: Option<u64>) -> ApiResu
         cursor,
         keepalive,
         waiting: std::collections::VecDeque::new(),
+        rest: std::collections::VecDeque::new(),
         ended: false,
         _viewer: app.engine.watch(session),
     };
@@ -70,6 +73,9 @@ impl Reader {
     async fn next(&mut self) -> Option<Bytes> {
         if self.ended {
             return None;
+        }
+        if let Some(rest) = self.rest.pop_front() {
+            return Some(rest);
         }
         if !self.waiting.is_empty() {
             return Some(self.piece().await);
@@ -113,13 +119,17 @@ impl Reader {
     async fn piece(&mut self) -> Bytes {
         let mut out = BytesMut::new();
         while let Some(frame) = self.waiting.pop_front() {
-            match frame.kind.as_ref() {
-                "message" | "done" => {
-                    let data = self.rendered(&frame).await;
-                    write(&mut out, Some(frame.seq), &frame.kind, &data);
-                }
-                _ => write(&mut out, Some(frame.seq), &frame.kind, &frame.data),
+            let data = match frame.kind.as_ref() {
+                "message" | "done" => self.rendered(&frame).await,
+                _ => frame.data,
+            };
+            if data.len() >= PIECE {
+                // All readers share it; a copy for each would make a slow one expensive.
+                write_head(&mut out, Some(frame.seq), &frame.kind);
+                self.rest.extend([data, Bytes::from_static(END)]);
+                break;
             }
+            write(&mut out, Some(frame.seq), &frame.kind, &data);
             if out.len() >= PIECE {
                 break;
             }
@@ -170,9 +180,17 @@ impl Reader {
     }
 }
 
+const END: &[u8] = b"\n\n";
+
 /// One event on the wire. JSON text has no line breaks, so one `data:` line holds it.
 fn write(out: &mut BytesMut, id: Option<u64>, kind: &str, data: &[u8]) {
     out.reserve(data.len() + kind.len() + 48);
+    write_head(out, id, kind);
+    out.put_slice(data);
+    out.put_slice(END);
+}
+
+fn write_head(out: &mut BytesMut, id: Option<u64>, kind: &str) {
     if let Some(id) = id {
         out.put_slice(b"id: ");
         out.put_slice(id.to_string().as_bytes());
@@ -181,6 +199,4 @@ fn write(out: &mut BytesMut, id: Option<u64>, kind: &str, data: &[u8]) {
     out.put_slice(b"event: ");
     out.put_slice(kind.as_bytes());
     out.put_slice(b"\ndata: ");
-    out.put_slice(data);
-    out.put_slice(b"\n\n");
 }

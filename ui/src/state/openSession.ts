@@ -6,7 +6,6 @@ import { ApiError, api } from "../api/client";
 import type { StreamEvent } from "../api/types";
 import { Connection, type ConnectionOptions } from "../stream/connection";
 import { type Break, createBreaks } from "./breaks";
-import { isOpenDelegation } from "./delegation";
 import { applyConfirmed, applyLoginTried, applyOlder, applyPermitted, applyRendered } from "./local";
 import { emptyState, findMessage, type MessageEntry, type SessionState } from "./model";
 import { createOutbox, type Outbox } from "./outbox";
@@ -70,7 +69,7 @@ export function openSession(id: string, createSource?: ConnectionOptions["create
   function takeSnapshot(fresh: SessionState): void {
     incoming = null;
     keepRendered(unwrap(state), fresh);
-    keepRecovered(unwrap(state), fresh);
+    keepLogin(unwrap(state), fresh);
     const { permissions, confirms } = unwrap(state);
     batch(() => {
       setState(reconcile({ ...fresh, permissions: [], confirms: [] }, { key: "id", merge: false }));
@@ -182,11 +181,8 @@ function keepRendered(old: SessionState, fresh: SessionState): void {
   }
 }
 
-/** A snapshot does not say which of its open calls were recovered. */
-function keepRecovered(old: SessionState, fresh: SessionState): void {
-  for (const call of Object.values(fresh.calls)) {
-    if (isOpenDelegation(call) && old.calls[call.id]?.recovered) call.recovered = true;
-  }
+/** A snapshot does not say that a login is being tried. */
+function keepLogin(old: SessionState, fresh: SessionState): void {
   if (fresh.login && old.login?.trying && old.login.turnId === fresh.login.turnId) fresh.login.trying = true;
 }
 

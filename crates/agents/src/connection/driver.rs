@@ -70,6 +70,8 @@ pub(super) struct Driver {
     source: Source,
     decoder: Decoder,
     cursor: u64,
+    /// Whether the agent has ever said a word.
+    heard: bool,
     signals: mpsc::Sender<Batch>,
     /// What has to be written in reply; the reader does not wait for it.
     replies: JoinSet<Result<(), (String, RpcError)>>,
@@ -77,7 +79,8 @@ pub(super) struct Driver {
 
 impl Driver {
     pub fn new(peer: Arc<Peer>, source: Source, decoder: Decoder, cursor: u64, signals: mpsc::Sender<Batch>) -> Self {
-        Self { peer, source, decoder, cursor, signals, replies: JoinSet::new() }
+        // The first record is our greeting; a cursor beyond it has been moved there by what the agent said.
+        Self { peer, source, decoder, cursor, heard: cursor > 1, signals, replies: JoinSet::new() }
     }
 
     /// Ends with the agent, or when nobody takes the signals any more.
@@ -102,7 +105,10 @@ impl Driver {
                 return;
             }
         };
-        let (exit, mut decoded) = exit;
+        let (mut exit, mut decoded) = exit;
+        if self.heard {
+            exit.drop_false_blame();
+        }
         let text = exit.sentence();
         self.peer.pending.fail(&text);
         decoded.signals.push(Signal::Gone { exit, text });
@@ -115,7 +121,10 @@ impl Driver {
         for record in records {
             self.cursor = record.seq;
             match record.body {
-                Body::FromAgent(line) => self.decoder.from_agent(&line, decoded),
+                Body::FromAgent(line) => {
+                    self.heard = true;
+                    self.decoder.from_agent(&line, decoded);
+                }
                 Body::ToAgent { line, .. } => self.decoder.to_agent(&line),
                 Body::Oversized { bytes } => {
                     decoded.signals.push(Signal::BadLine { text: String::new(), oversized_bytes: Some(bytes) });

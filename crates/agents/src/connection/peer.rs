@@ -1,11 +1,12 @@
 //! The writing half of a connection: asks, and waits for what the driver hands it from the journal.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use runner::{Handle, RequestError, WriteError};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use tokio::sync::Mutex;
 use tokio::time::timeout;
 use uuid::Uuid;
 
@@ -31,11 +32,13 @@ pub(super) struct Peer {
     handle: Option<Handle>,
     pub pending: Pending,
     count: AtomicU64,
+    busy: AtomicBool,
+    telling: Mutex<()>,
 }
 
 impl Peer {
     pub fn new(handle: Option<Handle>) -> Self {
-        Self { handle, pending: Pending::default(), count: AtomicU64::new(0) }
+        Self { handle, pending: Pending::default(), count: AtomicU64::new(0), busy: AtomicBool::new(false), telling: Mutex::new(()) }
     }
 
     pub fn next_count(&self) -> u64 {
@@ -115,7 +118,14 @@ impl Peer {
         })
     }
 
-    pub async fn busy(&self, running: bool) {
+    pub fn set_busy(&self, running: bool) {
+        self.busy.store(running, Ordering::SeqCst);
+    }
+
+    /// Whoever tells it, in whatever order they come: the last thing the runner hears is the last thing that was set.
+    pub async fn tell_busy(&self) {
+        let _in_turn = self.telling.lock().await;
+        let running = self.busy.load(Ordering::SeqCst);
         if let Some(handle) = &self.handle
             && let Err(error) = handle.busy(running).await
         {

@@ -132,8 +132,9 @@ impl Actor {
         let idle = self.host.names.values().all(|named| named.running.is_none());
         if let Some(connection) = self.host.connection().filter(|_| idle).cloned() {
             let stored = self.host.acknowledged;
+            connection.set_busy(false);
             self.tasks.spawn(async move {
-                connection.busy(false).await;
+                connection.tell_busy().await;
                 connection.ack(stored).await;
                 TaskEnd::Agent(AgentTask::Written)
             });

@@ -24,6 +24,9 @@ const SILENT_PROMPT: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long a killed tree may take to go, and how often newborn processes are looked for meanwhile.
 const KILL: Duration = Duration::from_secs(10);
 const KILL_AGAIN: Duration = Duration::from_millis(50);
+/// What an agent that ended unasked has left behind gets this long to go by itself: its end is told only when all are gone, and
+/// whoever waits for its answer should hear of it at once.
+const ORPHANS: Duration = Duration::from_millis(40);
 /// How long after the agent's end it may take to hear that it was the last of its tree.
 const NOBODY_LEFT: Duration = Duration::from_millis(10);
 /// A pipe that stays open although the tree is gone is held by a stranger.
@@ -150,15 +153,16 @@ impl Life {
 
     /// Input closed, then asked, then killed: the agent, its group, and whatever else descends from it.
     fn end_tree(&mut self, agent: &Agent) {
+        let grace = if self.exit.is_some() { ORPHANS } else { self.grace() };
         self.hub.stdin.close();
-        self.wait_for(self.grace(), |life| life.exit.is_some());
+        self.wait_for(grace, |life| life.exit.is_some());
         // Usually the agent leaves nobody behind, and that is known at once.
         if self.wait_for(NOBODY_LEFT, |life| life.tree_gone) {
             return;
         }
         agent.group.signal(Signal::TERM);
         signal_descendants(Signal::TERM);
-        if self.wait_for(self.grace(), |life| life.tree_gone) {
+        if self.wait_for(grace, |life| life.tree_gone) {
             return;
         }
         log::line(format_args!("killing what is left of the agent's processes"));

@@ -34,6 +34,8 @@ async fn killed_in_mid_answer(which: &str, victim: impl Fn(&Cast) -> i32) {
     stage.until_notice("agent_gone").await;
     println!("the end of the {which} was noticed after {:?}", killed.elapsed());
     assert!(killed.elapsed().as_secs() < 5);
+    let text = stage.notices("agent_gone")[0]["text"].as_str().unwrap().to_owned();
+    assert!(!text.contains("package"), "the wrapper's guess is not passed on: {text}");
     assert_eq!(stage.turn_end().await, "completed", "the main AI is told and answers");
 
     let result = stage.results().await.pop().unwrap();
@@ -47,12 +49,17 @@ async fn killed_in_mid_answer(which: &str, victim: impl Fn(&Cast) -> i32) {
     let restored = stage.notices("session_restored");
     assert_eq!(restored.len(), 1);
     assert_eq!(restored[0]["session_name"], "task");
+    assert!(restored[0]["text"].as_str().unwrap().contains("cut off"), "S0-45: {}", restored[0]);
     assert!(stage.notices("session_lost").is_empty());
     let asked = said(stage.coder_requests().last().unwrap());
     for earlier in ["the first request", "The first answer.", "the second request", "the third request"] {
         assert!(asked.contains(earlier), "no `{earlier}` in the restored session");
     }
+    let told = stage.coder_requests().last().unwrap().last_user().to_owned();
+    assert!(told.contains("[Note: your process ended") && told.contains("half of"), "{told}");
     assert_eq!(stage.coder_requests().len(), 3, "the broken prompt was not repeated");
+    stage.exchange("task", "the fourth request", "Going on.").await;
+    assert!(!stage.coder_requests().last().unwrap().last_user().contains("[Note:"), "it is told once");
     stage.end().await;
 }
 

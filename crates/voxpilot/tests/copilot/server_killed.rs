@@ -35,6 +35,8 @@ async fn killed_while_copilot_streams_the_same_turn_completes_with_the_exact_tex
     assert_eq!(stage.client.seen.of_kind("done").count(), 1);
     assert_eq!((stage.main_requests().len(), stage.coder_requests().len()), (2, 1), "nobody was asked twice");
     assert_eq!(stage.notices("recovered").len(), 1);
+    let told = newcomer.seen.of_kind("notice").filter(|event| event.data["code"] == "recovered");
+    assert_eq!(told.count(), 1, "who comes later is told too");
     assert_eq!(stage.cast().native(), agent);
     stage.exchange("long", "go on", "Gone on.").await;
     assert!(said(stage.coder_requests().last().unwrap()).contains("and the end"));
