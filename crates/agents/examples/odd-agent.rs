@@ -160,7 +160,7 @@ impl<L: Iterator<Item = io::Result<String>>> Agent<L> {
 
     /// One request that nobody implements and one for permission; says what it was answered.
     fn ask(&mut self, prompt: &Value) -> io::Result<()> {
-        self.say(&json!({ "jsonrpc": "2.0", "id": 7, "method": "fs/read_text_file", "params": { "sessionId": "s1", "path": "/x" } }))?;
+        self.say(&json!({ "jsonrpc": "2.0", "id": 7, "method": "_odd/unheard_of", "params": { "sessionId": "s1" } }))?;
         let options = json!([{ "optionId": "yes", "name": "Yes", "kind": "allow_once" }]);
         let call = json!({ "toolCallId": "c1", "title": "list", "kind": "execute", "rawInput": { "command": "ls" } });
         let params = json!({ "sessionId": "s1", "toolCall": call, "options": options });

@@ -5,12 +5,13 @@
 //! whole in [`domain::agent::Update::Unknown`].
 
 pub mod alias;
+pub mod client_request;
 pub mod decoder;
 pub mod id;
 pub mod request;
 pub mod response;
 
-mod diff;
+pub mod diff;
 mod permission;
 mod spoken;
 mod tool_call;

@@ -15,6 +15,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
+use crate::acp::client_request::Answer;
 use crate::acp::decoder::Decoder;
 use crate::acp::request::{self, OptionValue};
 use crate::acp::response::{self, Capabilities, Listed, Opened};
@@ -246,6 +247,15 @@ impl Connection {
     /// Answers with an option, or with "cancelled". Only the first answer to a request ever reaches the agent.
     pub async fn answer_permission(&self, rpc_id: &RpcId, option_id: Option<&str>) -> Result<(), RpcError> {
         let line = jsonrpc::answer(rpc_id, &request::permission_outcome(option_id));
+        self.peer().write(peer::answer_write(rpc_id), line).await
+    }
+
+    /// Answers a request of the agent's other than a permission; again, only the first answer ever reaches it.
+    pub async fn answer(&self, rpc_id: &RpcId, answer: &Answer) -> Result<(), RpcError> {
+        let line = match answer {
+            Answer::Result(result) => jsonrpc::answer(rpc_id, result),
+            Answer::Error { code, message } => jsonrpc::refusal(rpc_id, *code, message),
+        };
         self.peer().write(peer::answer_write(rpc_id), line).await
     }
 

@@ -11,8 +11,11 @@ pub mod jsonrpc;
 pub mod runners;
 pub mod signal;
 
+pub use acp::client_request::{Answer, ClientRequest, CreateTerminal};
+pub use acp::diff::unified as unified_diff;
 pub use acp::response::{Capabilities, Listed, Opened};
 pub use connection::{ConnectError, Connection, Deadlines, Known, Launch};
 pub use jsonrpc::RpcId;
+pub use runner::{Terminal, TerminalExit, TerminalSpec};
 pub use runners::{Durability, Found, Spec, end_runner, find_runner, find_runners, was_restored, written};
 pub use signal::{Batch, Exit, Part, RpcError, Signal, TurnEnd};

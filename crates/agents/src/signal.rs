@@ -5,6 +5,7 @@ use std::sync::Arc;
 use domain::agent::{PermissionAsk, ToolCall, Update};
 use serde_json::Value;
 
+use crate::acp::client_request::ClientRequest;
 use crate::jsonrpc::{METHOD_NOT_FOUND, RpcId};
 
 /// Everything that some neighbouring journal records meant.
@@ -36,6 +37,12 @@ pub enum Signal {
         agent_session: Arc<str>,
         rpc_id: RpcId,
         ask: PermissionAsk,
+    },
+    /// Something that its client does for the agent: a file, a terminal, a form. Like a permission it is owed an answer.
+    Request {
+        agent_session: Arc<str>,
+        rpc_id: RpcId,
+        request: ClientRequest,
     },
     /// The agent no longer needs the answer to this request, which it is still owed.
     Withdrawn {

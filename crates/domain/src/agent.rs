@@ -154,6 +154,9 @@ pub struct PermissionAsk {
     pub agent_call: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
+    /// What is asked for is an answer: the JSON schema of a form. Then the option `accept` comes with the filled-in fields.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub form: Option<Value>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]

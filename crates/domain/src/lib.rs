@@ -4,6 +4,7 @@
 
 pub mod agent;
 pub mod event;
+pub mod form;
 pub mod ids;
 pub mod policy;
 pub mod text;

@@ -78,6 +78,7 @@ mod tests {
             diff: None,
             locations: vec![],
             agent_call: None,
+            form: None,
             input: None,
             options: options
                 .iter()

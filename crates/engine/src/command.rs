@@ -15,7 +15,7 @@ pub(crate) enum Command {
     Withdraw { message_id: MessageId, reply: Reply<()> },
     Cancel { call_id: Option<String>, reply: Reply<()> },
     Confirm { call_id: String, approved: bool, reply: Reply<()> },
-    Answer { request_id: PermissionId, option_id: String, reply: Reply<()> },
+    Answer { request_id: PermissionId, option_id: String, content: Option<Value>, reply: Reply<()> },
     Change { change: SessionChange, reply: Reply<()> },
     LoggedIn { agent: String },
     Agents { reply: Reply<Vec<AgentSessionView>> },

@@ -4,6 +4,7 @@
 //! agent answers it, or when the process is gone.
 
 mod ends;
+pub(crate) mod requests;
 mod signals;
 
 use std::path::PathBuf;
@@ -48,6 +49,7 @@ pub(crate) enum AgentTask {
     CancelOverdue {
         call_id: String,
     },
+    Request(requests::RequestTask),
     Written,
     /// Nothing of the runner is left.
     Cleared {
@@ -68,6 +70,7 @@ impl Actor {
     /// so far is durable, as each of these is an act.
     pub(crate) fn advance(&mut self) {
         self.clear_agent();
+        self.advance_requests();
         self.drop_ended_jobs();
         if self.host.jobs.is_empty() || self.host.login_needed {
             return;
@@ -224,6 +227,7 @@ impl Actor {
             AgentTask::Prompted { job, outcome, unsent } => self.prompted(job, outcome, unsent),
             AgentTask::CancelOverdue { call_id } => self.cancel_overdue(call_id),
             AgentTask::Cleared { runner } => self.agent_cleared(runner),
+            AgentTask::Request(task) => self.request_task(task),
             AgentTask::Started { .. } | AgentTask::Opened { .. } | AgentTask::Written => {}
         }
     }
@@ -307,7 +311,11 @@ impl Actor {
     }
 
     pub(crate) fn answer_permission(&mut self, request_id: PermissionId, option_id: Option<String>) {
-        let Some(rpc_id) = self.host.asks.remove(&request_id) else { return };
+        let rpc_id = self.host.asks.remove(&request_id);
+        if self.request_decided(request_id, option_id.as_deref()) {
+            return;
+        }
+        let Some(rpc_id) = rpc_id else { return };
         self.reply_permission(rpc_id, option_id);
     }
 

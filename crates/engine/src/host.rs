@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use crate::Shared;
 use crate::command::Refusal;
+use crate::delegate::requests::{Asked, Running};
 
 /// The agent's process and its named sessions, as far as this server knows them.
 pub(crate) struct Host {
@@ -22,6 +23,10 @@ pub(crate) struct Host {
     /// What agents said about sessions, by the agent's own id: some of it comes before we know whose it is.
     pub(crate) told: HashMap<String, Told>,
     pub(crate) asks: HashMap<PermissionId, RpcId>,
+    /// What the agent asked of its client and is not answered yet, in the order it came.
+    pub(crate) requests: Vec<Asked>,
+    /// The commands that run for the agent, by the id it knows them by.
+    pub(crate) terminals: HashMap<String, Running>,
     /// Prompts that are being written, by call: whether they reach the agent is not known yet.
     pub(crate) sending: HashSet<String>,
     /// Those of them whose agent has ended meanwhile, and how.
@@ -111,6 +116,8 @@ impl Host {
             signals: None,
             told: HashMap::new(),
             asks: HashMap::new(),
+            requests: Vec::new(),
+            terminals: HashMap::new(),
             sending: HashSet::new(),
             unsure: HashMap::new(),
             stop_when_sent: HashSet::new(),

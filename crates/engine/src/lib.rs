@@ -156,8 +156,15 @@ impl Engine {
         self.ask(id, |reply| Command::Confirm { call_id, approved, reply }).await
     }
 
-    pub async fn answer(&self, id: SessionId, request_id: PermissionId, option_id: String) -> Result<(), Refusal> {
-        self.ask(id, |reply| Command::Answer { request_id, option_id, reply }).await
+    /// `content` is what was filled in, where the request is a form.
+    pub async fn answer(
+        &self,
+        id: SessionId,
+        request_id: PermissionId,
+        option_id: String,
+        content: Option<serde_json::Value>,
+    ) -> Result<(), Refusal> {
+        self.ask(id, |reply| Command::Answer { request_id, option_id, content, reply }).await
     }
 
     pub async fn agent_sessions(&self, id: SessionId) -> Result<Vec<AgentSessionView>, Refusal> {

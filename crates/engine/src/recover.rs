@@ -93,6 +93,9 @@ impl Actor {
         }
         self.reopen_names(&left, written.as_ref());
         self.reopen_permissions(&left).await?;
+        if alive {
+            self.reopen_requests(&left).await?;
+        }
         let known = self.known(&left);
         let (sender, signals) = mpsc::channel(SIGNALS);
         match Connection::adopt(dir, left.cursor, known, self.shared.settings.deadlines, sender).await {
@@ -199,7 +202,8 @@ impl Actor {
     /// An answer is stored before it is sent; one that was not sent any more is sent now, and one that was, is let through only once.
     async fn repeat_answers(&mut self, left: &RunnerRow) -> Result<(), Refusal> {
         for (rpc, option_id) in self.shared.store.answers(self.id, &left.id).await? {
-            if let Some(id) = rpc_id(&rpc) {
+            // What was permitted to us is not the agent's to hear.
+            if let Some(id) = rpc_id(&rpc).filter(|id| !self.host.requests.iter().any(|asked| asked.rpc_id == *id)) {
                 self.reply_permission(id, option_id);
             }
         }

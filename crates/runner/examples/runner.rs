@@ -1,10 +1,12 @@
-//! The runner on its own, as `runner runner <dir>`: what the process tests start.
+//! The runner on its own, as `runner runner <dir>` and `runner terminal -- <command>`: what the process tests start.
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match std::env::args_os().nth(2) {
-        Some(dir) => runner::run(dir.as_ref()),
-        None => ExitCode::FAILURE,
+    let args: Vec<_> = std::env::args_os().skip(1).collect();
+    match args.as_slice() {
+        [name, _, command, rest @ ..] if name == "terminal" => runner::keep_terminal(command, rest),
+        [_, dir, ..] => runner::run(dir.as_ref()),
+        _ => ExitCode::FAILURE,
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Two halves live here. `process` is the runner itself: plain threads, a journal on disk, a unix socket. `server` is the
 //! other end of that socket, for the async server. Neither knows what the lines mean: this crate moves bytes between
-//! newlines and must never parse them.
+//! newlines and must never parse them. `terminal` runs commands for agents, each behind a small process that cannot outlive
+//! the server.
 
 mod identity;
 mod journal;
@@ -11,6 +12,7 @@ mod processes;
 mod record;
 mod server;
 mod spec;
+mod terminal;
 mod wire;
 
 pub use identity::{Identity, ProcessIdentity};
@@ -21,3 +23,4 @@ pub use server::{
     AttachError, Found, Handle, LeftoverError, ReadError, Records, RequestError, StartError, WriteError, attach, end_leftovers, find, start,
 };
 pub use spec::{Durability, MARK, Spec};
+pub use terminal::{Terminal, TerminalExit, TerminalSpec, keep_terminal};

@@ -35,8 +35,8 @@ pub use frame::Frame;
 use open::Opened;
 pub use open::in_use;
 pub use row::{
-    AgentSessionRow, ArtifactRow, Committed, NewSession, Page, PermissionRow, QueueRow, Row, RunnerRow, RunningTurn, SessionCursor,
-    SessionRow, Snapshot, TurnRow, Write,
+    AgentSessionRow, ArtifactRow, Committed, NewSession, Page, PermissionRow, QueueRow, RequestRow, Row, RunnerRow, RunningTurn,
+    SessionCursor, SessionRow, Snapshot, TurnRow, Write,
 };
 use tail::Tails;
 use writer::{Command, Job, Writer};
@@ -236,6 +236,11 @@ impl Store {
     /// The sessions in which messages wait.
     pub async fn queued_sessions(&self) -> Result<Vec<SessionId>> {
         Ok(read::work::queued_sessions(&mut *self.reader().await?).await?)
+    }
+
+    /// What the agent of a runner has asked of its client and is still owed.
+    pub async fn requests(&self, id: SessionId, runner: &str) -> Result<Vec<RequestRow>> {
+        Ok(read::work::requests(&mut *self.reader().await?, id, runner).await?)
     }
 
     /// The permissions that wait for an answer, with what is needed to give it.

@@ -11,7 +11,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions, Connection, SqliteConnection};
 use crate::error::OpenError;
 
 /// Forward only: the n-th one takes a database from schema version n-1 to n.
-pub(crate) const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_log.sql")];
+pub(crate) const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_log.sql"), include_str!("../migrations/0005_requests.sql")];
 
 /// Marks the file as ours ("VoxP"), so that no other program's database is ever migrated.
 const APPLICATION_ID: i64 = 0x566f_7850;
@@ -140,6 +140,7 @@ async fn check(conn: &mut SqliteConnection, path: &Path) -> Result<(), OpenError
 mod tests {
     use super::*;
 
+    const FIRST: &[&str] = &[MIGRATIONS[0]];
     const LATER: &[&str] = &[MIGRATIONS[0], "ALTER TABLE sessions ADD COLUMN colour TEXT"];
 
     async fn version(path: &Path) -> i64 {
@@ -152,7 +153,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("log.db");
         let backup = dir.path().join("log.db.v1.backup");
-        let mut opened = open(&path, false, MIGRATIONS).await.unwrap();
+        let mut opened = open(&path, false, FIRST).await.unwrap();
         sqlx::query("INSERT INTO meta (key, value) VALUES ('kept', 'yes')").execute(&mut opened.conn).await.unwrap();
         opened.conn.close().await.unwrap();
         drop(opened.lock);
@@ -174,7 +175,7 @@ mod tests {
         let path = dir.path().join("log.db");
         drop(open(&path, false, LATER).await.unwrap());
         let before = version(&path).await;
-        let refused = open(&path, false, MIGRATIONS).await.err().unwrap();
+        let refused = open(&path, false, FIRST).await.err().unwrap();
         assert!(matches!(refused, OpenError::Newer { found: 2, known: 1 }), "{refused}");
         assert_eq!(version(&path).await, before);
     }
@@ -183,7 +184,7 @@ mod tests {
     async fn a_migration_that_fails_leaves_the_old_schema() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("log.db");
-        drop(open(&path, false, MIGRATIONS).await.unwrap());
+        drop(open(&path, false, FIRST).await.unwrap());
         let broken: &[&str] = &[MIGRATIONS[0], "CREATE TABLE fresh (id TEXT); CREATE TABLE sessions (id TEXT)"];
         assert!(open(&path, false, broken).await.is_err());
         assert_eq!(version(&path).await, 1);

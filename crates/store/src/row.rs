@@ -49,6 +49,20 @@ pub enum Row {
         option_id: Option<String>,
         by: String,
     },
+    /// Something that an agent asked of its client. Opening it twice changes nothing.
+    OpenRequest(RequestRow),
+    /// Its effect begins with the next thing that is done.
+    BeginRequest {
+        id: PermissionId,
+    },
+    AnswerRequest {
+        id: PermissionId,
+        answer: Value,
+    },
+    /// The agent has its answer.
+    CloseRequest {
+        id: PermissionId,
+    },
     OpenConfirm(ToolCall),
     ResolveConfirm {
         tool_call_id: String,
@@ -66,6 +80,7 @@ pub enum Row {
         id: String,
         capabilities: Option<Value>,
     },
+    /// With what its agent is still owed.
     RemoveRunner {
         id: String,
     },
@@ -158,6 +173,19 @@ pub struct PermissionRow {
     /// The id of the agent's own request, by which it is answered.
     pub rpc_id: String,
     pub runner_id: String,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct RequestRow {
+    pub id: PermissionId,
+    pub runner_id: String,
+    /// The id of the agent's own request, by which it is answered.
+    pub rpc_id: String,
+    /// The delegated call it was made in.
+    pub call_id: Option<String>,
+    pub request: Value,
+    pub begun: bool,
+    pub answer: Option<Value>,
 }
 
 #[derive(Clone, PartialEq, Debug)]

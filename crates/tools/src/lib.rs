@@ -8,6 +8,7 @@ mod bound;
 mod changes;
 mod deadline;
 mod definitions;
+mod files;
 mod git;
 mod glob;
 mod grep;
@@ -24,6 +25,7 @@ use serde::{Deserialize, Serialize};
 
 pub use changes::changed_since;
 pub use definitions::{Definition, Kind, definitions, kind};
+pub use files::{FileError, current_text, directory, read_text, write_text};
 
 use deadline::Deadline;
 use work_dir::WorkDir;

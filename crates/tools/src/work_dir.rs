@@ -40,6 +40,33 @@ impl WorkDir {
         }
     }
 
+    /// The real place of a path inside the work directory, whether or not there is anything yet.
+    pub(crate) fn place(&self, path: &str) -> Result<PathBuf, Refusal> {
+        let mut target = self.root.join(path);
+        if path.is_empty() || path.contains('\0') || !self.deepest_parent_is_inside(&target) {
+            return Err(outside(path));
+        }
+        for _ in 0..MOST_LINKS {
+            match deepest_real(&target) {
+                Some((ancestor, Some(real))) => {
+                    let below = target.strip_prefix(&ancestor).map_err(|_| outside(path))?;
+                    // What does not exist has no parent to climb to.
+                    if below.components().any(|part| !matches!(part, Component::Normal(_))) || !real.starts_with(&self.root) {
+                        return Err(outside(path));
+                    }
+                    return Ok(if below.as_os_str().is_empty() { real } else { real.join(below) });
+                }
+                Some((link, None)) => {
+                    let points_to = std::fs::read_link(&link).map_err(|_| outside(path))?;
+                    let below = target.strip_prefix(&link).map_err(|_| outside(path))?.to_owned();
+                    target = link.parent().unwrap_or(&link).join(points_to).join(below);
+                }
+                None => break,
+            }
+        }
+        Err(outside(path))
+    }
+
     /// The path relative to the work directory by its spelling alone, for git, which knows files that are gone.
     pub(crate) fn spelled(&self, path: &str) -> Result<PathBuf, Refusal> {
         let mut relative = Path::new(path);

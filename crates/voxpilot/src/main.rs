@@ -1,11 +1,12 @@
 //! The command line: picks a command, gives it the settings, turns its outcome into an exit code.
 
+use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use voxpilot::config::{self, ConfigError};
 use voxpilot::{doctor, serve, stop};
 
@@ -40,6 +41,12 @@ fn command() -> Command {
         )
         .subcommand(Command::new("openapi").hide(true).about("Print the description of the HTTP interface"))
         .subcommand(Command::new("runner").hide(true).arg(Arg::new("dir").required(true)))
+        .subcommand(Command::new("terminal").hide(true).arg(words("command").required(true)))
+}
+
+/// A program and its arguments, whatever they look like.
+fn words(name: &'static str) -> Arg {
+    Arg::new(name).num_args(1..).trailing_var_arg(true).allow_hyphen_values(true).value_parser(value_parser!(OsString))
 }
 
 fn run(matches: &ArgMatches) -> Result<ExitCode> {
@@ -61,6 +68,11 @@ fn run(matches: &ArgMatches) -> Result<ExitCode> {
         Some(("runner", matches)) => {
             let dir: &String = matches.get_one("dir").context("the runner's directory is missing")?;
             Ok(runner::run(Path::new(dir)))
+        }
+        Some(("terminal", matches)) => {
+            let words: Vec<_> = matches.get_many::<OsString>("command").into_iter().flatten().cloned().collect();
+            let (command, args) = words.split_first().context("the command is missing")?;
+            Ok(runner::keep_terminal(command, args))
         }
         Some(("openapi", _)) => {
             println!("{}", web::openapi_document());

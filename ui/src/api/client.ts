@@ -4,6 +4,7 @@ import type {
   Accepted,
   Artifact,
   Catalogue,
+  FormContent,
   Message,
   MessagePage,
   QueueItem,
@@ -123,8 +124,8 @@ export const api = {
 
   confirm: (id: string, tool_call_id: string, approved: boolean) =>
     call<void>("POST", `${session(id)}/confirm`, { tool_call_id, approved }),
-  permit: (id: string, request: string, option_id: string) =>
-    call<void>("POST", `${session(id)}/permissions/${encodeURIComponent(request)}`, { option_id }),
+  permit: (id: string, request: string, option_id: string, content?: FormContent) =>
+    call<void>("POST", `${session(id)}/permissions/${encodeURIComponent(request)}`, { option_id, content }),
 
   artifact: (id: string) => call<Artifact>("GET", `/api/artifacts/${encodeURIComponent(id)}`),
   agents: () => call<Catalogue>("GET", "/api/agents"),

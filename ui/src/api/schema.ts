@@ -312,6 +312,8 @@ export interface components {
         };
         Answer: {
             option_id: string;
+            /** @description Of a form that is sent: its fields. */
+            content?: unknown;
         };
         ArtifactFile: components["schemas"]["ReviewFile"] & {
             old_path?: string | null;
@@ -569,6 +571,8 @@ export interface components {
             /** @description The agent's own id of the tool call it asks for. */
             agent_call?: string | null;
             input?: unknown;
+            /** @description What is asked for is an answer: the JSON schema of a form. Then the option `accept` comes with the filled-in fields. */
+            form?: unknown;
         };
         /**
          * Format: uuid

@@ -17,6 +17,9 @@ export type AgentToolCall = Schemas["AgentToolCall"];
 export type PlanEntry = Schemas["PlanEntry"];
 export type Update = Schemas["Update"];
 export type PermissionRequest = Schemas["PermissionRequest"];
+/** What a person filled into a form of an agent's. */
+export type FormValue = string | number | boolean | string[];
+export type FormContent = Record<string, FormValue>;
 export type QueueItem = Schemas["QueueItem"];
 export type Notice = Schemas["Notice"];
 export type ReviewFile = Schemas["ReviewFile"];

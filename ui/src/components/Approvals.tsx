@@ -2,6 +2,7 @@ import { createEffect, For, on, Show } from "solid-js";
 import { waitingCount } from "../state/model";
 import type { OpenSession } from "../state/openSession";
 import { ConfirmCard } from "./ConfirmCard";
+import { FormCard } from "./FormCard";
 import { focusConversation } from "./keyboard";
 import { LoginCard } from "./LoginCard";
 import { PermissionCard } from "./PermissionCard";
@@ -51,13 +52,26 @@ export function Approvals(props: { open: OpenSession; agent: { id: string; title
           </Show>
           <For each={state.permissions}>
             {(request) => (
-              <PermissionCard
-                request={request}
-                onChoose={async (option) => {
-                  await props.open.permit(request.request_id, option);
-                  moveOn();
-                }}
-              />
+              <Show
+                when={request.form}
+                fallback={
+                  <PermissionCard
+                    request={request}
+                    onChoose={async (option) => {
+                      await props.open.permit(request.request_id, option);
+                      moveOn();
+                    }}
+                  />
+                }
+              >
+                <FormCard
+                  request={request}
+                  onAnswer={async (option, content) => {
+                    await props.open.permit(request.request_id, option, content);
+                    moveOn();
+                  }}
+                />
+              </Show>
             )}
           </For>
           <For each={state.confirms}>

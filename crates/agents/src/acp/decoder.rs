@@ -8,10 +8,11 @@ use domain::agent::{ToolCall, Update};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::client_request::Answer as ClientAnswer;
 use super::response::{self, PromptAnswer};
 use super::tool_call::{Calls, Report};
 use super::update::{self, Piece};
-use super::{alias, id, permission, spoken};
+use super::{alias, client_request, id, permission, spoken};
 use crate::jsonrpc::{self, ErrorObject, INVALID_PARAMS, METHOD_NOT_FOUND, Malformed, Message, RpcId};
 use crate::signal::{Part, RpcError, Signal, Signals, TurnEnd, cut};
 
@@ -164,12 +165,10 @@ impl Decoder {
     }
 
     fn request(&mut self, id: RpcId, method: &str, params: Option<&RawValue>, out: &mut Decoded) {
-        if method != "session/request_permission" {
-            let message = format!("\"Method not found\": {method}");
-            out.refusals.push(Refusal { id, code: METHOD_NOT_FOUND, message });
-            return;
-        }
         let json = params.map_or("null", RawValue::get);
+        if method != "session/request_permission" {
+            return self.client_request(id, method, json, out);
+        }
         let Some(request) = permission::read(json) else {
             let message = "Invalid params: sessionId is required".to_owned();
             out.refusals.push(Refusal { id, code: INVALID_PARAMS, message });
@@ -185,6 +184,17 @@ impl Decoder {
             self.piece(&agent_session, Piece::ToolCall(Report::from(call)), &mut out.signals);
         }
         out.signals.push(Signal::Permission { agent_session, rpc_id: id, ask });
+    }
+
+    fn client_request(&mut self, id: RpcId, method: &str, json: &str, out: &mut Decoded) {
+        match client_request::read(method, json) {
+            Ok((session, request)) => {
+                let agent_session = self.session(&session);
+                out.signals.push(Signal::Request { agent_session, rpc_id: id, request });
+            }
+            Err(ClientAnswer::Error { code, message }) => out.refusals.push(Refusal { id, code, message }),
+            Err(ClientAnswer::Result(_)) => {}
+        }
     }
 
     fn response(&mut self, id: RpcId, outcome: Option<Result<&RawValue, ErrorObject>>, out: &mut Decoded) {

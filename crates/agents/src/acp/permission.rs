@@ -60,6 +60,7 @@ impl Request {
             // A request that names no call is shown whole.
             input: call.input.or_else(|| agent_call.is_none().then(|| update::value(json))),
             agent_call,
+            form: None,
         }
     }
 }

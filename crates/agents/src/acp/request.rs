@@ -4,10 +4,10 @@ use std::path::Path;
 
 use agent_client_protocol_schema::ProtocolVersion;
 use agent_client_protocol_schema::v1::{
-    CancelNotification, ClientCapabilities, ClientSessionCapabilities, CloseSessionRequest, ContentBlock, FileSystemCapabilities,
-    Implementation, InitializeRequest, ListSessionsRequest, LoadSessionRequest, NewSessionRequest, NoticeCapabilities, PromptRequest,
-    RequestPermissionOutcome, RequestPermissionResponse, ResumeSessionRequest, SelectedPermissionOutcome, SetSessionConfigOptionRequest,
-    SetSessionModeRequest, TextContent,
+    CancelNotification, ClientCapabilities, ClientSessionCapabilities, CloseSessionRequest, ContentBlock, ElicitationCapabilities,
+    ElicitationFormCapabilities, FileSystemCapabilities, Implementation, InitializeRequest, ListSessionsRequest, LoadSessionRequest,
+    NewSessionRequest, NoticeCapabilities, PromptRequest, RequestPermissionOutcome, RequestPermissionResponse, ResumeSessionRequest,
+    SelectedPermissionOutcome, SetSessionConfigOptionRequest, SetSessionModeRequest, TextContent,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -15,8 +15,9 @@ use serde_json::{Value, json};
 /// Only what is implemented is advertised.
 pub fn initialize() -> Value {
     let capabilities = ClientCapabilities::new()
-        .fs(FileSystemCapabilities::new())
-        .terminal(false)
+        .fs(FileSystemCapabilities::new().read_text_file(true).write_text_file(true))
+        .terminal(true)
+        .elicitation(ElicitationCapabilities::new().form(ElicitationFormCapabilities::new()))
         .session(ClientSessionCapabilities::new().notices(NoticeCapabilities::new()));
     let client = Implementation::new("voxpilot", env!("CARGO_PKG_VERSION")).title("VoxPilot".to_owned());
     value(&InitializeRequest::new(ProtocolVersion::V1).client_capabilities(capabilities).client_info(client))
@@ -116,8 +117,9 @@ mod tests {
             json!({
                 "protocolVersion": 1,
                 "clientCapabilities": {
-                    "fs": { "readTextFile": false, "writeTextFile": false },
-                    "terminal": false,
+                    "fs": { "readTextFile": true, "writeTextFile": true },
+                    "terminal": true,
+                    "elicitation": { "form": {} },
                     "session": { "notices": {} },
                     "auth": { "terminal": false },
                 },

@@ -47,8 +47,8 @@ impl Actor {
                 self.settle().await;
                 let _ = reply.send(done);
             }
-            Command::Answer { request_id, option_id, reply } => {
-                let done = self.answer(request_id, option_id);
+            Command::Answer { request_id, option_id, content, reply } => {
+                let done = self.answer(request_id, option_id, content);
                 self.settle().await;
                 let _ = reply.send(done);
             }
@@ -136,13 +136,18 @@ impl Actor {
         Ok(())
     }
 
-    fn answer(&mut self, request_id: PermissionId, option_id: String) -> Result<(), Refusal> {
+    fn answer(&mut self, request_id: PermissionId, option_id: String, content: Option<serde_json::Value>) -> Result<(), Refusal> {
         let open = self.state.turn.as_ref().and_then(|turn| turn.permissions.iter().find(|open| open.request_id == request_id));
         let Some(open) = open else {
             return Err(Refusal::Conflict("this permission is gone or already answered".to_owned()));
         };
         if !open.ask.options.iter().any(|option| option.option_id == option_id) {
             return Err(Refusal::Invalid(format!("`{option_id}` is not one of the options that the agent offers")));
+        }
+        match (open.ask.form.clone(), content) {
+            (Some(form), content) if option_id == "accept" => self.fill_form(request_id, &form, content.unwrap_or_default())?,
+            (_, None) => {}
+            (_, Some(_)) => return Err(Refusal::Invalid("only a form that is sent has content".to_owned())),
         }
         self.step(Input::PermissionAnswer { request_id, option_id: Some(option_id), by: "person".to_owned() });
         Ok(())

@@ -128,6 +128,7 @@ impl Actor {
         {
             named.running = None;
         }
+        self.close_requests_of(&call_id);
         self.step(Input::AgentEnd { call_id, end });
         let idle = self.host.names.values().all(|named| named.running.is_none());
         if let Some(connection) = self.host.connection().filter(|_| idle).cloned() {
@@ -155,6 +156,7 @@ impl Actor {
         let (Some(connection), Some(agent_session)) = (self.host.connection().cloned(), agent_session) else {
             return self.end_call(call_id.to_owned(), AgentEnd::Stopped { stop_reason: "cancelled".to_owned() });
         };
+        self.kill_terminals_of(call_id);
         self.host.stopped.insert(call_id.to_owned());
         let (call_id, timeout) = (call_id.to_owned(), self.shared.settings.cancel_timeout);
         self.tasks.spawn(async move {
@@ -185,6 +187,8 @@ impl Actor {
     pub(crate) fn agent_gone(&mut self, runner: Uuid, text: &str) {
         self.host.slot = Slot::Clearing { runner, begun: false };
         self.host.asks.clear();
+        self.host.requests.clear();
+        self.host.terminals.clear();
         self.rows.push(Row::RemoveRunner { id: runner.to_string() });
         let told = std::mem::take(&mut self.host.ending);
         let (mut running, mut opening) = (Vec::new(), Vec::new());

@@ -30,6 +30,7 @@ impl Actor {
             Signal::Text { agent_session, text } => self.agent_text(&agent_session, text),
             Signal::Update { agent_session, update } => self.agent_update(&agent_session, update),
             Signal::Permission { agent_session, rpc_id, ask } => self.agent_asks(runner, &agent_session, rpc_id, ask),
+            Signal::Request { agent_session, rpc_id, request } => self.agent_requests(runner, &agent_session, rpc_id, request),
             Signal::TurnEnd { call_id, result } => {
                 let end = match result {
                     Ok(TurnEnd { stop_reason, .. }) => {
@@ -45,6 +46,7 @@ impl Actor {
             }
             Signal::Withdrawn { rpc_id } => {
                 let request_id = permission_id(runner, &rpc_id);
+                self.withdraw_request(request_id);
                 self.step(Input::PermissionAnswer { request_id, option_id: None, by: "agent".to_owned() });
             }
             Signal::BadLine { text, oversized_bytes } => {
@@ -137,6 +139,6 @@ impl Actor {
 }
 
 /// The same request has the same id however often its line is read.
-fn permission_id(runner: Uuid, rpc_id: &RpcId) -> PermissionId {
+pub(super) fn permission_id(runner: Uuid, rpc_id: &RpcId) -> PermissionId {
     PermissionId(Uuid::new_v5(&runner, rpc_id.to_string().as_bytes()))
 }

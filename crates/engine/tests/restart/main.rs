@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod requests;
 mod stage;
 
 use std::time::Duration;
@@ -105,7 +106,7 @@ async fn a_permission_still_waits_and_its_answer_reaches_the_agent() {
     let engine = stage.engine().await;
     let waiting = engine.store().permissions(id).await.unwrap();
     assert_eq!(waiting.len(), 1);
-    engine.answer(id, waiting[0].request.request_id, "yes".to_owned()).await.unwrap();
+    engine.answer(id, waiting[0].request.request_id, "yes".to_owned(), None).await.unwrap();
     let events = stage::until(&engine, id, is_end).await;
     assert!(agent_text(&events).contains("\"yes\""), "{}", agent_text(&events));
     engine.shutdown().await;

@@ -9,3 +9,4 @@ mod flood;
 mod leftovers;
 mod rig;
 mod stream;
+mod terminal;

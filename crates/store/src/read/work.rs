@@ -7,7 +7,7 @@ use sqlx::sqlite::SqliteRow;
 
 use super::Result;
 use crate::column::Columns;
-use crate::row::{AgentSessionRow, ArtifactRow, PermissionRow, QueueRow, RunnerRow, TurnRow};
+use crate::row::{AgentSessionRow, ArtifactRow, PermissionRow, QueueRow, RequestRow, RunnerRow, TurnRow};
 
 pub(crate) async fn running_turn(conn: &mut SqliteConnection, session: SessionId) -> Result<Option<TurnRow>> {
     let row = sqlx::query("SELECT * FROM turns WHERE session_id = $1 AND state = 'running' ORDER BY started_seq DESC LIMIT 1")
@@ -60,6 +60,28 @@ pub(crate) async fn permissions(conn: &mut SqliteConnection, session: SessionId)
         .await?;
     rows.iter()
         .map(|row| Ok(PermissionRow { request: row.json("request")?, rpc_id: row.text("rpc_id")?, runner_id: row.text("runner_id")? }))
+        .collect()
+}
+
+/// What a runner's agent asked of its client and has not been told an answer to.
+pub(crate) async fn requests(conn: &mut SqliteConnection, session: SessionId, runner: &str) -> Result<Vec<RequestRow>> {
+    let rows = sqlx::query("SELECT * FROM requests WHERE session_id = $1 AND runner_id = $2 ORDER BY id")
+        .bind(session.to_string())
+        .bind(runner)
+        .fetch_all(conn)
+        .await?;
+    rows.iter()
+        .map(|row| {
+            Ok(RequestRow {
+                id: row.parsed("id")?,
+                runner_id: row.text("runner_id")?,
+                rpc_id: row.text("rpc_id")?,
+                call_id: row.maybe("call_id")?,
+                request: row.json("request")?,
+                begun: row.number("begun")? != 0,
+                answer: row.maybe_json("answer")?,
+            })
+        })
         .collect()
 }
 

@@ -1,5 +1,7 @@
 //! Applying one change of the tables inside a transaction.
 
+mod requests;
+
 use domain::event::{Message, SessionChange};
 use domain::ids::{MessageId, SessionId, TurnId};
 use jiff::Timestamp;
@@ -63,6 +65,9 @@ pub(super) async fn apply(conn: &mut SqliteConnection, place: Place, row: &Row) 
             .await?;
             Ok(())
         }
+        Row::OpenRequest(_) | Row::BeginRequest { .. } | Row::AnswerRequest { .. } | Row::CloseRequest { .. } => {
+            requests::apply(conn, session, row).await
+        }
         Row::OpenConfirm(call) => {
             sqlx::query(
                 "INSERT INTO confirms (session_id, tool_call_id, call, opened_seq) VALUES ($1, $2, $3, $4) \
@@ -91,7 +96,11 @@ pub(super) async fn apply(conn: &mut SqliteConnection, place: Place, row: &Row) 
                 .await?;
             Ok(())
         }
-        Row::RemoveRunner { id } => delete(conn, "DELETE FROM runners WHERE session_id = $1 AND id = $2", session, Some(id.clone())).await,
+        Row::RemoveRunner { id } => {
+            let requests = "DELETE FROM requests WHERE session_id = $1 AND runner_id = $2";
+            delete(conn, requests, session.clone(), Some(id.clone())).await?;
+            delete(conn, "DELETE FROM runners WHERE session_id = $1 AND id = $2", session, Some(id.clone())).await
+        }
         Row::Horizon(seq) => advance_horizon(conn, place, *seq).await,
     }
 }

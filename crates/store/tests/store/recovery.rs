@@ -18,6 +18,7 @@ fn permission(n: u128, runner: &str) -> PermissionRow {
         locations: vec![],
         options: vec![],
         agent_call: None,
+        form: None,
         input: None,
     };
     let request =

@@ -53,6 +53,7 @@ fn permission(n: u128) -> PermissionRow {
         locations: vec![],
         options: vec![PermissionOption { option_id: "yes".into(), name: "Yes".into(), kind: "allow_once".into() }],
         agent_call: None,
+        form: None,
         input: Some(json!({ "a": 1 })),
     };
     let request =

@@ -1,5 +1,6 @@
 //! The life of the built server, seen from outside: start, stop, signals, login, idle agents, full disks.
 
+mod client_requests;
 mod disk;
 mod login;
 mod start;

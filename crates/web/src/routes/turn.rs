@@ -52,6 +52,8 @@ pub async fn confirm(State(app): State<App>, Path(id): Path<String>, body: Resul
 #[serde(deny_unknown_fields)]
 pub struct Answer {
     pub option_id: String,
+    /// Of a form that is sent: its fields.
+    pub content: Option<serde_json::Value>,
 }
 
 #[utoipa::path(post, operation_id = "permission", path = "/api/sessions/{id}/permissions/{request_id}",
@@ -66,6 +68,6 @@ pub async fn permission(
     let session = session_id(&id)?;
     let gone = || ApiError::new(StatusCode::CONFLICT, "conflict", "this permission is gone or already answered");
     let request_id: PermissionId = request_id.parse().map_err(|_| gone())?;
-    app.engine.answer(session, request_id, answer.option_id).await?;
+    app.engine.answer(session, request_id, answer.option_id, answer.content).await?;
     Ok(StatusCode::ACCEPTED)
 }

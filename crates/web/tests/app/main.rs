@@ -7,6 +7,7 @@ mod agent_faults;
 mod agents;
 mod artifacts;
 mod cancel;
+mod client_requests;
 mod confirm;
 mod health;
 mod messages;

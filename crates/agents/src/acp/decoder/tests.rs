@@ -204,13 +204,13 @@ fn a_turn_ends_once_and_by_its_id_alone() {
 #[test]
 fn a_request_that_nobody_implements_is_refused_once() {
     let lines = [
-        r#"{"id":0,"method":"fs/read_text_file","params":{}}"#,
+        r#"{"id":0,"method":"_vendor/unheard_of","params":{}}"#,
         r#"{"id":"e","method":"elicitation/create"}"#,
         r#"{"id":1,"method":"session/request_permission","params":{}}"#,
     ];
     let out = feed(&mut Decoder::default(), &lines);
     let refused: Vec<_> = out.refusals.iter().map(|refusal| (refusal.id.to_string(), refusal.code)).collect();
-    assert_eq!(refused, [("0".into(), -32601), ("\"e\"".into(), -32601), ("1".into(), -32602)]);
+    assert_eq!(refused, [("0".into(), -32601), ("\"e\"".into(), -32602), ("1".into(), -32602)]);
     assert!(out.signals.is_empty());
 }
 

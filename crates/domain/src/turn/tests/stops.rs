@@ -16,6 +16,7 @@ fn ask() -> PermissionAsk {
         locations: Vec::new(),
         options: Vec::new(),
         agent_call: None,
+        form: None,
         input: None,
     }
 }

@@ -221,6 +221,7 @@ impl World {
             locations: Vec::new(),
             options: Vec::new(),
             agent_call: None,
+            form: None,
             input: None,
         };
         self.feed(Input::Permission { call_id, request_id, ask });

@@ -20,9 +20,12 @@
 //! | `grandchild_pipe` | the same, and that process holds our stdout and stderr open |
 //! | `slow N` · `flood N` | N chunks, 20 ms apart · as fast as can be |
 //! | `ask` · `ask3` | one permission request · three at once; the answers are streamed as JSON |
+//! | `calls JSON` | requests to its client, see `calls`; the answers are streamed as JSON |
 //! | `error_code C` | the prompt is answered with that JSON-RPC error |
 //! | `unknown_stop` · `null_result` | a stop reason nobody knows · a result that is null |
 //! | `echo_env NAME` · `pid` · `sessions` · `prompts` | streams that, the last two as JSON lists |
+
+mod calls;
 
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -95,6 +98,7 @@ impl Turn {
             "flood" => self.flood(number(1000)),
             "ask" => self.ask(1),
             "ask3" => self.ask(3),
+            "calls" => calls::play(self, rest),
             "error_code" => self.error_code(rest.parse().unwrap_or(-32603)),
             "unknown_stop" => self.only_respond(&json!({ "stopReason": "banana" })),
             "null_result" => self.only_respond(&Value::Null),

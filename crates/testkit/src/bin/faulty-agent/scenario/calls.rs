@@ -1,0 +1,34 @@
+//! What the agent asks of its client, one request after the other: `calls [["method", {params}], …]`.
+//!
+//! The session id is added where it is missing, and `$terminal` stands for the terminal that was made last. Every answer is
+//! streamed as one line of JSON: the result, or the error.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{Play, TICK, Turn};
+
+pub fn play(turn: &Turn, list: &str) -> Play {
+    let calls: Vec<(String, Value)> = serde_json::from_str(list).expect("a list of methods and parameters");
+    let mut terminal = String::new();
+    for (method, params) in calls {
+        let mut params: Value = serde_json::from_str(&params.to_string().replace("$terminal", &terminal)).expect("still JSON");
+        if params.get("sessionId").is_none() {
+            params["sessionId"] = json!(turn.session);
+        }
+        let waiting = turn.agent.wire.request(&method, &params);
+        let answer = loop {
+            match waiting.recv_timeout(TICK) {
+                Ok(answer) => break answer,
+                Err(_) => turn.pause(Duration::ZERO)?,
+            }
+        };
+        if let Some(made) = answer["result"]["terminalId"].as_str() {
+            terminal = made.to_owned();
+        }
+        let outcome = answer.get("result").unwrap_or(&answer["error"]);
+        turn.chunk(&format!("{outcome}\n"));
+    }
+    Ok(())
+}

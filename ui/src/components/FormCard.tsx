@@ -1,0 +1,156 @@
+import { createMemo, createSignal, createUniqueId, For, Match, Show, Switch } from "solid-js";
+import { sentence } from "../api/client";
+import type { FormContent, PermissionRequest } from "../api/types";
+import { type FormField, readContent, readForm } from "./form";
+import { Icon } from "./Icon";
+
+interface FormCardProps {
+  request: PermissionRequest;
+  onAnswer(optionId: string, content?: FormContent): Promise<void>;
+}
+
+/** What an agent wants to know, to be filled in. */
+export function FormCard(props: FormCardProps) {
+  const [busy, setBusy] = createSignal(false);
+  const [error, setError] = createSignal<string | null>(null);
+  const fields = createMemo(() => readForm(props.request.form));
+  const answer = async (optionId: string, content?: FormContent) => {
+    setBusy(true);
+    setError(null);
+    try {
+      await props.onAnswer(optionId, content);
+    } catch (reason) {
+      setError(sentence(reason));
+      setBusy(false);
+    }
+  };
+  return (
+    <article
+      class="card approval"
+      tabindex="-1"
+      aria-label={`${props.request.session_name} asks: ${props.request.title}`}
+    >
+      <h2>
+        <Icon name="shield" />
+        <span>{props.request.title}</span>
+      </h2>
+      <p class="card-meta">🤖 {props.request.session_name} asks you</p>
+      <form
+        class="agent-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void answer("accept", readContent(fields(), event.currentTarget));
+        }}
+      >
+        <div class="card-detail">
+          <For each={fields()}>{(field) => <Field field={field} />}</For>
+        </div>
+        <Show when={error()}>
+          {(message) => (
+            <p class="inline-error" role="alert">
+              {message()}
+            </p>
+          )}
+        </Show>
+        <div class="card-actions">
+          <button type="submit" class="button primary" disabled={busy()}>
+            Send
+          </button>
+          <button type="button" class="button danger" disabled={busy()} onClick={() => answer("decline")}>
+            Decline
+          </button>
+          <button type="button" class="button" disabled={busy()} onClick={() => answer("cancel")}>
+            Cancel
+          </button>
+        </div>
+      </form>
+    </article>
+  );
+}
+
+function Field(props: { field: FormField }) {
+  const id = createUniqueId();
+  const hint = () => (props.field.description === "" ? undefined : `${id}-hint`);
+  return (
+    <div class="form-field">
+      <Show
+        when={props.field.kind !== "choices"}
+        fallback={
+          <fieldset aria-describedby={hint()}>
+            <legend>{props.field.label}</legend>
+            <For each={props.field.choices}>
+              {(choice) => (
+                <label class="form-switch">
+                  <input
+                    type="checkbox"
+                    name={props.field.name}
+                    value={choice.value}
+                    checked={Array.isArray(props.field.initial) && props.field.initial.includes(choice.value)}
+                  />
+                  <span>{choice.label}</span>
+                </label>
+              )}
+            </For>
+          </fieldset>
+        }
+      >
+        <label for={id}>
+          {props.field.label}
+          <Show when={props.field.required}>
+            <span aria-hidden="true"> *</span>
+          </Show>
+        </label>
+        <Input field={props.field} id={id} hint={hint()} />
+      </Show>
+      <Show when={props.field.description}>{(text) => <p id={`${id}-hint`}>{text()}</p>}</Show>
+    </div>
+  );
+}
+
+function Input(props: { field: FormField; id: string; hint: string | undefined }) {
+  const field = () => props.field;
+  return (
+    <Switch
+      fallback={
+        <input
+          id={props.id}
+          name={field().name}
+          type={field().input}
+          value={field().initial === undefined ? "" : String(field().initial)}
+          required={field().required}
+          min={field().kind === "number" ? field().min : undefined}
+          max={field().kind === "number" ? field().max : undefined}
+          step={field().kind === "number" ? field().step : undefined}
+          minLength={field().kind === "text" ? field().min : undefined}
+          maxLength={field().kind === "text" ? field().max : undefined}
+          aria-describedby={props.hint}
+          autocomplete="off"
+        />
+      }
+    >
+      <Match when={field().kind === "switch"}>
+        <input
+          id={props.id}
+          name={field().name}
+          type="checkbox"
+          checked={field().initial === true}
+          aria-describedby={props.hint}
+        />
+      </Match>
+      <Match when={field().kind === "choice"}>
+        <select id={props.id} name={field().name} required={field().required} aria-describedby={props.hint}>
+          <Show when={!field().required || field().initial === undefined}>
+            <option value="">…</option>
+          </Show>
+          <For each={field().choices}>
+            {(choice) => (
+              <option value={choice.value} selected={choice.value === field().initial}>
+                {choice.label}
+              </option>
+            )}
+          </For>
+        </select>
+      </Match>
+    </Switch>
+  );
+}
