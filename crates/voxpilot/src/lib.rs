@@ -3,6 +3,7 @@
 pub mod config;
 pub mod doctor;
 pub mod logging;
+pub mod memory;
 pub mod serve;
 pub mod stop;
 pub mod token;

@@ -16,7 +16,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{AgentSection, Config, Durability, Sources};
-use crate::{logging, stop, token};
+use crate::{logging, memory, stop, token};
 
 /// How long open requests may take once the server stops.
 const DRAIN: Duration = Duration::from_secs(5);
@@ -30,6 +30,7 @@ const COMPACT_EVERY: Duration = Duration::from_secs(3600);
 const INTERRUPTED: u8 = 130;
 
 pub fn run(config: &Config, sources: &Sources) -> Result<ExitCode> {
+    memory::give_back_what_is_freed();
     logging::init(&config.log, config.log_format)?;
     config.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("starting the runtime")?;
