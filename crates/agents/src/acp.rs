@@ -6,6 +6,7 @@
 
 pub mod alias;
 pub mod client_request;
+pub mod content;
 pub mod decoder;
 pub mod id;
 pub mod request;

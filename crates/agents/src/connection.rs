@@ -16,6 +16,7 @@ use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use crate::acp::client_request::Answer;
+use crate::acp::content::{self, Attached};
 use crate::acp::decoder::Decoder;
 use crate::acp::request::{self, OptionValue};
 use crate::acp::response::{self, Capabilities, Listed, Opened};
@@ -233,9 +234,17 @@ impl Connection {
     }
 
     /// Returns once the prompt is in the journal. Its end comes as [`crate::Signal::TurnEnd`] with the same `call_id`;
-    /// the same `write_id` again is not sent again.
-    pub async fn prompt(&self, write_id: Uuid, call_id: &str, agent_session: &str, text: &str) -> Result<(), RpcError> {
-        self.peer().prompt(write_id, call_id, agent_session, text).await
+    /// the same `write_id` again is not sent again. What the agent cannot take is refused before anything is sent.
+    pub async fn prompt(
+        &self,
+        write_id: Uuid,
+        call_id: &str,
+        agent_session: &str,
+        text: &str,
+        attached: &[Attached],
+    ) -> Result<(), RpcError> {
+        let along = content::blocks(attached, self.capabilities())?;
+        self.peer().prompt(write_id, call_id, agent_session, text, along).await
     }
 
     /// The turn then ends as cancelled; open permissions are still owed an answer.

@@ -12,6 +12,7 @@ pub mod runners;
 pub mod signal;
 
 pub use acp::client_request::{Answer, ClientRequest, CreateTerminal};
+pub use acp::content::Attached;
 pub use acp::diff::unified as unified_diff;
 pub use acp::response::{Capabilities, Listed, Opened};
 pub use connection::{ConnectError, Connection, Deadlines, Known, Launch};

@@ -131,6 +131,9 @@ pub enum RpcError {
     Timeout { method: String, seconds: u64 },
     #[error("the answer to {method} cannot be read")]
     Malformed { method: String },
+    /// The agent has said that it does not take this; nothing was sent.
+    #[error("{0}")]
+    Unsupported(String),
     #[error("{method} is already under way")]
     Busy { method: String },
 }

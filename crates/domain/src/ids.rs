@@ -48,6 +48,10 @@ uuid_id!(
     /// A permission that an agent asked for.
     PermissionId
 );
+uuid_id!(
+    /// Something that was sent along with a message.
+    AttachmentId
+);
 
 impl TurnId {
     /// The id of the `step`th assistant message of this turn: derived, so that a repeated step names the same message.

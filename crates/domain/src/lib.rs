@@ -3,6 +3,7 @@
 //! Nothing here does I/O, reads a clock or makes a random id. Every other crate may depend on this one; it depends on none.
 
 pub mod agent;
+pub mod attachment;
 pub mod event;
 pub mod form;
 pub mod ids;

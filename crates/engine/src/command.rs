@@ -7,10 +7,12 @@ use serde_json::Value;
 use store::StoreError;
 use tokio::sync::oneshot;
 
+use crate::attachments::NewAttachment;
+
 pub(crate) type Reply<T> = oneshot::Sender<Result<T, Refusal>>;
 
 pub(crate) enum Command {
-    Post { content: String, client_id: Option<String>, reply: Reply<Posted> },
+    Post { content: String, client_id: Option<String>, attachments: Vec<NewAttachment>, reply: Reply<Posted> },
     Edit { message_id: MessageId, content: String, reply: Reply<()> },
     Withdraw { message_id: MessageId, reply: Reply<()> },
     Cancel { call_id: Option<String>, reply: Reply<()> },
@@ -41,6 +43,8 @@ pub struct AgentSessionView {
     pub options: Option<Value>,
     pub usage: Option<Value>,
     pub title: Option<String>,
+    /// The slash commands that it offers.
+    pub commands: Option<Value>,
     /// new, resumed, loaded or lost: how it came to be in the running process.
     pub restored: Option<String>,
 }
@@ -56,6 +60,8 @@ pub enum Refusal {
     Invalid(String),
     #[error("{0}")]
     Unavailable(String),
+    #[error("{0}")]
+    TooLarge(String),
     #[error("the database refused")]
     Store(#[from] StoreError),
 }

@@ -19,10 +19,12 @@ use tokio::sync::mpsc;
 use uuid::Uuid;
 
 use crate::actor::{Actor, TaskEnd};
+use crate::attachments;
 use crate::command::{AgentSessionView, Refusal};
 use crate::history;
 use crate::host::{Job, Named, NamedState, Slot};
 use crate::open::{How, LOST, NEW, Open, open, reopen};
+use crate::settings::RELAY;
 
 pub(crate) const SIGNALS: usize = 32;
 const LOST_TEXT: &str = "The previous Copilot session could not be restored. A new session has been started. \
@@ -199,6 +201,8 @@ impl Actor {
         let write_id = job.turn_id.prompt_write(&job.call_id);
         let dir = self.host.runner().map(|runner| self.shared.settings.runners_dir().join(runner.to_string()));
         self.host.sending.insert(job.call_id.clone());
+        // Where a person talks straight to the agent, what they sent along is for it.
+        let straight = (self.row.model == RELAY).then(|| PathBuf::from(&self.row.work_dir));
         connection.set_busy(true);
         self.tasks.spawn(async move {
             connection.tell_busy().await;
@@ -206,7 +210,10 @@ impl Actor {
                 Some(row) => with_preface(&store, id, &row, &job.prompt).await,
                 None => job.prompt.clone(),
             };
-            let outcome = connection.prompt(write_id, &job.call_id, &agent_session, &text).await;
+            let outcome = match attachments::for_agent(&store, id, &job, straight).await {
+                Ok(attached) => connection.prompt(write_id, &job.call_id, &agent_session, &text, &attached).await,
+                Err(error) => Err(error),
+            };
             let unsent = match (&outcome, dir) {
                 (Err(RpcError::Gone(_)), Some(dir)) => {
                     let written = tokio::task::spawn_blocking(move || agents::written(&dir)).await.ok().flatten();
@@ -264,6 +271,8 @@ impl Actor {
                 let untold = how == How::New && known.as_ref().is_some_and(|row| row.restored.as_deref() == Some(LOST));
                 let restored = if untold { LOST } else { how.as_str() };
                 let old = known.filter(|row| row.agent == agent && how != How::New && !matches!(how, How::Lost { .. }));
+                // An agent tells its commands as soon as it has the session, often before its answer is taken up here.
+                let commands = self.host.told.get(&opened.agent_session).and_then(|told| told.commands.clone());
                 let row = AgentSessionRow {
                     id: old.as_ref().map_or_else(Uuid::now_v7, |row| row.id),
                     name: name.to_owned(),
@@ -271,10 +280,11 @@ impl Actor {
                     agent,
                     cwd,
                     created_at: old.as_ref().map_or_else(Timestamp::now, |row| row.created_at),
-                    prompted_at: old.and_then(|row| row.prompted_at),
+                    prompted_at: old.as_ref().and_then(|row| row.prompted_at),
                     mode: opened.modes.as_ref().and_then(|modes| modes.get("currentModeId")?.as_str().map(str::to_owned)),
                     options: opened.options,
                     usage: None,
+                    commands: commands.or_else(|| old.as_ref().and_then(|row| row.commands.clone())),
                     restored: Some(restored.to_owned()),
                     runner_id,
                 };
@@ -352,6 +362,7 @@ impl Actor {
             options: told.options.or_else(|| row.options.clone()),
             usage: told.usage.or_else(|| row.usage.clone()),
             title: told.title,
+            commands: told.commands.or_else(|| row.commands.clone()),
             restored: row.restored.clone(),
         })
     }

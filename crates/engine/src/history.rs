@@ -5,6 +5,8 @@ use store::AgentSessionRow;
 
 use crate::open::LOST;
 
+use crate::attachments::{self, Contents};
+
 /// About how much text of the conversation goes to the model. Older turns are left out whole, so that a tool call never stands
 /// without its result.
 const BUDGET: usize = 400 * 1024;
@@ -12,14 +14,14 @@ const RECAP_PARTS: usize = 5;
 const RECAP_PART: usize = 1500;
 
 /// Turns stored messages, oldest first, into the model's history.
-pub(crate) fn for_model(messages: &[Message], relay: bool) -> Vec<model::Message> {
+pub(crate) fn for_model(messages: &[Message], contents: &Contents, relay: bool) -> Vec<model::Message> {
     let kept = within_budget(messages);
     let mut history: Vec<model::Message> = Vec::with_capacity(kept.len() + 1);
     if kept.len() < messages.len() {
         history.push(model::Message::User("(earlier parts of this conversation are left out)".to_owned()));
     }
     for message in kept {
-        history.push(convert(message, relay));
+        history.push(convert(message, contents, relay));
         history.extend(lost_results(message, kept));
     }
     history
@@ -108,9 +110,11 @@ fn within_budget(messages: &[Message]) -> &[Message] {
     if start == messages.len() { messages } else { &messages[start..] }
 }
 
-fn convert(message: &Message, relay: bool) -> model::Message {
+fn convert(message: &Message, contents: &Contents, relay: bool) -> model::Message {
     match message.role {
-        Role::User => model::Message::User(message.content.clone()),
+        // The agent gets what was sent along itself.
+        Role::User if relay => model::Message::User(message.content.clone()),
+        Role::User => attachments::for_model(message, contents),
         Role::Assistant => model::Message::Assistant {
             text: message.content.clone(),
             tool_calls: message
@@ -152,7 +156,7 @@ mod tests {
             message(Role::Tool, 5),
             message(Role::User, 30),
         ];
-        let history = for_model(&messages, false);
+        let history = for_model(&messages, &Contents::new(), false);
         assert_eq!(history.len(), 5);
         assert_eq!(history[1], model::Message::User("x".repeat(20)));
     }
@@ -164,7 +168,7 @@ mod tests {
         asking.tool_calls = vec![call("kept"), call("lost")];
         let mut result = message(Role::Tool, 1);
         result.tool_call_id = Some("kept".to_owned());
-        let history = for_model(&[message(Role::User, 1), asking, result, message(Role::User, 1)], false);
+        let history = for_model(&[message(Role::User, 1), asking, result, message(Role::User, 1)], &Contents::new(), false);
         let results: Vec<_> = history.iter().filter(|message| matches!(message, model::Message::Tool { .. })).collect();
         assert_eq!(results.len(), 2);
         assert!(matches!(results[0], model::Message::Tool { call_id, .. } if call_id == "lost"));
@@ -173,7 +177,7 @@ mod tests {
     #[test]
     fn one_huge_turn_is_kept() {
         let messages = [message(Role::User, BUDGET * 2)];
-        assert_eq!(for_model(&messages, false).len(), 1);
+        assert_eq!(for_model(&messages, &Contents::new(), false).len(), 1);
     }
 
     fn result(name: &str, stop_reason: &str, at: &str) -> Message {
@@ -196,6 +200,7 @@ mod tests {
             mode: None,
             options: None,
             usage: None,
+            commands: None,
             restored: Some(how.to_owned()),
             runner_id: None,
         }

@@ -92,6 +92,7 @@ pub(crate) struct Told {
     pub options: Option<Value>,
     pub usage: Option<Value>,
     pub title: Option<String>,
+    pub commands: Option<Value>,
 }
 
 /// A delegated prompt on its way to the agent.

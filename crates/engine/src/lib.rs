@@ -3,6 +3,7 @@
 //! It owns the sessions' tasks and, through `agents`, the runners. It must not know HTTP, HTML or SQL.
 
 mod actor;
+mod attachments;
 mod command;
 mod delegate;
 mod history;
@@ -30,6 +31,7 @@ use uuid::Uuid;
 
 use command::Command;
 
+pub use attachments::{ATTACHMENT_MAX, MESSAGE_MAX, NewAttachment};
 pub use command::{AgentSessionView, Posted, Refusal};
 pub use login::Login;
 pub use settings::Settings;
@@ -130,11 +132,18 @@ impl Engine {
         Ok(())
     }
 
-    pub async fn post(&self, id: SessionId, content: String, client_id: Option<String>) -> Result<Posted, Refusal> {
+    pub async fn post(
+        &self,
+        id: SessionId,
+        content: String,
+        client_id: Option<String>,
+        attachments: Vec<NewAttachment>,
+    ) -> Result<Posted, Refusal> {
         if content.trim().is_empty() {
-            return Err(Refusal::Invalid("the message is empty".to_owned()));
+            return Err(Refusal::Invalid("the message is empty: say in words what it is about".to_owned()));
         }
-        self.ask(id, |reply| Command::Post { content, client_id, reply }).await
+        attachments::check(&attachments)?;
+        self.ask(id, |reply| Command::Post { content, client_id, attachments, reply }).await
     }
 
     pub async fn edit_queued(&self, id: SessionId, message_id: MessageId, content: String) -> Result<(), Refusal> {
@@ -169,6 +178,12 @@ impl Engine {
 
     pub async fn agent_sessions(&self, id: SessionId) -> Result<Vec<AgentSessionView>, Refusal> {
         self.ask(id, |reply| Command::Agents { reply }).await
+    }
+
+    /// Paths of the session's work directory that fit the query, the best first.
+    pub async fn search_files(&self, id: SessionId, query: &str, limit: usize) -> Result<Vec<String>, Refusal> {
+        let work_dir = self.row(id).await?.work_dir;
+        Ok(tools::search(work_dir.as_ref(), query, limit).await)
     }
 
     /// Says that somebody looks at the session, for as long as the value lives.

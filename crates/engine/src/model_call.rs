@@ -7,6 +7,7 @@ use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
 use crate::actor::Actor;
+use crate::attachments::{self, Contents};
 use crate::settings::RELAY;
 use crate::{Refusal, history, instructions};
 
@@ -141,6 +142,16 @@ fn retrying(after_ms: u64, reason: &str) -> Notice {
     }
 }
 
+/// A message that begins with `@file` is about that file; without the space it would be for an agent session of that name.
+fn keep_mention(messages: &mut [model::Message], work_dir: &std::path::Path) {
+    if let Some(model::Message::User(text)) = messages.last_mut()
+        && let Some(name) = text.strip_prefix('@').and_then(|rest| rest.split(char::is_whitespace).next())
+        && tools::find(work_dir, name).is_ok_and(|named| !named.is_dir)
+    {
+        text.insert(0, ' ');
+    }
+}
+
 async fn request(shared: &crate::Shared, row: &store::SessionRow) -> Result<Request, Refusal> {
     let relay = row.model == RELAY;
     let stored = shared.store.history(row.id).await?;
@@ -149,7 +160,11 @@ async fn request(shared: &crate::Shared, row: &store::SessionRow) -> Result<Requ
         let title = shared.settings.agent(&row.agent).map_or("the agent", |agent| agent.title.as_str());
         messages.push(model::Message::System(instructions::system_prompt(row.work_dir.as_ref(), title).await));
     }
-    messages.extend(history::for_model(&stored, relay));
+    let contents = if relay { Contents::new() } else { attachments::contents(&shared.store, row.id, &stored).await? };
+    messages.extend(history::for_model(&stored, &contents, relay));
+    if relay {
+        keep_mention(&mut messages, row.work_dir.as_ref());
+    }
     let tools = tools::definitions()
         .into_iter()
         .map(|tool| ToolSpec { name: tool.name.to_owned(), description: tool.description.to_owned(), parameters: tool.parameters })

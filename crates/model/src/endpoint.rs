@@ -223,6 +223,6 @@ fn tool_calls(request: &Request, calls: Vec<genai::chat::ToolCall>) -> Vec<ToolC
 fn call_ids(message: &Message) -> Vec<String> {
     match message {
         Message::Assistant { tool_calls, .. } => tool_calls.iter().map(|call| call.id.clone()).collect(),
-        Message::System(_) | Message::User(_) | Message::Tool { .. } => Vec::new(),
+        Message::System(_) | Message::User(_) | Message::UserWithImages { .. } | Message::Tool { .. } => Vec::new(),
     }
 }

@@ -11,7 +11,7 @@ mod relay;
 mod settings;
 
 pub use fault::Fault;
-pub use message::{Completion, Event, Message, Request, ToolCall, ToolSpec, Usage};
+pub use message::{Completion, Event, Image, Message, Request, ToolCall, ToolSpec, Usage};
 pub use relay::relay_answer;
 pub use settings::{Provider, Secret, Settings, SettingsError, UnknownProvider};
 

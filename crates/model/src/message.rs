@@ -1,6 +1,9 @@
 //! The neutral form of a conversation: what goes to a model and what comes back.
 //! Free of any provider's wire format.
 
+use std::fmt;
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -9,8 +12,33 @@ use serde_json::Value;
 pub enum Message {
     System(String),
     User(String),
-    Assistant { text: String, tool_calls: Vec<ToolCall> },
-    Tool { call_id: String, content: String },
+    /// A person's words with images; only ever with at least one.
+    UserWithImages {
+        text: String,
+        images: Vec<Image>,
+    },
+    Assistant {
+        text: String,
+        tool_calls: Vec<ToolCall>,
+    },
+    Tool {
+        call_id: String,
+        content: String,
+    },
+}
+
+#[derive(Clone, PartialEq, Eq)]
+pub struct Image {
+    pub name: String,
+    pub mime_type: String,
+    pub data: Arc<[u8]>,
+}
+
+/// The bytes say nothing to a reader of a log.
+impl fmt::Debug for Image {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Image({}, {}, {} bytes)", self.name, self.mime_type, self.data.len())
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use domain::event::{Message, QueueItem};
-use domain::ids::{ArtifactId, MessageId, SessionId, TurnId};
+use domain::ids::{ArtifactId, AttachmentId, MessageId, SessionId, TurnId};
 use jiff::Timestamp;
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::SqlitePoolOptions;
@@ -35,7 +35,7 @@ pub use frame::Frame;
 use open::Opened;
 pub use open::in_use;
 pub use row::{
-    AgentSessionRow, ArtifactRow, Committed, NewSession, Page, PermissionRow, QueueRow, RequestRow, Row, RunnerRow, RunningTurn,
+    AgentSessionRow, ArtifactRow, AttachmentRow, Committed, NewSession, Page, PermissionRow, RequestRow, Row, RunnerRow, RunningTurn,
     SessionCursor, SessionRow, Snapshot, TurnRow, Write,
 };
 use tail::Tails;
@@ -220,11 +220,6 @@ impl Store {
     }
 
     pub async fn queue(&self, id: SessionId) -> Result<Vec<QueueItem>> {
-        Ok(self.queue_rows(id).await?.into_iter().map(|row| row.item).collect())
-    }
-
-    /// The queue with what is needed to start its messages.
-    pub async fn queue_rows(&self, id: SessionId) -> Result<Vec<QueueRow>> {
         Ok(read::work::queue(&mut *self.reader().await?, id).await?)
     }
 
@@ -255,6 +250,15 @@ impl Store {
 
     pub async fn agent_sessions(&self, id: SessionId) -> Result<Vec<AgentSessionRow>> {
         Ok(read::work::agent_sessions(&mut *self.reader().await?, id).await?)
+    }
+
+    pub async fn attachment(&self, session: SessionId, id: AttachmentId) -> Result<Option<AttachmentRow>> {
+        Ok(read::attachment::one(&mut *self.reader().await?, session, id).await?)
+    }
+
+    /// What was sent along with the message that began the turn, in the order given.
+    pub async fn turn_attachments(&self, session: SessionId, turn: TurnId) -> Result<Vec<AttachmentRow>> {
+        Ok(read::attachment::of_turn(&mut *self.reader().await?, session, turn).await?)
     }
 
     pub async fn artifact(&self, id: ArtifactId) -> Result<Option<ArtifactRow>> {

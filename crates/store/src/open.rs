@@ -11,7 +11,11 @@ use sqlx::{AssertSqlSafe, ConnectOptions, Connection, SqliteConnection};
 use crate::error::OpenError;
 
 /// Forward only: the n-th one takes a database from schema version n-1 to n.
-pub(crate) const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_log.sql"), include_str!("../migrations/0005_requests.sql")];
+pub(crate) const MIGRATIONS: &[&str] = &[
+    include_str!("../migrations/0001_log.sql"),
+    include_str!("../migrations/0004_attachments.sql"),
+    include_str!("../migrations/0005_requests.sql"),
+];
 
 /// Marks the file as ours ("VoxP"), so that no other program's database is ever migrated.
 const APPLICATION_ID: i64 = 0x566f_7850;

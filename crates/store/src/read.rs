@@ -1,5 +1,6 @@
 //! The reading side: queries over one connection, so that several of them can share one snapshot of the database.
 
+pub(crate) mod attachment;
 pub(crate) mod log;
 pub(crate) mod message;
 pub(crate) mod session;
@@ -33,6 +34,6 @@ pub(crate) async fn snapshot(conn: &mut SqliteConnection, id: SessionId, message
         turn_events: turn_events.iter().filter_map(|frame| frame.event()).collect(),
         permissions: work::permissions(conn, id).await?.into_iter().map(|row| row.request).collect(),
         confirms: work::confirms(conn, id).await?,
-        queue: work::queue(conn, id).await?.into_iter().map(|row| row.item).collect(),
+        queue: work::queue(conn, id).await?,
     }))
 }

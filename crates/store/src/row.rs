@@ -1,5 +1,8 @@
 //! The rows beside the log: what is written with events, and what is read back.
 
+use std::sync::Arc;
+
+use domain::attachment::Attachment;
 use domain::event::{Event, Message, Notice, PermissionRequest, QueueItem, ReviewArtifact, SessionChange, ToolCall, Turn, TurnState};
 use domain::ids::{ArtifactId, MessageId, PermissionId, SessionId, TurnId};
 use domain::policy::Policy;
@@ -27,7 +30,7 @@ pub enum Row {
     Message(Message),
     /// Inserts or replaces. `started_seq` is the store's to set, at the first write: the given value is ignored.
     Turn(TurnRow),
-    Enqueue(QueueRow),
+    Enqueue(QueueItem),
     /// Fails with [`crate::StoreError::Gone`] where the message no longer waits.
     EditQueued {
         message_id: MessageId,
@@ -35,6 +38,12 @@ pub enum Row {
     },
     /// The message started or was withdrawn. Removing it twice changes nothing.
     Dequeue {
+        message_id: MessageId,
+    },
+    /// Kept until the session is deleted, or until `RemoveAttachments` of its message.
+    Attachment(AttachmentRow),
+    /// The message was withdrawn.
+    RemoveAttachments {
         message_id: MessageId,
     },
     /// Inserts or replaces by name; the row's id stays that of the first write.
@@ -142,10 +151,12 @@ pub struct TurnRow {
     pub evidence: Option<Value>,
 }
 
+/// What was sent along with a message: how it is shown, and its bytes. A path has none.
 #[derive(Clone, PartialEq, Debug)]
-pub struct QueueRow {
-    pub item: QueueItem,
-    pub attachments: Value,
+pub struct AttachmentRow {
+    pub message_id: MessageId,
+    pub about: Attachment,
+    pub data: Arc<[u8]>,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -161,6 +172,8 @@ pub struct AgentSessionRow {
     pub mode: Option<String>,
     pub options: Option<Value>,
     pub usage: Option<Value>,
+    /// The slash commands that it offers.
+    pub commands: Option<Value>,
     /// How it was last brought back.
     pub restored: Option<String>,
     /// The runner in whose process it was last opened.

@@ -14,6 +14,7 @@ mod glob;
 mod grep;
 mod list;
 mod open;
+mod paths;
 mod read;
 mod walk;
 mod work_dir;
@@ -26,6 +27,7 @@ use serde::{Deserialize, Serialize};
 pub use changes::changed_since;
 pub use definitions::{Definition, Kind, definitions, kind};
 pub use files::{FileError, current_text, directory, read_text, write_text};
+pub use paths::{Named, find, mentioned, search};
 
 use deadline::Deadline;
 use work_dir::WorkDir;

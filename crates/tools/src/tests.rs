@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
+mod naming;
 mod paths;
 mod reading;
 mod searching;

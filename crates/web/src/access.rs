@@ -118,7 +118,6 @@ fn forbidden(message: &str) -> Response {
 
 pub async fn secure_headers(mut response: Response) -> Response {
     let fixed = [
-        (header::CONTENT_SECURITY_POLICY, CSP),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "same-origin"),
         (header::X_FRAME_OPTIONS, "DENY"),
@@ -129,6 +128,8 @@ pub async fn secure_headers(mut response: Response) -> Response {
     for (name, value) in fixed {
         headers.insert(name, HeaderValue::from_static(value));
     }
+    // What people have uploaded is served with a stricter one, and may be kept by the browser.
+    headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(CSP));
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     response
 }

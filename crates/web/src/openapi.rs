@@ -1,15 +1,16 @@
 //! The description of the API, made from the handlers themselves.
 
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
 use axum::response::IntoResponse;
 use axum::routing::get;
 use domain::event::Event;
 use utoipa::OpenApi;
-use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};
 use utoipa_axum::routes;
 
 use crate::App;
-use crate::routes::{agents, artifacts, health, login, messages, queue, sessions, stream, turn};
+use crate::routes::{agents, artifacts, attachments, files, health, login, messages, queue, sessions, stream, turn};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -25,8 +26,10 @@ pub fn router() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(sessions::list, sessions::create))
         .routes(routes!(sessions::read, sessions::change, sessions::delete))
         .routes(routes!(stream::stream))
-        .routes(routes!(messages::list, messages::post))
+        .routes(routes!(messages::list, messages::post).layer(DefaultBodyLimit::max(messages::BODY_MAX)))
         .routes(routes!(messages::read))
+        .routes(routes!(attachments::read))
+        .routes(routes!(files::search))
         .routes(routes!(queue::list))
         .routes(routes!(queue::edit, queue::withdraw))
         .routes(routes!(turn::cancel))

@@ -2,6 +2,8 @@
 
 pub mod agents;
 pub mod artifacts;
+pub mod attachments;
+pub mod files;
 pub mod health;
 pub mod login;
 pub mod messages;

@@ -120,6 +120,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sessions/{id}/attachments/{attachment_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The bytes of an attachment: an image to be shown, anything else to be saved. */
+        get: operations["attachments_read"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sessions/{id}/cancel": {
         parameters: {
             query?: never;
@@ -146,6 +163,22 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["confirm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["files_search"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -278,6 +311,8 @@ export interface components {
             options?: Record<string, never> | null;
             usage?: Record<string, never> | null;
             title?: string | null;
+            /** @description The slash commands that it offers. */
+            commands?: components["schemas"]["Command"][] | null;
             /** @description new, resumed, loaded or lost: how it came to be in the running process. */
             restored?: string | null;
         };
@@ -340,6 +375,25 @@ export interface components {
             total_deletions: number;
             files: components["schemas"]["ArtifactFile"][];
         };
+        Attachment: {
+            id: components["schemas"]["AttachmentId"];
+            kind: components["schemas"]["AttachmentKind"];
+            /** @description The file's name; of a path in the work directory, that path. */
+            name: string;
+            mime_type: string;
+            /**
+             * Format: int64
+             * @description In bytes; of a path, when the message was sent.
+             */
+            size: number;
+        };
+        /**
+         * Format: uuid
+         * @description Something that was sent along with a message.
+         */
+        AttachmentId: string;
+        /** @enum {string} */
+        AttachmentKind: "image" | "file" | "path";
         Cancel: {
             /** @description Stop only this call. */
             tool_call_id?: string | null;
@@ -495,6 +549,10 @@ export interface components {
             /** @enum {string} */
             event: "keepalive";
         };
+        Files: {
+            /** @description Relative to the work directory, the best first; directories end in a slash. */
+            paths: string[];
+        };
         Health: {
             status: string;
             version: string;
@@ -516,6 +574,8 @@ export interface components {
             created_at: string;
             turn_id?: components["schemas"]["TurnId"] | null;
             client_id?: string | null;
+            /** @description Of a person's message: what was sent along. */
+            attachments?: components["schemas"]["Attachment"][];
             tool_calls?: components["schemas"]["ToolCall"][];
             tool_call_id?: string | null;
             /** @description Of a tool's message: the full output, for people. */
@@ -535,12 +595,31 @@ export interface components {
             /** @description There are older ones. */
             more: boolean;
         };
+        NewAttachment: {
+            name: string;
+            mime_type: string;
+            /** @description In base64. */
+            data: string;
+            /** @enum {string} */
+            kind: "image";
+        } | {
+            name: string;
+            mime_type?: string | null;
+            text?: string | null;
+            data?: string | null;
+            /** @enum {string} */
+            kind: "file";
+        } | {
+            path: string;
+            /** @enum {string} */
+            kind: "path";
+        };
         NewMessage: {
             content: string;
             /** @description Made by the client: the same one again gives the same answer and sends nothing twice. */
             client_id?: string | null;
-            /** @description Not supported yet: anything but an empty list is refused. */
-            attachments?: Record<string, never>[];
+            /** @description Sent along; what is too much is refused by name. */
+            attachments?: components["schemas"]["NewAttachment"][];
         };
         NewSession: {
             title?: string | null;
@@ -626,6 +705,7 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             client_id?: string | null;
+            attachments?: components["schemas"]["Attachment"][];
         };
         ReviewArtifact: {
             artifact_id: components["schemas"]["ArtifactId"];
@@ -1110,6 +1190,36 @@ export interface operations {
             };
         };
     };
+    attachments_read: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["SessionId"];
+                attachment_id: components["schemas"]["AttachmentId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": unknown;
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     cancel: {
         parameters: {
             query?: never;
@@ -1188,6 +1298,46 @@ export interface operations {
             };
         };
     };
+    files_search: {
+        parameters: {
+            query?: {
+                /** @description A part of the path. */
+                query?: string;
+            };
+            header?: never;
+            path: {
+                id: components["schemas"]["SessionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Files"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     messages_list: {
         parameters: {
             query?: {
@@ -1244,6 +1394,14 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };

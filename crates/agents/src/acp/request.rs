@@ -43,14 +43,16 @@ pub fn close(agent_session: &str) -> Value {
     value(&CloseSessionRequest::new(agent_session.to_owned()))
 }
 
-pub fn prompt(agent_session: &str, text: &str) -> Value {
-    let blocks = vec![ContentBlock::Text(TextContent::new(text))];
+/// The words come first, then what was sent along.
+pub fn prompt(agent_session: &str, text: &str, along: &[ContentBlock]) -> Value {
+    let mut blocks = vec![ContentBlock::Text(TextContent::new(text))];
+    blocks.extend_from_slice(along);
     value(&PromptRequest::new(agent_session.to_owned(), blocks))
 }
 
 /// The same prompt for an agent that knows the method only under another name: those want the bare text.
-pub fn prompt_under_alias(agent_session: &str, text: &str) -> Value {
-    let mut params = prompt(agent_session, text);
+pub fn prompt_under_alias(agent_session: &str, text: &str, along: &[ContentBlock]) -> Value {
+    let mut params = prompt(agent_session, text, along);
     params["message"] = json!(text);
     params["stream"] = json!(true);
     params
@@ -130,7 +132,7 @@ mod tests {
         assert_eq!(load("s", cwd), json!({ "sessionId": "s", "cwd": "/w", "mcpServers": [] }));
         assert_eq!(resume("s", cwd), json!({ "sessionId": "s", "cwd": "/w", "mcpServers": [] }));
         assert_eq!(list(None, Some("NTA=")), json!({ "cursor": "NTA=" }));
-        assert_eq!(prompt("s", "hi"), json!({ "sessionId": "s", "prompt": [{ "type": "text", "text": "hi" }] }));
+        assert_eq!(prompt("s", "hi", &[]), json!({ "sessionId": "s", "prompt": [{ "type": "text", "text": "hi" }] }));
         assert_eq!(set_mode("s", "m"), json!({ "sessionId": "s", "modeId": "m" }));
         assert_eq!(
             set_option("s", "allow_all", &OptionValue::Choice("off".into())),

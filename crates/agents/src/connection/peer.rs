@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use agent_client_protocol_schema::v1::ContentBlock;
 use runner::{Handle, RequestError, WriteError};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -86,12 +87,19 @@ impl Peer {
         }
     }
 
-    pub async fn prompt(&self, write_id: Uuid, call_id: &str, agent_session: &str, text: &str) -> Result<(), RpcError> {
-        let name = self.pending.name(PROMPT_METHOD);
-        let prompt =
-            Prompt { write_id, agent_session: agent_session.to_owned(), text: text.to_owned(), name: name.unwrap_or(PROMPT_METHOD) };
+    pub async fn prompt(
+        &self,
+        write_id: Uuid,
+        call_id: &str,
+        agent_session: &str,
+        text: &str,
+        along: Vec<ContentBlock>,
+    ) -> Result<(), RpcError> {
+        let known = self.pending.name(PROMPT_METHOD);
+        let name = known.unwrap_or(PROMPT_METHOD);
+        let prompt = Prompt { write_id, agent_session: agent_session.to_owned(), text: text.to_owned(), along, name };
         let line = prompt_line(call_id, &prompt);
-        if name.is_none() {
+        if known.is_none() {
             self.pending.prompt_sent(call_id, prompt);
         }
         let written = self.write(write_id, line).await;
@@ -151,8 +159,8 @@ impl Peer {
 
 fn prompt_line(call_id: &str, prompt: &Prompt) -> Vec<u8> {
     let params = match prompt.name {
-        PROMPT_METHOD => request::prompt(&prompt.agent_session, &prompt.text),
-        _ => request::prompt_under_alias(&prompt.agent_session, &prompt.text),
+        PROMPT_METHOD => request::prompt(&prompt.agent_session, &prompt.text, &prompt.along),
+        _ => request::prompt_under_alias(&prompt.agent_session, &prompt.text, &prompt.along),
     };
     jsonrpc::request(&id::prompt(call_id), prompt.name, &params)
 }

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
 
+use agent_client_protocol_schema::v1::ContentBlock;
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
@@ -37,6 +38,8 @@ pub(super) struct Prompt {
     pub write_id: Uuid,
     pub agent_session: String,
     pub text: String,
+    /// What goes along with the text.
+    pub along: Vec<ContentBlock>,
     pub name: &'static str,
 }
 

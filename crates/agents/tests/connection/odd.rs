@@ -62,7 +62,7 @@ impl Odd {
     }
 
     pub async fn prompt(&self, call: &str, text: &str) {
-        self.connection.prompt(Uuid::now_v7(), call, "s1", text).await.unwrap();
+        self.connection.prompt(Uuid::now_v7(), call, "s1", text, &[]).await.unwrap();
     }
 
     pub async fn batch(&mut self) -> Batch {

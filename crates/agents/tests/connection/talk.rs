@@ -21,7 +21,7 @@ async fn a_prompt_with_the_same_write_id_is_sent_once() {
     let mut odd = Odd::ready().await;
     let write = Uuid::now_v7();
     for _ in 0..3 {
-        odd.connection.prompt(write, "once", "s1", "hi").await.unwrap();
+        odd.connection.prompt(write, "once", "s1", "hi", &[]).await.unwrap();
     }
     odd.turn().await;
     odd.prompt("next", "hi").await;

@@ -18,7 +18,7 @@ pub(super) fn capabilities() -> Value {
         "protocolVersion": 1,
         "agentCapabilities": {
             "loadSession": true,
-            "promptCapabilities": { "image": false, "audio": false, "embeddedContext": true },
+            "promptCapabilities": { "image": true, "audio": false, "embeddedContext": true },
             "sessionCapabilities": { "list": {}, "resume": {}, "close": {}, "delete": {} },
         },
         "agentInfo": { "name": "demo-agent", "title": "Demo agent", "version": env!("CARGO_PKG_VERSION") },

@@ -27,6 +27,11 @@ impl Prompt {
         for block in blocks {
             match block["type"].as_str() {
                 Some("text") => words.push(block["text"].as_str().ok_or("a text block has a text")?),
+                // Nothing here can see, but that an image came can be said.
+                Some("image") => {
+                    let kind = block["mimeType"].as_str().unwrap_or("image");
+                    attachments.push(Attachment { name: name(Some(kind), None), text: None })
+                }
                 Some("resource_link") => {
                     attachments.push(Attachment { name: name(block["name"].as_str(), block["uri"].as_str()), text: None })
                 }
@@ -66,10 +71,11 @@ mod tests {
             { "type": "text", "text": "this" },
             { "type": "resource", "resource": { "uri": "file:///x/notes.md", "text": "inside" } },
             { "type": "resource_link", "uri": "file:///x/y", "name": "why" },
+            { "type": "image", "data": "AAAA", "mimeType": "image/png" },
         ]))
         .unwrap();
         assert_eq!(prompt.words, "read\nthis");
-        assert_eq!(prompt.text, "read\nthis\n[Attached: notes.md]\n[Attached: why]");
+        assert_eq!(prompt.text, "read\nthis\n[Attached: notes.md]\n[Attached: why]\n[Attached: image/png]");
         assert_eq!(prompt.attachments[0].text.as_deref(), Some("inside"));
         assert_eq!(prompt.attachments[1].text, None);
     }
@@ -77,7 +83,7 @@ mod tests {
     #[test]
     fn what_is_no_prompt_is_refused() {
         for blocks in
-            [json!(null), json!("text"), json!([{ "text": "x" }]), json!([{ "type": "image", "data": "", "mimeType": "image/png" }])]
+            [json!(null), json!("text"), json!([{ "text": "x" }]), json!([{ "type": "audio", "data": "", "mimeType": "audio/wav" }])]
         {
             assert!(Prompt::read(&blocks).is_err(), "{blocks}");
         }

@@ -74,6 +74,7 @@ impl Step<'_> {
             created_at: self.now.0,
             turn_id: None,
             client_id: None,
+            attachments: Vec::new(),
             tool_calls: Vec::new(),
             tool_call_id: None,
             display: None,

@@ -28,6 +28,7 @@ pub(super) fn item(number: u128) -> QueueItem {
         content: format!("message {number}"),
         created_at: Timestamp::UNIX_EPOCH,
         client_id: None,
+        attachments: Vec::new(),
     }
 }
 

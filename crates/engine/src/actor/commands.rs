@@ -9,6 +9,7 @@ use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use super::{Actor, TaskEnd};
+use crate::attachments::NewAttachment;
 use crate::command::{Command, Posted, Refusal};
 
 const TITLE_MAX: usize = 60;
@@ -18,8 +19,8 @@ impl Actor {
     pub(super) async fn command(&mut self, command: Command) {
         self.touch();
         match command {
-            Command::Post { content, client_id, reply } => {
-                let _ = reply.send(self.post(content, client_id).await);
+            Command::Post { content, client_id, attachments, reply } => {
+                let _ = reply.send(self.post(content, client_id, attachments).await);
             }
             Command::Edit { message_id, content, reply } => {
                 let done = self.queued(message_id);
@@ -33,6 +34,7 @@ impl Actor {
                 let done = self.queued(message_id);
                 if done.is_ok() {
                     self.step(Input::Withdraw { message_id });
+                    self.rows.push(Row::RemoveAttachments { message_id });
                 }
                 self.settle().await;
                 let _ = reply.send(done);
@@ -65,7 +67,7 @@ impl Actor {
         }
     }
 
-    async fn post(&mut self, content: String, client_id: Option<String>) -> Result<Posted, Refusal> {
+    async fn post(&mut self, content: String, client_id: Option<String>, attachments: Vec<NewAttachment>) -> Result<Posted, Refusal> {
         if let Some(client_id) = &client_id
             && let Some((message_id, turn_id, queued)) = self.shared.store.message_by_client_id(self.id, client_id).await?
         {
@@ -74,17 +76,13 @@ impl Actor {
         if self.state.queue.len() >= QUEUE_MAX {
             return Err(Refusal::Conflict(format!("{QUEUE_MAX} messages wait already; let some run first")));
         }
+        let message_id = MessageId(Uuid::now_v7());
+        let attachments = self.attach(message_id, attachments)?;
         if self.row.title.is_empty() {
             let title = title_of(&content);
             self.change(SessionChange { title: Some(title), ..SessionChange::default() });
         }
-        let item = QueueItem {
-            message_id: MessageId(Uuid::now_v7()),
-            turn_id: TurnId(Uuid::now_v7()),
-            content,
-            created_at: Timestamp::now(),
-            client_id,
-        };
+        let item = QueueItem { message_id, turn_id: TurnId(Uuid::now_v7()), content, created_at: Timestamp::now(), client_id, attachments };
         let posted = Posted {
             message_id: item.message_id,
             turn_id: item.turn_id,

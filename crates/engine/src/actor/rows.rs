@@ -4,7 +4,7 @@ use domain::event::{Event, Queue, TurnState};
 use domain::ids::{MessageId, TurnId};
 use domain::turn::Effect;
 use jiff::Timestamp;
-use store::{ArtifactRow, PermissionRow, QueueRow, Row, TurnRow, Write};
+use store::{ArtifactRow, PermissionRow, Row, TurnRow, Write};
 
 use super::Actor;
 
@@ -86,7 +86,7 @@ impl Actor {
         }
         for item in &queue.items {
             match before.items.iter().find(|was| was.message_id == item.message_id) {
-                None => rows.push(Row::Enqueue(QueueRow { item: item.clone(), attachments: serde_json::Value::Null })),
+                None => rows.push(Row::Enqueue(item.clone())),
                 Some(was) if was.content != item.content => {
                     rows.push(Row::EditQueued { message_id: item.message_id, content: item.content.clone() });
                 }

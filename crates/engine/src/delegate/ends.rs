@@ -112,12 +112,13 @@ impl Actor {
         let code = match error {
             RpcError::Timeout { .. } => "agent_timeout",
             RpcError::NotSent(_) => "agent_not_sent",
+            RpcError::Unsupported(_) => "attachment_unsupported",
             _ => "agent_error",
         };
         (code, format!("{title} refused: {error}"))
     }
 
-    pub(super) fn agent_title(&self) -> String {
+    pub(crate) fn agent_title(&self) -> String {
         self.shared.settings.agent(&self.row.agent).map_or_else(|_| self.row.agent.clone(), |agent| agent.title.clone())
     }
 

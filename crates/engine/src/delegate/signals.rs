@@ -74,18 +74,21 @@ impl Actor {
     }
 
     fn agent_update(&mut self, agent_session: &str, update: Update) {
-        let told = self.host.told.entry(agent_session.to_owned()).or_default();
+        let mut told = self.host.told.remove(agent_session).unwrap_or_default();
         match &update {
             Update::Mode { mode_id } => told.mode = Some(mode_id.clone()),
             Update::Options { options } => told.options = Some(options.clone()),
-            Update::Title { title } => told.title.clone_from(title),
+            Update::Commands { commands } => told.commands = serde_json::to_value(commands).ok(),
+            Update::Title { title } => told.title = title.clone(),
             Update::Usage { .. } => told.usage = serde_json::to_value(&update).ok(),
             _ => {}
         }
+        self.host.told.insert(agent_session.to_owned(), told.clone());
         let Some((_, named)) = self.host.find(agent_session) else { return };
         let changed = match (&mut named.row, &update) {
             (Some(row), Update::Mode { mode_id }) => row.mode.replace(mode_id.clone()).as_ref() != Some(mode_id),
             (Some(row), Update::Options { options }) => row.options.replace(options.clone()).as_ref() != Some(options),
+            (Some(row), Update::Commands { .. }) => std::mem::replace(&mut row.commands, told.commands.clone()) != told.commands,
             _ => false,
         };
         let (call_id, row) = (named.running.clone(), named.row.clone().filter(|_| changed));

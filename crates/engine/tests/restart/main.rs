@@ -22,7 +22,7 @@ async fn an_agent_works_on_and_its_words_come_exactly_once() {
     let stage = Stage::new([]);
     let engine = stage.engine().await;
     let id = engine.create(relay()).await.unwrap().id;
-    engine.post(id, "slow 60".to_owned(), None).await.unwrap();
+    engine.post(id, "slow 60".to_owned(), None, vec![]).await.unwrap();
     stage::until(&engine, id, |event| matches!(event, Event::CopilotDelta(_))).await;
     assert_eq!(engine.shutdown().await, 1, "one agent goes on");
     let engine = stage.engine().await;
@@ -41,7 +41,7 @@ async fn a_stop_is_not_forgotten() {
     let stage = Stage::new([]);
     let engine = stage.engine().await;
     let id = engine.create(relay()).await.unwrap().id;
-    engine.post(id, "ignores_cancel 60".to_owned(), None).await.unwrap();
+    engine.post(id, "ignores_cancel 60".to_owned(), None, vec![]).await.unwrap();
     stage::until(&engine, id, |event| matches!(event, Event::CopilotDelta(_))).await;
     engine.cancel(id, None).await.unwrap();
     engine.shutdown().await;
@@ -59,12 +59,12 @@ async fn an_unfinished_answer_is_void_and_asked_for_again_and_the_queue_follows(
     let stage = Stage::new([Reply::text("half").stall(), Reply::text("whole"), Reply::text("second")]);
     let engine = stage.engine().await;
     let id = engine.create(Wanted::default()).await.unwrap().id;
-    engine.post(id, "one".to_owned(), None).await.unwrap();
-    engine.post(id, "two".to_owned(), Some("phone-1".to_owned())).await.unwrap();
+    engine.post(id, "one".to_owned(), None, vec![]).await.unwrap();
+    engine.post(id, "two".to_owned(), Some("phone-1".to_owned()), vec![]).await.unwrap();
     stage::until(&engine, id, |event| matches!(event, Event::TextDelta(_))).await;
     engine.shutdown().await;
     let engine = stage.engine().await;
-    let again = engine.post(id, "two".to_owned(), Some("phone-1".to_owned())).await.unwrap();
+    let again = engine.post(id, "two".to_owned(), Some("phone-1".to_owned()), vec![]).await.unwrap();
     assert!(again.queued, "the same message, with the same answer");
     let mut ends = 0;
     let events = stage::until(&engine, id, move |event| {
@@ -84,7 +84,7 @@ async fn a_confirmation_still_waits_and_still_runs_out() {
     let mut stage = Stage::new([Reply::tool_call("read_file_external", json!({ "path": "/etc/hostname" })), Reply::text("done")]);
     let engine = stage.engine().await;
     let id = engine.create(Wanted::default()).await.unwrap().id;
-    engine.post(id, "read".to_owned(), None).await.unwrap();
+    engine.post(id, "read".to_owned(), None, vec![]).await.unwrap();
     stage::until(&engine, id, |event| matches!(event, Event::ToolConfirm(_))).await;
     engine.shutdown().await;
     stage.confirm_timeout = Duration::from_millis(50);
@@ -100,7 +100,7 @@ async fn a_permission_still_waits_and_its_answer_reaches_the_agent() {
     let stage = Stage::new([]);
     let engine = stage.engine().await;
     let id = engine.create(relay()).await.unwrap().id;
-    engine.post(id, "ask".to_owned(), None).await.unwrap();
+    engine.post(id, "ask".to_owned(), None, vec![]).await.unwrap();
     stage::until(&engine, id, |event| matches!(event, Event::PermissionRequest(_))).await;
     engine.shutdown().await;
     let engine = stage.engine().await;
@@ -118,11 +118,11 @@ async fn an_idle_agent_is_ended_with_its_server_and_a_session_goes_on_without_it
     let stage = Stage::new([Reply::text("unused").gate(&gate)]);
     let engine = stage.engine().await;
     let id = engine.create(relay()).await.unwrap().id;
-    engine.post(id, "say one".to_owned(), None).await.unwrap();
+    engine.post(id, "say one".to_owned(), None, vec![]).await.unwrap();
     stage::until(&engine, id, is_end).await;
     assert_eq!(engine.shutdown().await, 0, "nothing is left behind");
     let engine = stage.engine().await;
-    engine.post(id, "say two".to_owned(), None).await.unwrap();
+    engine.post(id, "say two".to_owned(), None, vec![]).await.unwrap();
     let mut ends = 0;
     let events = stage::until(&engine, id, move |event| {
         ends += usize::from(is_end(event));

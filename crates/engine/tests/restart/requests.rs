@@ -33,7 +33,7 @@ async fn a_write_that_waits_for_a_person_is_done_by_the_next_server_once() {
     let engine = stage.engine().await;
     let id = engine.create(wanted(Policy::Ask)).await.unwrap().id;
     let list = json!([["fs/write_text_file", { "path": "a.txt", "content": "new" }], ["fs/read_text_file", { "path": "a.txt" }]]);
-    engine.post(id, calls(&list), None).await.unwrap();
+    engine.post(id, calls(&list), None, vec![]).await.unwrap();
     waiting(&engine, id).await;
     engine.shutdown().await;
     assert!(!stage.dir.path().join("work/a.txt").exists());
@@ -53,7 +53,7 @@ async fn a_write_that_was_begun_and_never_answered_is_not_repeated() {
     let engine = stage.engine().await;
     let id = engine.create(wanted(Policy::Ask)).await.unwrap().id;
     let list = json!([["fs/write_text_file", { "path": "a.txt", "content": "new" }]]);
-    engine.post(id, calls(&list), None).await.unwrap();
+    engine.post(id, calls(&list), None, vec![]).await.unwrap();
     let request_id = waiting(&engine, id).await;
     engine.shutdown().await;
     // As a server leaves it that is killed right after it has begun.
@@ -81,7 +81,7 @@ async fn a_form_still_waits_and_what_is_filled_in_reaches_the_agent() {
     let id = engine.create(wanted(Policy::Auto)).await.unwrap().id;
     let schema = json!({ "type": "object", "properties": { "name": { "type": "string" } }, "required": ["name"] });
     let list = json!([["elicitation/create", { "mode": "form", "message": "Who?", "requestedSchema": schema }]]);
-    engine.post(id, calls(&list), None).await.unwrap();
+    engine.post(id, calls(&list), None, vec![]).await.unwrap();
     waiting(&engine, id).await;
     engine.shutdown().await;
     let engine = stage.engine().await;
@@ -104,7 +104,7 @@ async fn a_terminal_ends_with_its_server_and_whoever_asks_for_it_is_told() {
         ["terminal/wait_for_exit", { "terminalId": "$terminal" }],
         ["terminal/output", { "terminalId": "$terminal" }],
     ]);
-    engine.post(id, calls(&list), None).await.unwrap();
+    engine.post(id, calls(&list), None, vec![]).await.unwrap();
     let is_up = |event: &Event| event.data().contains("up\\n");
     stage::until(&engine, id, is_up).await;
     engine.shutdown().await;

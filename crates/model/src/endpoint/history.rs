@@ -2,11 +2,13 @@
 //! conversation in which a tool call has no result or a result has no call, and a server that was
 //! killed in between leaves just that behind.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use genai::chat::{ChatMessage, ChatRequest, ContentPart, MessageContent, Tool, ToolResponse};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::message::{Message, Request, ToolCall};
+use crate::message::{Image, Message, Request, ToolCall};
 
 const NO_RESULT: &str = "no result was recorded for this call";
 
@@ -22,6 +24,7 @@ pub(super) fn to_chat(request: &Request) -> ChatRequest {
         match message {
             Message::System(text) => messages.push(ChatMessage::system(text.as_str())),
             Message::User(text) => messages.push(ChatMessage::user(text.as_str())),
+            Message::UserWithImages { text, images } => messages.push(with_images(text, images)),
             Message::Assistant { text, tool_calls } => {
                 messages.extend(assistant(text, tool_calls));
                 open = OpenCalls::new(tool_calls);
@@ -69,6 +72,15 @@ impl OpenCalls {
             .collect();
         (!responses.is_empty()).then(|| ChatMessage::from(responses))
     }
+}
+
+fn with_images(text: &str, images: &[Image]) -> ChatMessage {
+    let mut parts = vec![ContentPart::Text(text.to_owned())];
+    for image in images {
+        let encoded = STANDARD.encode(&image.data);
+        parts.push(ContentPart::from_binary_base64(image.mime_type.as_str(), encoded, Some(image.name.clone())));
+    }
+    ChatMessage::user(MessageContent::from_parts(parts))
 }
 
 fn assistant(text: &str, calls: &[ToolCall]) -> Option<ChatMessage> {

@@ -1,6 +1,6 @@
 //! What the endpoint gets to see: roles, tools, results, keys, and a history that it can accept.
 
-use model::{Message, Request, Settings, ToolCall, ToolSpec};
+use model::{Image, Message, Request, Settings, ToolCall, ToolSpec};
 use serde_json::{Value, json};
 use testkit::model_server::{self, ModelServer, Reply};
 
@@ -28,6 +28,15 @@ async fn sent(messages: Vec<Message>) -> Vec<Value> {
     let request = Request { messages, tools: Vec::new() };
     ask(&server, request).await;
     server.requests()[0].messages().to_vec()
+}
+
+#[tokio::test]
+async fn images_go_along_as_data_urls() {
+    let image = Image { name: "dot.png".to_owned(), mime_type: "image/png".to_owned(), data: b"\x89PNG"[..].into() };
+    let messages = sent(vec![Message::UserWithImages { text: "what is this?".to_owned(), images: vec![image] }]).await;
+    let parts = messages[0]["content"].as_array().unwrap();
+    assert_eq!(parts[0], json!({ "type": "text", "text": "what is this?" }));
+    assert_eq!((&parts[1]["type"], &parts[1]["image_url"]["url"]), (&json!("image_url"), &json!("data:image/png;base64,iVBORw==")));
 }
 
 #[tokio::test]

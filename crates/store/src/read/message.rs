@@ -29,7 +29,7 @@ pub(crate) async fn page(conn: &mut SqliteConnection, session: SessionId, before
 /// The whole conversation, oldest first, without what only people are shown: that can be megabytes a message.
 pub(crate) async fn all(conn: &mut SqliteConnection, session: SessionId) -> Result<Vec<Message>> {
     let sql = "SELECT id, role, content, created_at, turn_id, client_id, tool_calls, tool_call_id, NULL AS display, is_error, artifact_id, \
-               delegation FROM messages WHERE session_id = $1 ORDER BY position";
+               delegation, attachments FROM messages WHERE session_id = $1 ORDER BY position";
     let rows = sqlx::query(sql).bind(session.to_string()).fetch_all(conn).await?;
     rows.iter().map(message).collect()
 }
@@ -70,6 +70,7 @@ fn message(row: &SqliteRow) -> Result<Message> {
         created_at: row.parsed("created_at")?,
         turn_id: row.maybe_parsed("turn_id")?,
         client_id: row.maybe("client_id")?,
+        attachments: row.json("attachments")?,
         tool_calls: row.json("tool_calls")?,
         tool_call_id: row.maybe("tool_call_id")?,
         display: row.maybe("display")?,

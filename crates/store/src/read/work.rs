@@ -7,7 +7,7 @@ use sqlx::sqlite::SqliteRow;
 
 use super::Result;
 use crate::column::Columns;
-use crate::row::{AgentSessionRow, ArtifactRow, PermissionRow, QueueRow, RequestRow, RunnerRow, TurnRow};
+use crate::row::{AgentSessionRow, ArtifactRow, PermissionRow, RequestRow, RunnerRow, TurnRow};
 
 pub(crate) async fn running_turn(conn: &mut SqliteConnection, session: SessionId) -> Result<Option<TurnRow>> {
     let row = sqlx::query("SELECT * FROM turns WHERE session_id = $1 AND state = 'running' ORDER BY started_seq DESC LIMIT 1")
@@ -37,18 +37,19 @@ pub(crate) async fn queued_sessions(conn: &mut SqliteConnection) -> Result<Vec<S
     rows.iter().map(|row| row.parsed("session_id")).collect()
 }
 
-pub(crate) async fn queue(conn: &mut SqliteConnection, session: SessionId) -> Result<Vec<QueueRow>> {
+pub(crate) async fn queue(conn: &mut SqliteConnection, session: SessionId) -> Result<Vec<QueueItem>> {
     let rows = sqlx::query("SELECT * FROM queue WHERE session_id = $1 ORDER BY position").bind(session.to_string()).fetch_all(conn).await?;
     rows.iter()
         .map(|row| {
-            let item = QueueItem {
+            Ok(QueueItem {
                 message_id: row.parsed("message_id")?,
                 turn_id: row.parsed("turn_id")?,
                 content: row.text("content")?,
                 created_at: row.parsed("created_at")?,
                 client_id: row.maybe("client_id")?,
-            };
-            Ok(QueueRow { item, attachments: row.json("attachments")? })
+                // Messages that waited before there were attachments have a null.
+                attachments: row.json::<Option<_>>("attachments")?.unwrap_or_default(),
+            })
         })
         .collect()
 }
@@ -132,6 +133,7 @@ pub(crate) async fn agent_sessions(conn: &mut SqliteConnection, session: Session
                 mode: row.maybe("mode")?,
                 options: row.maybe_json("options")?,
                 usage: row.maybe_json("usage")?,
+                commands: row.maybe_json("commands")?,
                 restored: row.maybe("restored")?,
                 runner_id: row.maybe("runner_id")?,
             })

@@ -2,7 +2,7 @@
 
 mod requests;
 
-use domain::event::{Message, SessionChange};
+use domain::event::{Message, QueueItem, SessionChange};
 use domain::ids::{MessageId, SessionId, TurnId};
 use jiff::Timestamp;
 use sqlx::{Row as _, SqliteConnection};
@@ -10,7 +10,7 @@ use sqlx::{Row as _, SqliteConnection};
 use crate::column::{json, number, time, word};
 use crate::error::StoreError;
 use crate::read;
-use crate::row::{AgentSessionRow, ArtifactRow, NewSession, PermissionRow, QueueRow, Row, RunnerRow, TurnRow};
+use crate::row::{AgentSessionRow, ArtifactRow, AttachmentRow, NewSession, PermissionRow, Row, RunnerRow, TurnRow};
 
 type Result<T> = std::result::Result<T, StoreError>;
 
@@ -47,6 +47,10 @@ pub(super) async fn apply(conn: &mut SqliteConnection, place: Place, row: &Row) 
         Row::EditQueued { message_id, content } => edit_queued(conn, session, *message_id, content).await,
         Row::Dequeue { message_id } => {
             delete(conn, "DELETE FROM queue WHERE session_id = $1 AND message_id = $2", session, Some(message_id.to_string())).await
+        }
+        Row::Attachment(attachment) => save_attachment(conn, session, attachment).await,
+        Row::RemoveAttachments { message_id } => {
+            delete(conn, "DELETE FROM attachments WHERE session_id = $1 AND message_id = $2", session, Some(message_id.to_string())).await
         }
         Row::AgentSession(agent) => save_agent_session(conn, session, agent).await,
         Row::RemoveAgentSession { name } => {
@@ -151,13 +155,14 @@ async fn save_message(conn: &mut SqliteConnection, session: String, message: &Me
     }
     sqlx::query(
         "INSERT INTO messages (session_id, id, position, role, content, display, created_at, turn_id, client_id, tool_calls, \
-         tool_call_id, is_error, artifact_id, delegation) \
+         tool_call_id, is_error, artifact_id, delegation, attachments) \
          VALUES ($1, $2, (SELECT COALESCE(MAX(position), 0) + 1 FROM messages WHERE session_id = $1), \
-         $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) \
+         $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) \
          ON CONFLICT (session_id, id) DO UPDATE SET role = excluded.role, content = excluded.content, display = excluded.display, \
          created_at = excluded.created_at, turn_id = excluded.turn_id, client_id = excluded.client_id, \
          tool_calls = excluded.tool_calls, tool_call_id = excluded.tool_call_id, is_error = excluded.is_error, \
-         artifact_id = excluded.artifact_id, delegation = excluded.delegation",
+         artifact_id = excluded.artifact_id, delegation = excluded.delegation, \
+         attachments = excluded.attachments",
     )
     .bind(session)
     .bind(message.id.to_string())
@@ -172,6 +177,7 @@ async fn save_message(conn: &mut SqliteConnection, session: String, message: &Me
     .bind(i64::from(message.is_error))
     .bind(message.artifact_id.map(|id| id.to_string()))
     .bind(message.delegation.as_ref().map(json))
+    .bind(json(&message.attachments))
     .execute(conn)
     .await?;
     Ok(())
@@ -223,8 +229,7 @@ async fn save_turn(conn: &mut SqliteConnection, session: String, turn: &TurnRow,
     Ok(())
 }
 
-async fn enqueue(conn: &mut SqliteConnection, session: String, queued: &QueueRow) -> Result<()> {
-    let item = &queued.item;
+async fn enqueue(conn: &mut SqliteConnection, session: String, item: &QueueItem) -> Result<()> {
     if let Some(client_id) = &item.client_id {
         keep_receipt(conn, &session, client_id, item.message_id, item.turn_id, true).await?;
     }
@@ -237,7 +242,7 @@ async fn enqueue(conn: &mut SqliteConnection, session: String, queued: &QueueRow
     .bind(item.turn_id.to_string())
     .bind(item.client_id.as_deref())
     .bind(item.content.as_str())
-    .bind(json(&queued.attachments))
+    .bind(json(&item.attachments))
     .bind(time(item.created_at))
     .execute(conn)
     .await?;
@@ -254,14 +259,29 @@ async fn edit_queued(conn: &mut SqliteConnection, session: String, message_id: M
     if edited.rows_affected() == 0 { Err(StoreError::Gone { what: "the queued message" }) } else { Ok(()) }
 }
 
+async fn save_attachment(conn: &mut SqliteConnection, session: String, attachment: &AttachmentRow) -> Result<()> {
+    sqlx::query(
+        "INSERT INTO attachments (session_id, id, position, message_id, about, data) \
+         VALUES ($1, $2, (SELECT COALESCE(MAX(position), 0) + 1 FROM attachments WHERE session_id = $1), $3, $4, $5)",
+    )
+    .bind(session)
+    .bind(attachment.about.id.to_string())
+    .bind(attachment.message_id.to_string())
+    .bind(json(&attachment.about))
+    .bind(&attachment.data[..])
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
 async fn save_agent_session(conn: &mut SqliteConnection, session: String, agent: &AgentSessionRow) -> Result<()> {
     sqlx::query(
         "INSERT INTO acp_sessions (id, session_id, name, acp_session_id, agent, cwd, created_at, prompted_at, mode, options, usage, \
-         restored, runner_id) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) \
+         restored, runner_id, commands) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) \
          ON CONFLICT (session_id, name) DO UPDATE SET acp_session_id = excluded.acp_session_id, agent = excluded.agent, \
          cwd = excluded.cwd, created_at = excluded.created_at, prompted_at = excluded.prompted_at, mode = excluded.mode, \
          options = excluded.options, usage = excluded.usage, restored = excluded.restored, \
-         runner_id = excluded.runner_id",
+         runner_id = excluded.runner_id, commands = excluded.commands",
     )
     .bind(agent.id.to_string())
     .bind(session)
@@ -276,6 +296,7 @@ async fn save_agent_session(conn: &mut SqliteConnection, session: String, agent:
     .bind(agent.usage.as_ref().map(json))
     .bind(agent.restored.as_deref())
     .bind(agent.runner_id.as_deref())
+    .bind(agent.commands.as_ref().map(json))
     .execute(conn)
     .await?;
     Ok(())

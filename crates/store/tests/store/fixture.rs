@@ -89,6 +89,7 @@ pub fn message(n: u128, role: Role, content: &str) -> Message {
         created_at: at(i64::try_from(n).unwrap()),
         turn_id: None,
         client_id: None,
+        attachments: vec![],
         tool_calls: vec![],
         tool_call_id: None,
         display: None,

@@ -1,13 +1,14 @@
 //! The tables: what is written with the log comes back as it was.
 
 use domain::agent::{PermissionAsk, PermissionOption};
+use domain::attachment::{Attachment, AttachmentKind};
 use domain::event::{
     Delegation, Event, PermissionRequest, QueueItem, ReviewArtifact, ReviewFile, Role, SessionChange, ToolCall, Turn, TurnState,
 };
-use domain::ids::{ArtifactId, PermissionId, SessionId, TurnId};
+use domain::ids::{ArtifactId, AttachmentId, PermissionId, SessionId, TurnId};
 use domain::policy::Policy;
 use serde_json::json;
-use store::{AgentSessionRow, ArtifactRow, PermissionRow, QueueRow, Row, RunnerRow, RunningTurn, StoreError, TurnRow, Write};
+use store::{AgentSessionRow, ArtifactRow, AttachmentRow, PermissionRow, Row, RunnerRow, RunningTurn, StoreError, TurnRow, Write};
 use uuid::Uuid;
 
 use crate::fixture::*;
@@ -33,15 +34,20 @@ fn running(n: u128) -> Event {
     Event::Turn(Turn { turn_id: turn_id(n), state: TurnState::Running, reason: None })
 }
 
-fn queued(n: u128, content: &str) -> QueueRow {
-    let item = QueueItem {
+fn attachment(n: u128, name: &str) -> Attachment {
+    let id = AttachmentId(Uuid::from_u128(n));
+    Attachment { id, kind: AttachmentKind::File, name: name.into(), mime_type: "text/plain".into(), size: 3 }
+}
+
+fn queued(n: u128, content: &str) -> QueueItem {
+    QueueItem {
         message_id: message_id(n),
         turn_id: turn_id(n),
         content: content.into(),
         created_at: at(2),
         client_id: Some(format!("client {n}")),
-    };
-    QueueRow { item, attachments: json!([{ "path": "a.txt" }]) }
+        attachments: vec![attachment(n, "a.txt")],
+    }
 }
 
 fn permission(n: u128) -> PermissionRow {
@@ -182,8 +188,28 @@ async fn a_client_id_gets_its_first_answer_again_whatever_became_of_the_message(
     assert_eq!(fixture.store.message_by_client_id(id, "client 2").await.unwrap(), Some((message_id(2), turn_id(2), false)));
     assert_eq!(fixture.store.message_by_client_id(id, "client 3").await.unwrap(), None);
     let mut other = queued(9, "same client id");
-    other.item.client_id = Some("client 1".into());
+    other.client_id = Some("client 1".into());
     assert!(matches!(fixture.store.commit(rows(id, vec![Row::Enqueue(other)])).await, Err(StoreError::Conflict { .. })));
+}
+
+#[tokio::test]
+async fn what_was_sent_along_is_found_by_its_turn_and_goes_with_its_message_or_its_session() {
+    let (fixture, id) = Fixture::with_session().await;
+    let sent = |n: u128, data: &[u8]| AttachmentRow { message_id: message_id(n), about: attachment(n, "a.txt"), data: data.into() };
+    let mut begun = message(1, Role::User, "look");
+    (begun.turn_id, begun.attachments) = (Some(turn_id(1)), vec![attachment(1, "a.txt")]);
+    let first = vec![Row::Attachment(sent(1, b"one")), Row::Message(begun.clone())];
+    fixture.store.commit(rows(id, first)).await.unwrap();
+    fixture.store.commit(rows(id, vec![Row::Attachment(sent(2, b"two")), Row::Enqueue(queued(2, "wait"))])).await.unwrap();
+    assert_eq!(fixture.store.turn_attachments(id, turn_id(1)).await.unwrap(), [sent(1, b"one")]);
+    assert!(fixture.store.turn_attachments(id, turn_id(2)).await.unwrap().is_empty(), "its turn has not begun");
+    assert_eq!(fixture.store.history(id).await.unwrap(), [begun]);
+    let found = |n: u128| fixture.store.attachment(id, AttachmentId(Uuid::from_u128(n)));
+    assert_eq!(found(2).await.unwrap(), Some(sent(2, b"two")));
+    fixture.store.commit(rows(id, vec![Row::RemoveAttachments { message_id: message_id(2) }])).await.unwrap();
+    assert_eq!((found(2).await.unwrap(), found(1).await.unwrap().is_some()), (None, true));
+    fixture.store.commit(rows(id, vec![Row::DeleteSession])).await.unwrap();
+    assert_eq!(found(1).await.unwrap(), None);
 }
 
 #[tokio::test]
@@ -197,7 +223,7 @@ async fn the_queue_keeps_its_order_through_edits_and_withdrawals() {
     fixture.store.commit(rows(id, vec![Row::Enqueue(queued(4, "m"))])).await.unwrap();
     let contents: Vec<_> = fixture.store.queue(id).await.unwrap().into_iter().map(|item| (item.message_id, item.content)).collect();
     assert_eq!(contents, [(message_id(2), "edited".into()), (message_id(3), "m".into()), (message_id(4), "m".into())]);
-    assert_eq!(fixture.store.queue_rows(id).await.unwrap()[1], queued(3, "m"));
+    assert_eq!(fixture.store.queue(id).await.unwrap()[1], queued(3, "m"));
     assert!(matches!(fixture.store.commit(edit(1, "late")).await, Err(StoreError::Gone { .. })));
     assert_eq!(fixture.store.session(id).await.unwrap().unwrap().queue_len, 3);
 }
@@ -252,7 +278,7 @@ async fn a_snapshot_is_of_one_moment_and_a_feed_goes_on_behind_it() {
     assert_eq!(snapshot.turn_events, [running(1), output("c", 0, "so "), output("c", 3, "far")]);
     assert_eq!(snapshot.permissions, [permission(1).request]);
     assert_eq!(snapshot.confirms, std::slice::from_ref(&call));
-    assert_eq!(snapshot.queue, [queued(2, "next").item]);
+    assert_eq!(snapshot.queue, [queued(2, "next")]);
     assert_eq!(snapshot.artifacts, std::slice::from_ref(&artifact.summary));
     assert_eq!((snapshot.session.running, snapshot.session.queue_len, snapshot.session.waiting), (true, 1, 2));
     assert_eq!(fixture.store.artifact(artifact.id()).await.unwrap(), Some(artifact));
@@ -307,6 +333,7 @@ async fn agent_sessions_are_kept_by_name() {
         usage: None,
         restored: None,
         runner_id: None,
+        commands: Some(json!([{ "name": "help" }])),
     };
     fixture.store.commit(rows(id, vec![Row::AgentSession(agent.clone())])).await.unwrap();
     agent.prompted_at = Some(at(2));

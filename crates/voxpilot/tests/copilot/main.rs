@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod agent_killed;
+mod attachments;
 mod delegation;
 mod environment;
 mod login;

@@ -28,6 +28,9 @@ pub struct AgentSessionView {
     #[schema(value_type = Option<Object>)]
     pub usage: Option<Value>,
     pub title: Option<String>,
+    /// The slash commands that it offers.
+    #[schema(value_type = Option<Vec<domain::agent::Command>>)]
+    pub commands: Option<Value>,
     /// new, resumed, loaded or lost: how it came to be in the running process.
     pub restored: Option<String>,
 }
@@ -44,6 +47,7 @@ pub async fn sessions(State(app): State<App>, Path(id): Path<String>) -> ApiResu
         options: view.options,
         usage: view.usage,
         title: view.title,
+        commands: view.commands,
         restored: view.restored,
     });
     Ok(Json(AgentSessions { agents: agents.collect() }))

@@ -10,14 +10,18 @@ use domain::turn::{Phase, Session};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use super::attachments::NewAttachment;
 use super::sessions::session_id;
 use crate::App;
-use crate::error::{ApiResult, ErrorBody, invalid, not_found};
+use crate::error::{ApiError, ApiResult, ErrorBody, invalid, not_found};
 use crate::html;
 
 const PAGE: u32 = 50;
 const PAGE_MAX: u32 = 200;
 const CLIENT_ID_MAX: usize = 200;
+const CONTENT_MAX: usize = 2 * 1024 * 1024;
+/// The text, and the attachments in base64, with room for their names.
+pub const BODY_MAX: usize = CONTENT_MAX + engine::MESSAGE_MAX / 3 * 4 + 1024 * 1024;
 
 #[derive(Serialize, ToSchema)]
 pub struct MessagePage {
@@ -82,6 +86,7 @@ fn unfinished(events: &[Event], message_id: MessageId) -> Option<Message> {
         created_at: jiff::Timestamp::now(),
         turn_id: Some(turn.id),
         client_id: None,
+        attachments: Vec::new(),
         tool_calls: Vec::new(),
         tool_call_id: None,
         display: None,
@@ -97,10 +102,9 @@ pub struct NewMessage {
     pub content: String,
     /// Made by the client: the same one again gives the same answer and sends nothing twice.
     pub client_id: Option<String>,
-    /// Not supported yet: anything but an empty list is refused.
+    /// Sent along; what is too much is refused by name.
     #[serde(default)]
-    #[schema(value_type = Vec<Object>)]
-    pub attachments: Vec<serde_json::Value>,
+    pub attachments: Vec<NewAttachment>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -111,19 +115,21 @@ pub struct Posted {
 }
 
 #[utoipa::path(post, operation_id = "messages_post", path = "/api/sessions/{id}/messages", params(("id" = SessionId, Path)), request_body = NewMessage,
-    responses((status = 202, body = Posted), (status = 404, body = ErrorBody), (status = 422, body = ErrorBody)))]
+    responses((status = 202, body = Posted), (status = 404, body = ErrorBody), (status = 413, body = ErrorBody), (status = 422, body = ErrorBody)))]
 pub async fn post(
     State(app): State<App>,
     Path(id): Path<String>,
     body: Result<Json<NewMessage>, JsonRejection>,
 ) -> ApiResult<(StatusCode, Json<Posted>)> {
     let (Json(message), session) = (body?, session_id(&id)?);
-    if !message.attachments.is_empty() {
-        return Err(invalid("attachments are not supported yet: name the files in the text"));
+    if message.content.len() > CONTENT_MAX {
+        let text = format!("the message is too large: its text may have {CONTENT_MAX} bytes; attach the rest as a file");
+        return Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", text));
     }
     if message.client_id.as_ref().is_some_and(|id| id.is_empty() || id.len() > CLIENT_ID_MAX) {
         return Err(invalid(format!("`client_id` must have 1 to {CLIENT_ID_MAX} bytes")));
     }
-    let posted = app.engine.post(session, message.content, message.client_id).await?;
+    let attachments = message.attachments.into_iter().map(NewAttachment::decode).collect::<ApiResult<_>>()?;
+    let posted = app.engine.post(session, message.content, message.client_id, attachments).await?;
     Ok((StatusCode::ACCEPTED, Json(Posted { message_id: posted.message_id, turn_id: posted.turn_id, queued: posted.queued })))
 }

@@ -37,7 +37,7 @@ async fn a_message_that_makes_no_sense_is_refused() {
         (json!({ "content": " \n\t" }), 422),
         (json!({}), 422),
         (json!({ "content": "x", "colour": "red" }), 422),
-        (json!({ "content": "x", "attachments": [{}] }), 400),
+        (json!({ "content": "x", "attachments": [{}] }), 422),
         (json!({ "content": "x", "client_id": "" }), 400),
         (json!({ "content": "x", "client_id": "y".repeat(201) }), 400),
     ];

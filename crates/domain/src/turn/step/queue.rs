@@ -38,6 +38,7 @@ impl Step<'_> {
     fn begin(&mut self, item: QueueItem) {
         let message = Message {
             client_id: item.client_id,
+            attachments: item.attachments,
             turn_id: Some(item.turn_id),
             ..self.plain_message(item.message_id, Role::User, item.content)
         };

@@ -107,6 +107,7 @@ fn message(turn_id: TurnId, role: Role) -> Message {
         created_at: Timestamp::now(),
         turn_id: Some(turn_id),
         client_id: None,
+        attachments: Vec::new(),
         tool_calls: Vec::new(),
         tool_call_id: None,
         display: None,
