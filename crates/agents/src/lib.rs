@@ -10,6 +10,7 @@ pub mod connection;
 pub mod jsonrpc;
 pub mod runners;
 pub mod signal;
+pub mod trace;
 
 pub use acp::client_request::{Answer, ClientRequest, CreateTerminal};
 pub use acp::content::Attached;

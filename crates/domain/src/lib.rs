@@ -9,4 +9,5 @@ pub mod form;
 pub mod ids;
 pub mod policy;
 pub mod text;
+pub mod trace;
 pub mod turn;

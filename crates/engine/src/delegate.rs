@@ -25,6 +25,7 @@ use crate::history;
 use crate::host::{Job, Named, NamedState, Slot};
 use crate::open::{How, LOST, NEW, Open, open, reopen};
 use crate::settings::RELAY;
+use crate::trace::kept;
 
 pub(crate) const SIGNALS: usize = 32;
 const LOST_TEXT: &str = "The previous Copilot session could not be restored. A new session has been started. \
@@ -145,6 +146,9 @@ impl Actor {
             capabilities: None,
         }));
         let deadlines = self.shared.settings.deadlines;
+        if let Err(error) = kept::reserve(&self.shared.settings.traces_dir(), self.id, runner) {
+            tracing::warn!(session = %self.id, %runner, %error, "the traffic of the agent will not be kept");
+        }
         self.tasks.spawn(async move {
             let (sender, receiver) = mpsc::channel(SIGNALS);
             let outcome = Connection::start(launch, deadlines, sender).await;

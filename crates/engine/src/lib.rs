@@ -15,6 +15,7 @@ mod open;
 mod recover;
 mod settings;
 mod tool_call;
+mod trace;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -32,9 +33,11 @@ use uuid::Uuid;
 use command::Command;
 
 pub use attachments::{ATTACHMENT_MAX, MESSAGE_MAX, NewAttachment};
+pub use agents::trace::{Entry, Filter, Payload};
 pub use command::{AgentSessionView, Posted, Refusal};
 pub use login::Login;
 pub use settings::Settings;
+pub use trace::{Capture, TraceCursor, TracePage, TracedRunner};
 
 /// How many commands may wait for one session's task; a sender that meets the bound waits.
 const INBOX: usize = 64;

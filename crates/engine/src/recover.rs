@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use agents::{Connection, Found, Known};
 use domain::agent::Update;
 use domain::event::TurnState;
+use domain::ids::SessionId;
 use domain::turn::{CallState, Input};
 use store::{Row, RunnerRow};
 use tokio::sync::mpsc;
@@ -14,6 +15,7 @@ use uuid::Uuid;
 use crate::actor::Actor;
 use crate::delegate::SIGNALS;
 use crate::host::{NamedState, Slot, rpc_id};
+use crate::trace::kept;
 use crate::{Engine, Refusal, Settings};
 
 /// Wakes every session that has something open, and cleans away runners that belong to none.
@@ -27,9 +29,10 @@ pub(crate) async fn recover(engine: &Engine) -> Result<(), Refusal> {
     for found in agents::find_runners(&engine.settings().runners_dir()) {
         if !owned.contains(found.dir.to_string_lossy().as_ref()) {
             tracing::info!(dir = %found.dir.display(), "ending a runner that belongs to no session");
-            clear(&found).await;
+            clear(engine.settings(), &found).await;
         }
     }
+    forget_deleted(engine).await?;
     // Only now: an agent that is brought back must not meet what is left of its former self.
     for session in sessions.collect::<HashSet<_>>() {
         engine.wake(session);
@@ -43,22 +46,45 @@ pub(crate) fn count_running(settings: &Settings) -> usize {
 }
 
 /// Ends what is left of a runner and its agent, and removes its directory.
-async fn clear(found: &Found) {
+async fn clear(settings: &Settings, found: &Found) {
     if let Err(error) = agents::end_runner(found).await {
         tracing::warn!(dir = %found.dir.display(), error, "the leftovers of a runner could not be ended");
     }
-    remove_dir(&found.dir).await;
+    remove_dir(settings, &found.dir).await;
 }
 
 /// Ends whatever there is of the runner in `dir`, and removes it.
-pub(crate) async fn clear_dir(dir: &Path) {
+pub(crate) async fn clear_dir(settings: &Settings, dir: &Path) {
     match agents::find_runner(dir) {
-        Some(found) => clear(&found).await,
-        None => remove_dir(dir).await,
+        Some(found) => clear(settings, &found).await,
+        None => remove_dir(settings, dir).await,
     }
 }
 
-async fn remove_dir(dir: &Path) {
+/// The traffic of a session that was deleted just before a crash.
+async fn forget_deleted(engine: &Engine) -> Result<(), Refusal> {
+    let traces = engine.settings().traces_dir();
+    for session in kept::sessions(&traces).unwrap_or_default() {
+        if engine.store().session(session).await?.is_none() {
+            forget_traces(engine.settings(), session);
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn forget_traces(settings: &Settings, session: SessionId) {
+    if let Err(error) = kept::forget(&settings.traces_dir(), session) {
+        tracing::warn!(%session, %error, "the traffic of a deleted session could not be removed");
+    }
+}
+
+/// The journal is kept for people to look at; nothing else needs it any more.
+async fn remove_dir(settings: &Settings, dir: &Path) {
+    let (traces, from) = (settings.traces_dir(), dir.to_owned());
+    let kept = tokio::task::spawn_blocking(move || kept::keep(&traces, &from)).await;
+    if let Ok(Err(error)) = kept {
+        tracing::warn!(dir = %dir.display(), %error, "the traffic of an agent could not be kept");
+    }
     match tokio::fs::remove_dir_all(dir).await {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             tracing::warn!(dir = %dir.display(), %error, "the directory of a runner could not be removed");
@@ -75,7 +101,7 @@ impl Actor {
         let (Ok(runner), dir) = (left.id.parse::<Uuid>(), Path::new(&left.dir)) else { return Ok(()) };
         if left.capabilities.is_none() {
             // It had not come up when the server died, so nothing was asked of it; the next prompt starts another.
-            clear_dir(dir).await;
+            clear_dir(&self.shared.settings, dir).await;
             self.rows.push(Row::RemoveRunner { id: left.id });
             return Ok(());
         }

@@ -13,7 +13,7 @@ use reqwest::Url;
 pub struct Secret(String);
 
 impl Secret {
-    pub(crate) fn expose(&self) -> &str {
+    pub fn expose(&self) -> &str {
         &self.0
     }
 }

@@ -16,7 +16,7 @@ use crate::record::{self, Kind};
 use crate::spec::Durability;
 use segment::Segments;
 
-pub use reader::{JournalReader, read_journal};
+pub use reader::{JournalReader, journal_pieces, read_journal};
 pub(crate) use segment::{list as list_segments, path as segment_path};
 pub(crate) use tail::{Step, Tail};
 

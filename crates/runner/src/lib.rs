@@ -16,7 +16,7 @@ mod terminal;
 mod wire;
 
 pub use identity::{Identity, ProcessIdentity};
-pub use journal::{JournalReader, read_journal};
+pub use journal::{JournalReader, journal_pieces, read_journal};
 pub use process::run;
 pub use record::{Body, MAX_LINE_BYTES, Record};
 pub use server::{

@@ -33,6 +33,11 @@ impl Access {
         Access { token, cookie: format!("voxpilot_{}", address.port()), loopback: address.ip().is_loopback() }
     }
 
+    /// For whoever must keep it out of what is shown.
+    pub fn secret(&self) -> &str {
+        &self.token
+    }
+
     fn accepts(&self, offered: &str) -> bool {
         // Every byte is looked at, whatever came before: the time taken tells nothing about where they differ.
         let (ours, theirs) = (self.token.as_bytes(), offered.as_bytes());

@@ -10,7 +10,7 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};
 use utoipa_axum::routes;
 
 use crate::App;
-use crate::routes::{agents, artifacts, attachments, files, health, login, messages, queue, sessions, stream, turn};
+use crate::routes::{agents, artifacts, attachments, files, health, login, messages, queue, sessions, stream, trace, turn};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -36,6 +36,9 @@ pub fn router() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(turn::confirm))
         .routes(routes!(turn::permission))
         .routes(routes!(agents::sessions))
+        .routes(routes!(trace::list))
+        .routes(routes!(trace::capture))
+        .routes(routes!(trace::entry))
         .routes(routes!(agents::catalogue))
         .routes(routes!(login::login))
         .routes(routes!(artifacts::read))

@@ -10,4 +10,5 @@ pub mod messages;
 pub mod queue;
 pub mod sessions;
 pub mod stream;
+pub mod trace;
 pub mod turn;

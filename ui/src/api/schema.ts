@@ -283,6 +283,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sessions/{id}/trace": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["trace_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}/trace/capture": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Everything that is kept, oldest first, one JSON object a line: `t` in seconds, `dir` `>` to the agent, `<` from it, `#` a remark,
+         *     and `msg`. The faulty agent of the tests plays such a file back.
+         */
+        get: operations["trace_capture"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}/trace/{runner}/{seq}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["trace_entry"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -811,6 +863,58 @@ export interface components {
             display?: string | null;
             is_error: boolean;
             artifact_id?: components["schemas"]["ArtifactId"] | null;
+        };
+        /** @enum {string} */
+        TraceDirection: "to-agent" | "from-agent" | "remark";
+        TraceEntry: {
+            /**
+             * Format: uuid
+             * @description The process of the agent, by its runner's id.
+             */
+            runner: string;
+            /**
+             * Format: int64
+             * @description Counts the lines of that process.
+             */
+            seq: number;
+            /** Format: date-time */
+            at: string;
+            direction: components["schemas"]["TraceDirection"];
+            kind: components["schemas"]["TraceKind"];
+            method?: string | null;
+            id?: unknown;
+            /** @description The line with its secrets masked: JSON, or a text where it is none or was cut. */
+            payload: unknown;
+            cut: boolean;
+            /**
+             * Format: int64
+             * @description The length of the line in bytes.
+             */
+            size: number;
+        };
+        /**
+         * @description As far as the envelope of a line tells.
+         * @enum {string}
+         */
+        TraceKind: "request" | "notification" | "response" | "error" | "batch" | "text" | "exit" | "notice";
+        TraceList: {
+            /** @description Newest first. */
+            entries: components["schemas"]["TraceEntry"][];
+            /** @description Give it back as `before` to go on; missing where nothing older is kept. A page that is not full may have one. */
+            next?: string | null;
+            /** @description Newest first. */
+            runners: components["schemas"]["TraceRunner"][];
+        };
+        /** @description A process of the agent, and what is kept of its traffic. */
+        TraceRunner: {
+            /** Format: uuid */
+            runner: string;
+            running: boolean;
+            /**
+             * Format: int64
+             * @description Above 1 where the beginning is no longer kept, missing where nothing is.
+             */
+            first_seq?: number | null;
         };
         Turn: {
             turn_id: components["schemas"]["TurnId"];
@@ -1615,6 +1719,112 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": components["schemas"]["Event"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    trace_list: {
+        parameters: {
+            query?: {
+                before?: string;
+                limit?: number;
+                direction?: "to-agent" | "from-agent" | "remark";
+                /** @description A part of the method, or of the id of an answer. */
+                method?: string;
+                /** @description A part of the line as it is shown. */
+                text?: string;
+            };
+            header?: never;
+            path: {
+                id: components["schemas"]["SessionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TraceList"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    trace_capture: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["SessionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description one JSON object a line */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    trace_entry: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["SessionId"];
+                runner: string;
+                seq: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TraceEntry"];
                 };
             };
             404: {

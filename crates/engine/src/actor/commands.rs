@@ -187,6 +187,7 @@ impl Actor {
         self.tasks = JoinSet::new();
         self.end_agent().await;
         self.shared.store.commit(Write { session: self.id, events: vec![], rows: vec![Row::DeleteSession] }).await?;
+        crate::recover::forget_traces(&self.shared.settings, self.id);
         Ok(())
     }
 }

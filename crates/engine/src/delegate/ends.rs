@@ -232,9 +232,10 @@ impl Actor {
             return;
         }
         *begun = true;
-        let (runner, dir) = (*runner, self.shared.settings.runners_dir().join(runner.to_string()));
+        let (runner, shared) = (*runner, self.shared.clone());
         self.tasks.spawn(async move {
-            crate::recover::clear_dir(&dir).await;
+            let dir = shared.settings.runners_dir().join(runner.to_string());
+            crate::recover::clear_dir(&shared.settings, &dir).await;
             TaskEnd::Agent(AgentTask::Cleared { runner })
         });
     }
@@ -270,7 +271,8 @@ impl Actor {
             stop(&connection).await;
         }
         // One that was still starting has no connection yet, and one that has ended none any more; what there is is in its directory.
-        crate::recover::clear_dir(&self.shared.settings.runners_dir().join(runner.to_string())).await;
+        let settings = &self.shared.settings;
+        crate::recover::clear_dir(settings, &settings.runners_dir().join(runner.to_string())).await;
     }
 
     /// The server stops. An agent in the middle of a turn is left to its runner, which goes on and is taken up by the next server;

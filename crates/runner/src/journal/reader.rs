@@ -22,6 +22,11 @@ pub fn read_journal(dir: &Path, after: u64) -> io::Result<JournalReader> {
     Ok(JournalReader { dir: journal_dir(dir), segments, bytes: Bytes::new(), expected: None, whole: None, after })
 }
 
+/// The first numbers of the pieces in which a journal is kept, in order. Whoever reads it backwards does so piece by piece.
+pub fn journal_pieces(dir: &Path) -> io::Result<Vec<u64>> {
+    list_segments(dir)
+}
+
 /// The records of a journal on disk, in order and without a gap.
 pub struct JournalReader {
     dir: PathBuf,

@@ -17,3 +17,5 @@ mod script;
 mod server_killed;
 mod stage;
 mod stopping;
+mod trace;
+mod wire;

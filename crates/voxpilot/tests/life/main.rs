@@ -1,10 +1,13 @@
 //! The life of the built server, seen from outside: start, stop, signals, login, idle agents, full disks.
 
+#![allow(clippy::unwrap_used)]
+
 mod client_requests;
 mod disk;
 mod login;
 mod start;
 mod stop;
+mod trace;
 mod unknown;
 
 use std::time::Duration;

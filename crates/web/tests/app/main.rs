@@ -21,3 +21,4 @@ mod rig;
 mod sessions;
 mod stream;
 mod tools;
+mod trace;

@@ -6,7 +6,10 @@
 //! Set from outside: `FAULTY_PROTOCOL_VERSION` (what initialize answers), `FAULTY_AUTH=1` (a login is needed),
 //! `FAULTY_INIT=hang|exit` (initialize is never answered, or the process ends at it), `FAULTY_LOAD=ok|missing` (sessions
 //! can be loaded: any id works, or none does), `FAULTY_LOG=<file>` (every line received is appended there).
+//!
+//! `faulty-agent --replay <capture>` plays a downloaded capture back instead, see `replay`.
 
+mod replay;
 mod scenario;
 mod wire;
 
@@ -38,6 +41,10 @@ pub struct Agent {
 }
 
 fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().collect();
+    if let Some(at) = args.iter().position(|arg| arg == "--replay") {
+        return replay::run(args.get(at + 1).expect("--replay is followed by a capture").as_ref());
+    }
     let agent = Arc::new(Agent::default());
     let mut lines = std::io::stdin().lock();
     let mut line = Vec::new();

@@ -1,0 +1,282 @@
+//! What goes over the wire to the real Copilot CLI and back, held against the numbered requirements of the integration document (S2).
+//! The traffic is the one that the inspector shows.
+
+use serde_json::{Value, json};
+use testkit::model_server::{Reply, Script};
+
+use crate::script::{bash, create};
+use crate::stage::Stage;
+
+/// The captured lines of a session, oldest first.
+struct Wire {
+    lines: Vec<(String, Value)>,
+}
+
+impl Wire {
+    async fn of(stage: &Stage) -> Wire {
+        let capture = stage.server.text("GET", &format!("/api/sessions/{}/trace/capture", stage.session)).await;
+        let line = |line: &str| {
+            let mut entry: Value = serde_json::from_str(line).unwrap();
+            (entry["dir"].as_str().unwrap().to_owned(), entry["msg"].take())
+        };
+        Wire { lines: capture.lines().map(line).collect() }
+    }
+
+    fn messages(&self, dir: &str) -> impl Iterator<Item = &Value> {
+        self.lines.iter().filter(move |(by, _)| by == dir).map(|(_, message)| message)
+    }
+
+    /// What we sent with this method, in order.
+    fn sent(&self, method: &str) -> Vec<&Value> {
+        self.messages(">").filter(|message| message["method"] == method).collect()
+    }
+
+    fn received(&self, method: &str) -> Vec<&Value> {
+        self.messages("<").filter(|message| message["method"] == method).collect()
+    }
+
+    fn updates(&self, kind: &str) -> Vec<&Value> {
+        let updates = self.received("session/update").into_iter().map(|message| &message["params"]["update"]);
+        updates.filter(|update| update["sessionUpdate"] == kind).collect()
+    }
+
+    /// The agent's answer to a request of ours.
+    fn answer(&self, request: &Value) -> &Value {
+        self.messages("<").find(|message| message.get("method").is_none() && message["id"] == request["id"]).unwrap()
+    }
+
+    /// Our answer to a request of the agent's.
+    fn our_answer(&self, request: &Value) -> &Value {
+        self.messages(">").find(|message| message.get("method").is_none() && message["id"] == request["id"]).unwrap()
+    }
+
+    fn place(&self, wanted: &Value) -> usize {
+        self.lines.iter().position(|(_, message)| std::ptr::eq(message, wanted)).unwrap()
+    }
+}
+
+async fn straight(policy: &str) -> Stage {
+    Stage::with(Script::new(), json!({ "model": "relay", "permission_policy": policy }), |rig| rig).await
+}
+
+async fn answer(stage: &mut Stage, option: &str) -> Value {
+    let request = stage.until_kind("permission-request").await.data;
+    let path = format!("permissions/{}", request["request_id"].as_str().unwrap());
+    assert_eq!(stage.post(&path, json!({ "option_id": option })).await, 202);
+    request
+}
+
+/// One turn in which Copilot asks for a command, is allowed to run it, and answers.
+async fn allowed_turn() -> (Stage, Wire) {
+    let mut stage = straight("ask").await;
+    stage.coder([Reply::chunks(["I run ", "it 🙂. "]).and_call(bash("echo made > made.txt; cat made.txt")), Reply::text("Done.")]);
+    stage.send("make it").await;
+    answer(&mut stage, "allow_once").await;
+    assert_eq!(stage.turn_end().await, "completed");
+    let wire = Wire::of(&stage).await;
+    (stage, wire)
+}
+
+/// S2-1, S2-3, S2-5, S2-6, S2-7, S2-8: Copilot is driven as `copilot --acp --stdio`, in JSON-RPC 2.0, one message a line, in UTF-8; what
+/// has an id is answered under it, and what has none is not.
+/// S2-11, S2-44, S2-45, S2-46, S2-52: `initialize` alone opens the connection, then `session/new`, `session/prompt`, updates, a question
+/// and its answer, more updates, and the prompt's own answer ends the turn.
+#[tokio::test]
+async fn a_turn_is_the_documented_exchange_of_messages() {
+    let (stage, wire) = allowed_turn().await;
+    let command = &stage.cast().natives[0].command;
+    assert!(command.contains("--acp") && command.contains("--stdio"), "{command}");
+    for message in wire.messages(">").chain(wire.messages("<")) {
+        assert_eq!(message["jsonrpc"], "2.0", "{message}");
+    }
+    assert!(wire.updates("agent_message_chunk").iter().any(|update| update["content"]["text"].as_str().unwrap().contains('🙂')));
+    let requests: Vec<&Value> = wire.messages(">").filter(|message| message["method"].is_string() && message.get("id").is_some()).collect();
+    assert_eq!(
+        requests.iter().take(2).map(|request| request["method"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["initialize", "session/new"]
+    );
+    for request in requests {
+        let answers = wire.messages("<").filter(|message| message.get("method").is_none() && message["id"] == request["id"]).count();
+        assert_eq!(answers, 1, "{request}");
+    }
+    assert!(wire.received("session/update").iter().all(|update| update.get("id").is_none()));
+    assert!(wire.sent("initialized").is_empty() && wire.sent("authenticate").is_empty());
+
+    let prompt = wire.sent("session/prompt")[0];
+    let question = wire.received("session/request_permission")[0];
+    let steps = [
+        wire.sent("initialize")[0],
+        wire.answer(wire.sent("initialize")[0]),
+        wire.sent("session/new")[0],
+        wire.answer(wire.sent("session/new")[0]),
+        prompt,
+        question,
+        wire.our_answer(question),
+        wire.answer(prompt),
+    ];
+    let places: Vec<usize> = steps.iter().map(|step| wire.place(step)).collect();
+    assert!(places.is_sorted(), "{places:?}");
+    stage.end().await;
+}
+
+/// S2-12: we say version 1, who we are, and the abilities that we have.
+/// S2-13, S2-14, S2-15, S2-62: Copilot answers with version 1, who it is, that it can load sessions, and which contents it takes.
+#[tokio::test]
+async fn both_sides_say_what_they_can() {
+    let (stage, wire) = allowed_turn().await;
+    let asked = wire.sent("initialize")[0];
+    let ours = &asked["params"];
+    assert_eq!(ours["protocolVersion"], 1);
+    assert!(ours["clientInfo"]["name"].is_string() && ours["clientInfo"]["version"].is_string(), "{ours}");
+    assert!(ours["clientCapabilities"].is_object() && ours.get("capabilities").is_none(), "{ours}");
+    let theirs = &wire.answer(asked)["result"];
+    assert_eq!(theirs["protocolVersion"], 1);
+    assert!(theirs["agentInfo"]["name"].as_str().unwrap().eq_ignore_ascii_case("copilot"), "{theirs}");
+    let can = &theirs["agentCapabilities"];
+    assert_eq!(can["loadSession"], true);
+    assert_eq!(can["promptCapabilities"], json!({ "image": true, "audio": false, "embeddedContext": true }));
+    assert!(can["sessionCapabilities"]["list"].is_object() && theirs["authMethods"].is_array(), "{theirs}");
+    stage.end().await;
+}
+
+/// S2-9, S2-16, S2-45: a session is made for an absolute work directory and gets an id.
+/// S2-19, S2-20, S2-46, S2-52: a prompt is a list of content blocks for that id, and is answered with `end_turn` when the turn is over.
+/// S2-25, S2-26, S2-47: what Copilot says comes as updates under `params.update`, told apart by `sessionUpdate`.
+/// S2-27, S2-28, S2-29, S2-30, S2-48, S2-49: a tool call is announced with its kind and input, and updated by its id up to its result.
+#[tokio::test]
+async fn a_session_a_prompt_and_its_updates_have_the_documented_shapes() {
+    let (stage, wire) = allowed_turn().await;
+    let opened = wire.sent("session/new")[0];
+    assert_eq!(opened["params"]["cwd"], stage.server.rig().work_dir().to_str().unwrap());
+    assert!(opened["params"]["cwd"].as_str().unwrap().starts_with('/') && opened["params"]["mcpServers"].is_array(), "{opened}");
+    let session = &wire.answer(opened)["result"]["sessionId"];
+    assert!(session.as_str().is_some_and(|id| !id.is_empty()));
+
+    let prompt = wire.sent("session/prompt")[0];
+    assert_eq!(prompt["params"], json!({ "sessionId": session, "prompt": [{ "type": "text", "text": "make it" }] }));
+    assert_eq!(wire.answer(prompt)["result"]["stopReason"], "end_turn");
+    for update in wire.received("session/update") {
+        assert_eq!(update["params"]["sessionId"], *session);
+        assert!(update["params"]["update"]["sessionUpdate"].is_string(), "{update}");
+    }
+    let chunks = wire.updates("agent_message_chunk");
+    let said: String = chunks.iter().map(|chunk| chunk["content"]["text"].as_str().unwrap()).collect();
+    assert_eq!((said.as_str(), &chunks[0]["content"]["type"]), ("I run it 🙂. Done.", &json!("text")));
+    assert_eq!(stage.client.seen.agent_text("main"), said);
+
+    let call = wire.updates("tool_call")[0];
+    assert_eq!((&call["kind"], &call["status"]), (&json!("execute"), &json!("pending")));
+    assert_eq!(call["rawInput"]["command"], "echo made > made.txt; cat made.txt");
+    let reports: Vec<&Value> =
+        wire.updates("tool_call_update").into_iter().filter(|update| update["toolCallId"] == call["toolCallId"]).collect();
+    let last = reports.last().unwrap();
+    assert_eq!(last["status"], "completed");
+    assert!(last["rawOutput"]["content"].as_str().unwrap().contains("made"), "{last}");
+    let shown: Vec<&Value> = stage
+        .client
+        .seen
+        .of_kind("agent-update")
+        .map(|event| &event.data["update"])
+        .filter(|update| update["type"] == "tool_call")
+        .collect();
+    assert_eq!(shown.last().unwrap()["status"], "completed");
+    assert_eq!(shown.last().unwrap()["id"], call["toolCallId"]);
+    stage.end().await;
+}
+
+/// S2-32, S2-33, S2-50: Copilot asks with a request of its own, which names the call and the options.
+/// S2-34, S2-36, S2-38: we answer with the option that was chosen, in the protocol's form; allowed once it runs, rejected it does not.
+#[tokio::test]
+async fn a_question_is_answered_with_the_option_that_was_chosen() {
+    let (mut stage, wire) = allowed_turn().await;
+    let question = wire.received("session/request_permission")[0];
+    assert!(question.get("id").is_some(), "{question}");
+    let options = question["params"]["options"].as_array().unwrap();
+    let kinds: Vec<_> = options.iter().map(|option| option["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["allow_once", "allow_always", "reject_once"]);
+    assert_eq!(question["params"]["toolCall"]["rawInput"]["command"], "echo made > made.txt; cat made.txt");
+    assert_eq!(wire.our_answer(question)["result"], json!({ "outcome": { "outcome": "selected", "optionId": options[0]["optionId"] } }));
+    assert_eq!(stage.read("made.txt"), "made\n");
+
+    stage.coder([Reply::new().and_call(bash("touch rejected.txt")), Reply::text("Never said.")]);
+    stage.send("and again").await;
+    answer(&mut stage, "reject_once").await;
+    stage.turn_end().await;
+    let wire = Wire::of(&stage).await;
+    let question = wire.received("session/request_permission")[1];
+    assert_eq!(wire.our_answer(question)["result"]["outcome"], json!({ "outcome": "selected", "optionId": "reject_once" }));
+    assert!(!stage.server.rig().work_dir().join("rejected.txt").exists());
+    stage.end().await;
+}
+
+/// S2-24, S2-40, S2-41, S2-51: a stop is the notification `session/cancel`, and Copilot then answers the prompt with `cancelled`.
+/// S2-39: the question that was open is answered as cancelled.
+#[tokio::test]
+async fn a_stop_is_a_notification_and_the_prompt_is_answered_as_cancelled() {
+    let mut stage = straight("ask").await;
+    stage.coder([Reply::new().and_call(bash("touch asked.txt"))]);
+    stage.send("ask me").await;
+    stage.until_kind("permission-request").await;
+    assert_eq!(stage.post("cancel", json!({})).await, 202);
+    assert_eq!(stage.turn_end().await, "cancelled");
+    let wire = Wire::of(&stage).await;
+    let (cancel, prompt) = (wire.sent("session/cancel")[0], wire.sent("session/prompt")[0]);
+    assert!(cancel.get("id").is_none());
+    assert_eq!(cancel["params"], json!({ "sessionId": prompt["params"]["sessionId"] }));
+    assert_eq!(wire.answer(prompt)["result"]["stopReason"], "cancelled");
+    let question = wire.received("session/request_permission")[0];
+    assert_eq!(wire.our_answer(question)["result"], json!({ "outcome": { "outcome": "cancelled" } }));
+    stage.end().await;
+}
+
+/// S2-14, S2-17, S2-18: a session of a process that is gone is loaded by its id; Copilot first repeats it in updates, then answers, and
+/// nothing of the repetition is shown as new.
+#[tokio::test]
+async fn a_session_is_loaded_and_repeated_before_it_goes_on() {
+    let mut stage = straight("auto").await;
+    stage.coder([Reply::text("The first answer."), Reply::text("The second answer.")]);
+    assert_eq!(stage.turn("first").await, "completed");
+    stage.kill_idle_agent().await;
+    assert_eq!(stage.turn("second").await, "completed");
+    let wire = Wire::of(&stage).await;
+    let (opened, load) = (wire.sent("session/new")[0], wire.sent("session/load")[0]);
+    let session = &wire.answer(opened)["result"]["sessionId"];
+    let work_dir = stage.server.rig().work_dir();
+    assert_eq!(load["params"], json!({ "sessionId": session, "cwd": work_dir, "mcpServers": opened["params"]["mcpServers"] }));
+    let (from, to) = (wire.place(load), wire.place(wire.answer(load)));
+    let repeated: Vec<&Value> = wire.lines[from..to].iter().map(|(_, message)| &message["params"]["update"]).collect();
+    assert!(
+        repeated.iter().any(|update| update["sessionUpdate"] == "agent_message_chunk" && update["content"]["text"] == "The first answer.")
+    );
+    assert_eq!(stage.client.seen.agent_text("main"), "The first answer.The second answer.");
+    stage.end().await;
+}
+
+/// S2-28, S2-30: the kinds that Copilot gives its tools are kept, and what a change did is told as a diff.
+#[tokio::test]
+async fn a_change_has_its_kind_and_its_diff() {
+    let mut stage = straight("auto").await;
+    let note = stage.server.rig().work_dir().join("note.md");
+    stage.coder([Reply::new().and_call(create(&note, "noted\n")), Reply::text("Noted.")]);
+    assert_eq!(stage.turn("note it").await, "completed");
+    let wire = Wire::of(&stage).await;
+    assert_eq!(wire.updates("tool_call")[0]["kind"], "edit");
+    let calls: Vec<&Value> = stage
+        .client
+        .seen
+        .of_kind("agent-update")
+        .map(|event| &event.data["update"])
+        .filter(|update| update["type"] == "tool_call")
+        .collect();
+    let last = calls.last().unwrap();
+    assert_eq!((&last["kind"], &last["status"]), (&json!("edit"), &json!("completed")));
+    assert!(
+        last["content"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|part| part["type"] == "diff" && part["new_text"].as_str().unwrap().contains("noted")),
+        "{last}"
+    );
+    stage.end().await;
+}
