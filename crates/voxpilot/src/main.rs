@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use voxpilot::config::{self, ConfigError};
-use voxpilot::{doctor, serve, stop};
+use voxpilot::{client, doctor, serve, stop};
 
 fn main() -> ExitCode {
     match run(&command().get_matches()) {
@@ -39,6 +39,7 @@ fn command() -> Command {
             with_settings("stop", "End the server of the data directory and, with --all, every agent it left running")
                 .arg(Arg::new("all").long("all").action(ArgAction::SetTrue).help("end the agents too, also those in the middle of a turn")),
         )
+        .subcommands(client::commands())
         .subcommand(Command::new("openapi").hide(true).about("Print the description of the HTTP interface"))
         .subcommand(Command::new("runner").hide(true).arg(Arg::new("dir").required(true)))
         .subcommand(Command::new("terminal").hide(true).arg(words("command").required(true)))
@@ -78,6 +79,7 @@ fn run(matches: &ArgMatches) -> Result<ExitCode> {
             println!("{}", web::openapi_document());
             Ok(ExitCode::SUCCESS)
         }
+        Some((name @ ("sessions" | "send" | "attach" | "approve" | "export"), matches)) => client::run(name, matches),
         Some((name, _)) => bail!("there is no command `{name}`"),
         None => bail!("no command given"),
     }

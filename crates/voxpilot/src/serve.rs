@@ -15,6 +15,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
+use crate::client::place;
 use crate::config::{AgentSection, Config, Durability, Sources};
 use crate::{logging, memory, stop, token};
 
@@ -23,7 +24,7 @@ const DRAIN: Duration = Duration::from_secs(5);
 const CONFIRM_TIMEOUT: Duration = Duration::from_secs(300);
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(10);
 const TERM_GRACE_MS: u64 = 2_000;
-/// Events of sessions that were quiet for this long are dropped; their messages stay.
+/// Events of sessions that were quiet for this long are dropped, and the raw traffic of agents that ended before; messages stay.
 const EVENTS_KEPT: SignedDuration = SignedDuration::from_hours(7 * 24);
 const COMPACT_EVERY: Duration = Duration::from_secs(3600);
 /// What a process that an interrupt has ended reports by custom.
@@ -48,6 +49,7 @@ async fn serve(config: &Config, sources: &Sources) -> Result<ExitCode> {
     let listener = bind(&config.bind).await?;
     let address = listener.local_addr().context("asking for the server's own address")?;
     let engine = Engine::start(store, settings(config, sources)?).await.context("starting the engine")?;
+    place::announce(&config.data_dir, address).context("writing the server's address")?;
     let stopping = CancellationToken::new();
     let app = web::App::new(engine.clone(), secret.expose().to_owned(), address, stopping.clone());
     announce(address, secret.expose(), engine.settings());
@@ -55,7 +57,7 @@ async fn serve(config: &Config, sources: &Sources) -> Result<ExitCode> {
     tokio::pin!(server);
     tokio::select! {
         ended = &mut server => ended.context("serving")?,
-        () = housekeeping(engine.store()) => {}
+        () = housekeeping(&engine) => {}
         told = told_to_stop() => told?,
     }
     tracing::info!("stopping; a second signal ends at once");
@@ -91,11 +93,9 @@ async fn bind(text: &str) -> Result<TcpListener> {
 }
 
 fn announce(address: SocketAddr, secret: &str, settings: &engine::Settings) {
-    // A wildcard is no address to open; this machine itself is.
-    let host = if address.ip().is_unspecified() { SocketAddr::new([127, 0, 0, 1].into(), address.port()) } else { address };
     println!("listening on http://{address}");
     println!("work directory {}, model {}, agent {}", settings.work_dir.display(), settings.model, settings.default_agent);
-    println!("open http://{host}/login?token={secret}");
+    println!("open http://{}/login?token={secret}", place::reachable(address));
     if !address.ip().is_loopback() {
         println!("warning: reachable from other machines, without encryption; whoever has the link can run commands here");
     }
@@ -112,11 +112,12 @@ async fn told_to_stop() -> Result<()> {
 }
 
 /// Never ends by itself.
-async fn housekeeping(store: &Store) {
+async fn housekeeping(engine: &Engine) {
     let mut tick = tokio::time::interval(COMPACT_EVERY);
     loop {
         tick.tick().await;
-        match store.compact(Timestamp::now() - EVENTS_KEPT).await {
+        engine.drop_old_traces(EVENTS_KEPT.unsigned_abs()).await;
+        match engine.store().compact(Timestamp::now() - EVENTS_KEPT).await {
             Ok(0) => {}
             Ok(sessions) => tracing::info!(sessions, "dropped events that nobody needs any more"),
             Err(error) => tracing::warn!(%error, "old events could not be dropped"),

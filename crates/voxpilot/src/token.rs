@@ -38,6 +38,12 @@ pub fn load_or_make(data_dir: &Path, configured: Option<&Secret>) -> Result<Secr
     read(&path)
 }
 
+/// The secret that a server has made and kept in its data directory.
+pub fn stored(data_dir: &Path) -> Option<Secret> {
+    let text = std::fs::read_to_string(data_dir.join(FILE_NAME)).ok()?;
+    is_usable(text.trim()).then(|| Secret::new(text.trim()))
+}
+
 /// Makes the data directory, for its owner alone.
 pub fn prepare_data_dir(path: &Path) -> Result<()> {
     let shown = path.display();
@@ -59,7 +65,7 @@ pub fn prepare_data_dir(path: &Path) -> Result<()> {
 /// written.
 fn make(data_dir: &Path, path: &Path) -> Result<()> {
     let aside = data_dir.join(format!("{FILE_NAME}.{}.tmp", std::process::id()));
-    let linked = write_new(&aside, &random_text()?).and_then(|()| match std::fs::hard_link(&aside, path) {
+    let linked = write_private(&aside, &random_text()?).and_then(|()| match std::fs::hard_link(&aside, path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         other => other,
     });
@@ -71,7 +77,8 @@ fn make(data_dir: &Path, path: &Path) -> Result<()> {
     Ok(File::open(data_dir)?.sync_all()?)
 }
 
-fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
+/// Writes a file that its owner alone may read.
+pub fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
     // The mode above is for a new file; a leftover of a killed process may have another one.
     file.set_permissions(Permissions::from_mode(0o600))?;

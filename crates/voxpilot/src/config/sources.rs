@@ -46,9 +46,9 @@ pub fn args() -> impl Iterator<Item = Arg> {
     })
 }
 
-/// The settings that were given as flags.
+/// The settings that were given as flags; a command need not take all of them.
 pub fn flags(matches: &ArgMatches) -> BTreeMap<String, String> {
-    let given = |setting: &Setting| Some((setting.key(), matches.get_one::<String>(setting.name)?.clone()));
+    let given = |setting: &Setting| Some((setting.key(), matches.try_get_one::<String>(setting.name).ok()??.clone()));
     SETTINGS.iter().filter_map(given).collect()
 }
 

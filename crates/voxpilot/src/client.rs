@@ -1,0 +1,125 @@
+//! The commands that talk to a running server: list its sessions, send, follow, approve, export.
+//!
+//! They know the server by its HTTP interface alone, as anybody else does. On a terminal they write for people, into a pipe for programs.
+
+mod approve;
+mod attach;
+mod export;
+mod http;
+mod paper;
+pub mod place;
+mod print;
+mod send;
+mod sessions;
+mod stream;
+
+use std::io::{self, IsTerminal};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::{Arg, ArgAction, ArgMatches, Command};
+
+use crate::config;
+use http::Api;
+use place::Place;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Text,
+    Ndjson,
+}
+
+impl Format {
+    fn of(matches: &ArgMatches) -> Format {
+        match matches.get_one::<String>("format").map(String::as_str) {
+            Some("ndjson") => Format::Ndjson,
+            Some(_) => Format::Text,
+            None if io::stdout().is_terminal() => Format::Text,
+            None => Format::Ndjson,
+        }
+    }
+}
+
+pub fn commands() -> [Command; 5] {
+    let session = |help: &'static str| Arg::new("session").value_name("SESSION").help(help);
+    [
+        with_place("sessions", "List the sessions of the running server, newest activity first", "text"),
+        with_place("send", "Send a message to a session of the running server and follow its turn to the end", "text")
+            .after_help(send::EXIT_CODES)
+            .arg(Arg::new("text").num_args(0..).help("the message; without it, it is read from stdin"))
+            .arg(session("the session: its id, or a part of it").short('s').long("session").conflicts_with("new"))
+            .arg(Arg::new("new").long("new").action(ArgAction::SetTrue).help("send it to a new session"))
+            .arg(Arg::new("detach").long("detach").action(ArgAction::SetTrue).help("do not wait for the turn")),
+        with_place("attach", "Follow a session of the running server live, also over its restarts", "text")
+            .arg(session("the session: its id, or a part of it [default: the one with the newest activity]")),
+        with_place("approve", "Show what waits for an answer on the running server, or answer it", "text")
+            .arg(Arg::new("request").help("the id of what waits, or a part of it; without it, all that waits is shown"))
+            .arg(Arg::new("answer").help("allow, reject, or one of the options that the agent offers"))
+            .arg(session("only what waits in this session").short('s').long("session")),
+        with_place("export", "Write a session of the running server as markdown, or as the events of its log", "markdown")
+            .arg(session("the session: its id, or a part of it [default: the one with the newest activity]")),
+    ]
+}
+
+fn with_place(name: &'static str, about: &'static str, text: &'static str) -> Command {
+    let own = config::args().filter(|arg| ["data-dir", "token"].contains(&arg.get_id().as_str()));
+    let format = Arg::new("format").long("format").value_name("FORMAT").value_parser([text, "ndjson"]);
+    Command::new(name)
+        .about(about)
+        .args(own)
+        .arg(Arg::new("url").long("url").value_name("URL").help("the server [default: the one that runs on the data directory]"))
+        .arg(format.help(format!("{text} or ndjson [default: {text} on a terminal, else ndjson]")))
+}
+
+/// Runs one of [`commands`].
+#[tokio::main(flavor = "current_thread")]
+pub async fn run(name: &str, matches: &ArgMatches) -> Result<ExitCode> {
+    let (config, _) = config::load(config::flags(matches))?;
+    let api = Api::new(Place::new(matches.get_one("url").cloned(), &config))?;
+    let format = Format::of(matches);
+    let session = |matches: &ArgMatches| matches.get_one::<String>("session").cloned();
+    let done = match name {
+        "sessions" => sessions::run(&api, format).await,
+        "send" => {
+            let to = if matches.get_flag("new") { send::To::New } else { session(matches).map_or(send::To::Unsaid, send::To::Session) };
+            let text = matches.get_many::<String>("text").into_iter().flatten().cloned().collect::<Vec<_>>().join(" ");
+            send::run(&api, format, to, text, matches.get_flag("detach")).await
+        }
+        "attach" => attach::run(&api, format, session(matches)).await,
+        "approve" => {
+            let answer = matches.get_one::<String>("request").cloned().map(|id| (id, matches.get_one::<String>("answer").cloned()));
+            approve::run(&api, format, session(matches), answer).await
+        }
+        _ => export::run(&api, format, session(matches)).await,
+    };
+    match done {
+        // Whoever read it has seen enough.
+        Err(error) if is_closed_pipe(&error) => Ok(ExitCode::SUCCESS),
+        done => done,
+    }
+}
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe))
+}
+
+/// The one session that is meant: by its id or a part of it, or the one with the newest activity.
+async fn resolve(api: &Api, wanted: Option<&str>) -> Result<serde_json::Value> {
+    let sessions = sessions::all(api).await?;
+    let Some(wanted) = wanted else {
+        return sessions.into_iter().next().context("there is no session yet: `voxpilot send --new` makes one");
+    };
+    pick(sessions, wanted, "id").with_context(|| format!("no session is called {wanted}: `voxpilot sessions` lists them"))?
+}
+
+/// The one item whose id is, begins with or ends with `wanted`; `None` where there is none.
+fn pick(items: Vec<serde_json::Value>, wanted: &str, id: &str) -> Option<Result<serde_json::Value>> {
+    let fits = |item: &serde_json::Value| item[id].as_str().is_some_and(|id| id.starts_with(wanted) || id.ends_with(wanted));
+    let mut found = items.into_iter().filter(fits);
+    let first = found.next()?;
+    let whole = first[id] == wanted;
+    if !whole && found.next().is_some() {
+        return Some(Err(anyhow::anyhow!("{wanted} is part of more than one id: give more of it")));
+    }
+    Some(Ok(first))
+}

@@ -1,0 +1,105 @@
+//! Calls to the server, and how they fail.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context;
+use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
+use serde_json::Value;
+use thiserror::Error;
+
+use super::place::Place;
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+const CALL_TIMEOUT: Duration = Duration::from_secs(30);
+
+#[derive(Debug, Error)]
+pub enum CallError {
+    #[error("no server runs on {}: start one with `voxpilot serve`, or say where it is with --url", .data_dir.display())]
+    NoServer { data_dir: PathBuf },
+    #[error("no server answers at {url}: start it with `voxpilot serve`, or say where it is with --url")]
+    Away {
+        url: String,
+        #[source]
+        source: reqwest::Error,
+    },
+    #[error("the server refused the token: give the one it was started with, as --token or VOXPILOT_TOKEN")]
+    Token,
+    #[error("the server refused: {message}")]
+    Refused { status: StatusCode, message: String },
+    #[error("the server has not come back: it was waited for {0} s")]
+    GivenUp(u64),
+}
+
+impl CallError {
+    /// The server may be there again in a moment.
+    pub fn is_away(&self) -> bool {
+        match self {
+            CallError::NoServer { .. } | CallError::Away { .. } => true,
+            CallError::Refused { status, .. } => *status == StatusCode::SERVICE_UNAVAILABLE,
+            CallError::Token | CallError::GivenUp(_) => false,
+        }
+    }
+}
+
+#[derive(Clone)]
+pub struct Api {
+    http: Client,
+    place: Place,
+}
+
+impl Api {
+    pub fn new(place: Place) -> anyhow::Result<Api> {
+        // The server is this machine's or given by its address: a proxy could only be in the way.
+        let http = Client::builder().no_proxy().connect_timeout(CONNECT_TIMEOUT).build().context("preparing to call the server")?;
+        Ok(Api { http, place })
+    }
+
+    pub async fn get(&self, path: &str) -> Result<Value, CallError> {
+        self.call(Method::GET, path, None).await
+    }
+
+    pub async fn post(&self, path: &str, body: &Value) -> Result<Value, CallError> {
+        self.call(Method::POST, path, Some(body)).await
+    }
+
+    async fn call(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, CallError> {
+        let (url, mut request) = self.request(method, path)?;
+        if let Some(body) = body {
+            request = request.json(body);
+        }
+        let response = self.send(&url, request.timeout(CALL_TIMEOUT)).await?;
+        let text = response.text().await.map_err(|source| CallError::Away { url, source })?;
+        Ok(serde_json::from_str(&text).unwrap_or_default())
+    }
+
+    /// Opens the event stream of a session, after `cursor` or with a snapshot.
+    pub async fn stream(&self, session: &str, cursor: Option<u64>) -> Result<Response, CallError> {
+        let (url, mut request) = self.request(Method::GET, &format!("/api/sessions/{session}/stream"))?;
+        if let Some(cursor) = cursor {
+            request = request.header("Last-Event-ID", cursor);
+        }
+        self.send(&url, request).await
+    }
+
+    fn request(&self, method: Method, path: &str) -> Result<(String, RequestBuilder), CallError> {
+        let url = self.place.url()?;
+        let request = self.http.request(method, format!("{url}{path}")).bearer_auth(self.place.token());
+        Ok((url, request))
+    }
+
+    async fn send(&self, url: &str, request: RequestBuilder) -> Result<Response, CallError> {
+        let response = request.send().await.map_err(|source| CallError::Away { url: url.to_owned(), source })?;
+        let status = response.status();
+        if status == StatusCode::UNAUTHORIZED {
+            return Err(CallError::Token);
+        }
+        if status.is_success() {
+            return Ok(response);
+        }
+        let text = response.text().await.unwrap_or_default();
+        let body: Value = serde_json::from_str(&text).unwrap_or_default();
+        let message = body["error"]["message"].as_str().map_or_else(|| status.to_string(), str::to_owned);
+        Err(CallError::Refused { status, message })
+    }
+}

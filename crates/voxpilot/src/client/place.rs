@@ -1,0 +1,57 @@
+//! Where the running server is: it leaves its address in the data directory.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use super::http::CallError;
+use crate::config::{Config, Secret};
+use crate::{stop, token};
+
+const FILE_NAME: &str = "server.url";
+
+/// What is known of the server without asking it.
+#[derive(Clone)]
+pub struct Place {
+    /// Given on the command line; else the data directory tells.
+    url: Option<String>,
+    token: Option<Secret>,
+    data_dir: PathBuf,
+}
+
+/// Leaves the address of this server for the commands that talk to it.
+pub fn announce(data_dir: &Path, address: SocketAddr) -> std::io::Result<()> {
+    token::write_private(&data_dir.join(FILE_NAME), &format!("http://{}", reachable(address)))
+}
+
+/// A wildcard is no address to go to; this machine itself is.
+pub fn reachable(address: SocketAddr) -> SocketAddr {
+    if address.ip().is_unspecified() { SocketAddr::new([127, 0, 0, 1].into(), address.port()) } else { address }
+}
+
+impl Place {
+    pub fn new(url: Option<String>, config: &Config) -> Place {
+        let url = url.map(|url| url.trim_end_matches('/').to_owned());
+        Place { url, token: config.token.clone(), data_dir: config.data_dir.clone() }
+    }
+
+    /// Looked up anew each time: a server that was started again may be elsewhere.
+    pub fn url(&self) -> Result<String, CallError> {
+        if let Some(url) = &self.url {
+            return Ok(url.clone());
+        }
+        let away = || CallError::NoServer { data_dir: self.data_dir.clone() };
+        if !store::in_use(&self.data_dir.join(stop::DATABASE)) {
+            return Err(away());
+        }
+        // One that has just been started has not written it yet.
+        let url = std::fs::read_to_string(self.data_dir.join(FILE_NAME)).unwrap_or_default();
+        if url.is_empty() { Err(away()) } else { Ok(url) }
+    }
+
+    /// The configured secret, or the one that the server made for itself. Without any, the server says no.
+    pub fn token(&self) -> String {
+        self.token.clone().or_else(|| token::stored(&self.data_dir)).map(|token| token.expose().to_owned()).unwrap_or_default()
+    }
+}

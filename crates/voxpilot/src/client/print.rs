@@ -1,0 +1,242 @@
+//! Events on the screen: as they are for programs, and as a conversation for people.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use serde_json::Value;
+
+use super::Format;
+use super::stream::Event;
+
+const RELAY: &str = "relay";
+
+pub struct Printer {
+    format: Format,
+    screen: Screen<io::Stdout>,
+}
+
+impl Printer {
+    /// For a session as the server describes it.
+    pub fn new(format: Format, session: &Value) -> Printer {
+        Printer { format, screen: Screen::new(io::stdout(), session["model"] == RELAY) }
+    }
+
+    pub fn event(&mut self, event: &Event) -> io::Result<()> {
+        match self.format {
+            Format::Ndjson => writeln!(io::stdout(), "{}", event.line()),
+            Format::Text => self.screen.event(event),
+        }
+    }
+}
+
+/// What an agent or a model says, without anything that a terminal would obey.
+pub fn plain(text: &str) -> String {
+    text.chars().filter(|character| !character.is_control() || *character == '\n' || *character == '\t').collect()
+}
+
+/// The exact command or change that an agent asks for.
+pub fn show_ask(out: &mut impl Write, ask: &Value) -> io::Result<()> {
+    let text = |name: &str| ask[name].as_str().map(plain);
+    writeln!(out, "  [{}] {}", text("session_name").unwrap_or_default(), text("title").unwrap_or_default())?;
+    for shown in ["command", "diff"].iter().filter_map(|name| text(name)) {
+        shown.lines().try_for_each(|line| writeln!(out, "    {line}"))?;
+    }
+    Ok(())
+}
+
+/// A conversation as it goes on.
+struct Screen<W> {
+    out: W,
+    /// The agent's words are the answer; what the relay makes of them only says them again.
+    is_relay: bool,
+    /// Whose words the last ones were; somebody else begins with their name.
+    speaker: String,
+    /// The last line is not ended yet.
+    is_open: bool,
+    /// The status in which each tool call was last shown.
+    calls: HashMap<String, String>,
+    /// What was streamed since the turn began: a message that only repeats it is not shown again.
+    streamed: String,
+}
+
+impl<W: Write> Screen<W> {
+    fn new(out: W, is_relay: bool) -> Screen<W> {
+        Screen { out, is_relay, speaker: String::new(), is_open: false, calls: HashMap::new(), streamed: String::new() }
+    }
+
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        let data = &event.data;
+        let text = |name: &str| data[name].as_str().unwrap_or_default();
+        match event.kind.as_str() {
+            "message" if data["role"] == "user" => self.says("you", text("content")),
+            "message" if data["role"] == "assistant" => self.message(text("content")),
+            "text-delta" if self.is_relay => Ok(()),
+            "text-delta" => self.says("voxpilot", text("content")),
+            "copilot-delta" => self.says(text("session_name"), text("content")),
+            "agent-update" => self.update(text("session_name"), &data["update"]),
+            "superseded" => self.line("(the answer begins again)"),
+            "tool-call" if data["name"] != "copilot_agent" => self.line(&format!("· {} {}", text("name"), text("arguments"))),
+            "tool-confirm" => {
+                self.line(&format!("? {} {}", text("name"), text("arguments")))?;
+                self.line(&format!("  answer with `voxpilot approve {} allow` or `… reject`", text("id")))
+            }
+            "permission-request" => {
+                self.line("? the agent asks:")?;
+                show_ask(&mut self.out, data)?;
+                self.line(&format!("  answer with `voxpilot approve {} allow` or `… reject`", text("request_id")))
+            }
+            "permission-resolved" => {
+                let answer = data["option_id"].as_str().unwrap_or("cancelled");
+                self.line(&format!("  answered: {answer} (by {})", text("by")))
+            }
+            "notice" => self.line(&format!("! {}: {}", text("title"), text("text"))),
+            "error" => self.line(&format!("! {}", text("message"))),
+            "session" => {
+                self.is_relay = data["model"].as_str().map_or(self.is_relay, |model| model == RELAY);
+                Ok(())
+            }
+            "turn" => self.turn(text("state"), text("reason")),
+            _ => Ok(()),
+        }
+    }
+
+    fn turn(&mut self, state: &str, reason: &str) -> io::Result<()> {
+        match state {
+            "running" => {
+                self.streamed.clear();
+                Ok(())
+            }
+            "completed" => self.end_line(),
+            _ if reason.is_empty() => self.line(&format!("({state})")),
+            _ => self.line(&format!("({state}: {reason})")),
+        }
+    }
+
+    fn message(&mut self, content: &str) -> io::Result<()> {
+        if self.streamed.trim_end().ends_with(content.trim()) {
+            return Ok(());
+        }
+        self.says("voxpilot", content)?;
+        self.end_line()
+    }
+
+    fn says(&mut self, speaker: &str, text: &str) -> io::Result<()> {
+        if self.speaker != speaker || speaker == "you" {
+            self.line(&format!("[{speaker}]"))?;
+            speaker.clone_into(&mut self.speaker);
+        }
+        if speaker != "you" {
+            self.streamed.push_str(text);
+        }
+        let text = plain(text);
+        write!(self.out, "{text}")?;
+        self.is_open = if text.is_empty() { self.is_open } else { !text.ends_with('\n') };
+        if speaker == "you" { self.end_line() } else { self.out.flush() }
+    }
+
+    fn update(&mut self, name: &str, update: &Value) -> io::Result<()> {
+        let text = |field: &str| update[field].as_str().unwrap_or_default();
+        match text("type") {
+            "tool_call" => {
+                let (id, status) = (text("id"), text("status"));
+                // Between its beginning and its end a call reports much that nobody waits for.
+                let is_news = match self.calls.get(id).map(String::as_str) {
+                    None => true,
+                    Some(shown) => shown != status && ["completed", "failed", "cancelled"].contains(&status),
+                };
+                if !is_news {
+                    return Ok(());
+                }
+                self.calls.insert(id.to_owned(), status.to_owned());
+                self.line(&format!("· [{name}] {} ({status})", text("title")))
+            }
+            "plan" => {
+                self.line(&format!("· [{name}] plan"))?;
+                for entry in update["entries"].as_array().into_iter().flatten() {
+                    let field = |name: &str| entry[name].as_str().unwrap_or_default();
+                    self.line(&format!("    [{}] {}", if field("status") == "completed" { "x" } else { " " }, field("content")))?;
+                }
+                Ok(())
+            }
+            "notice" => self.line(&format!("! [{name}] {}", text("text"))),
+            _ => Ok(()),
+        }
+    }
+
+    fn line(&mut self, text: &str) -> io::Result<()> {
+        self.end_line()?;
+        self.speaker.clear();
+        writeln!(self.out, "{}", plain(text).replace('\n', "\n  "))
+    }
+
+    fn end_line(&mut self) -> io::Result<()> {
+        if std::mem::take(&mut self.is_open) {
+            writeln!(self.out)?;
+        }
+        self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn shown(events: &[(&str, Value)]) -> String {
+        let mut screen = Screen::new(Vec::new(), false);
+        for (kind, data) in events {
+            screen.event(&Event { id: None, kind: (*kind).to_owned(), data: data.clone() }).unwrap();
+        }
+        String::from_utf8(screen.out).unwrap()
+    }
+
+    fn call(status: &str) -> Value {
+        json!({ "session_name": "main", "update": { "type": "tool_call", "id": "c", "title": "Make a.txt", "status": status } })
+    }
+
+    #[test]
+    fn a_turn_is_shown_as_a_conversation_and_nothing_is_said_twice() {
+        let delta = |text: &str| json!({ "session_name": "main", "content": text });
+        let events = [
+            ("message", json!({ "role": "user", "content": "do it" })),
+            ("turn", json!({ "state": "running" })),
+            ("copilot-delta", delta("I will")),
+            ("agent-update", call("pending")),
+            ("agent-update", call("in_progress")),
+            ("agent-update", call("completed")),
+            ("copilot-delta", delta("Done")),
+            ("copilot-delta", delta(".")),
+            ("session", json!({ "model": "relay" })),
+            ("text-delta", json!({ "content": "Done." })),
+            ("message", json!({ "role": "assistant", "content": "Done." })),
+            ("turn", json!({ "state": "completed" })),
+        ];
+        let expected = "[you]\ndo it\n[main]\nI will\n· [main] Make a.txt (pending)\n· [main] Make a.txt (completed)\n[main]\nDone.\n";
+        assert_eq!(shown(&events), expected);
+    }
+
+    #[test]
+    fn what_a_terminal_would_obey_is_left_out() {
+        let text = shown(&[
+            ("text-delta", json!({ "content": "\u{1b}[2Jred\u{7}\u{9b}31m" })),
+            ("notice", json!({ "title": "a\u{1b}", "text": "b" })),
+        ]);
+        assert!(!text.contains('\u{1b}') && !text.contains('\u{7}') && !text.contains('\u{9b}'), "{text:?}");
+    }
+
+    #[test]
+    fn a_question_shows_the_exact_command_and_how_to_answer() {
+        let ask = json!({ "request_id": "r1", "session_name": "main", "title": "Run", "command": "rm -r a\necho b" });
+        assert_eq!(
+            shown(&[("permission-request", ask)]),
+            "? the agent asks:\n  [main] Run\n    rm -r a\n    echo b\n  answer with `voxpilot approve r1 allow` or `… reject`\n"
+        );
+    }
+
+    #[test]
+    fn a_turn_that_did_not_complete_says_so() {
+        let turn = json!({ "state": "failed", "reason": "no key" });
+        assert_eq!(shown(&[("turn", turn), ("turn", json!({ "state": "cancelled" }))]), "(failed: no key)\n(cancelled)\n");
+    }
+}
