@@ -12,6 +12,9 @@ import type {
   SessionChange,
   SessionDraft,
   SessionList,
+  TraceEntry,
+  TraceFilter,
+  TraceList,
 } from "./types";
 
 /** The server answered, and said no. */
@@ -126,6 +129,15 @@ export const api = {
     call<void>("POST", `${session(id)}/confirm`, { tool_call_id, approved }),
   permit: (id: string, request: string, option_id: string, content?: FormContent) =>
     call<void>("POST", `${session(id)}/permissions/${encodeURIComponent(request)}`, { option_id, content }),
+
+  trace: (id: string, filter: TraceFilter, before?: string) => {
+    const query = new URLSearchParams();
+    for (const [name, value] of Object.entries({ ...filter, before })) if (value) query.set(name, value);
+    return call<TraceList>("GET", `${session(id)}/trace?${query}`);
+  },
+  traceEntry: (id: string, runner: string, seq: number) =>
+    call<TraceEntry>("GET", `${session(id)}/trace/${encodeURIComponent(runner)}/${seq}`),
+  captureUrl: (id: string) => `${session(id)}/trace/capture`,
 
   artifact: (id: string) => call<Artifact>("GET", `/api/artifacts/${encodeURIComponent(id)}`),
   agents: () => call<Catalogue>("GET", "/api/agents"),

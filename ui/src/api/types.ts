@@ -36,6 +36,12 @@ export type NewMessage = Schemas["NewMessage"];
 export type Accepted = Schemas["Posted"];
 export type Agent = Schemas["CatalogueAgent"];
 export type Catalogue = Schemas["Catalogue"];
+export type TraceList = Schemas["TraceList"];
+export type TraceEntry = Schemas["TraceEntry"];
+export type TraceRunner = Schemas["TraceRunner"];
+export type TraceDirection = Schemas["TraceDirection"];
+/** Which lines of the raw traffic are wanted; an empty text is no wish. */
+export type TraceFilter = { text?: string; method?: string; direction?: TraceDirection | undefined };
 export type ErrorBody = Schemas["ErrorBody"];
 
 export type StreamEvent = Schemas["Event"];

@@ -9,6 +9,7 @@ interface SessionHeaderProps {
   session: Session | undefined;
   agents: Agent[];
   onMenu(): void;
+  onInspect(): void;
   onChange(change: SessionChange): Promise<void>;
 }
 
@@ -53,6 +54,15 @@ export function SessionHeader(props: SessionHeaderProps) {
                   </button>
                 </h1>
               </Show>
+              <button
+                type="button"
+                class="icon-button"
+                aria-label="Agent traffic"
+                title="Agent traffic"
+                onClick={() => props.onInspect()}
+              >
+                <Icon name="traffic" />
+              </button>
               <button
                 type="button"
                 class="icon-button settings-button"

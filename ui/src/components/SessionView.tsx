@@ -7,6 +7,7 @@ import type { Sessions } from "../state/sessions";
 import { Approvals } from "./Approvals";
 import { addToDraft, Composer } from "./Composer";
 import { ConnectionStatus } from "./ConnectionStatus";
+import { Inspector } from "./Inspector";
 import { focusComposer } from "./keyboard";
 import { Log } from "./Log";
 import { OutboxList } from "./OutboxList";
@@ -45,6 +46,7 @@ export function SessionView(props: SessionViewProps) {
     ),
   );
 
+  const [inspecting, setInspecting] = createSignal(false);
   const [error, setError] = createSignal<string | null>(null);
   const running = () => open.state.runningTurn !== null;
   const [asked, setAsked] = createSignal(false);
@@ -85,8 +87,12 @@ export function SessionView(props: SessionViewProps) {
         session={session()}
         agents={props.agents}
         onMenu={() => props.onMenu()}
+        onInspect={() => setInspecting(true)}
         onChange={(change) => props.sessions.change(props.id, change)}
       />
+      <Show when={inspecting()}>
+        <Inspector sessionId={props.id} onClose={() => setInspecting(false)} />
+      </Show>
       <Log open={open} isRelay={session()?.model === "relay"} />
       <div class="dock">
         <ConnectionStatus broken={open.broken()} />

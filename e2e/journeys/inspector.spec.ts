@@ -1,0 +1,71 @@
+import { readFileSync } from "node:fs";
+import { expect, expectAccessible, test } from "../harness/test";
+
+test("the raw traffic can be looked through, filtered, copied and downloaded", async ({ cockpit, page }, info) => {
+  const open = page.getByRole("button", { name: "Agent traffic" });
+  const inspector = page.getByRole("dialog", { name: "Agent traffic" });
+  const lines = inspector.getByRole("listitem");
+
+  await cockpit.send("say hello inspector");
+  await cockpit.expectIdle();
+  await open.click();
+  await expect(lines.first()).toContainText("response prompt:");
+  await expect(lines.last()).toContainText("initialize");
+  await expectAccessible(page);
+  await page.screenshot({ path: info.outputPath("inspector.png") });
+  const width = page.viewportSize()?.width ?? 0;
+  if (width < 500) expect((await inspector.boundingBox())?.width, "full screen on a phone").toBe(width);
+
+  const text = inspector.getByRole("searchbox", { name: "Text" });
+  await text.fill("hello INSPECTOR");
+  await inspector.getByRole("combobox", { name: "Direction" }).selectOption("to the agent");
+  await expect(lines).toHaveCount(1);
+  await expect(lines).toContainText("session/prompt");
+  // By keyboard: the line opens, and its payload can be reached.
+  await lines.locator("summary").focus();
+  await page.keyboard.press("Enter");
+  await expect(inspector.getByRole("group", { name: "Payload" })).toContainText('"text": "say hello inspector"');
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await inspector.getByRole("button", { name: "Copy" }).click();
+  await expect(inspector.getByText("Copied.")).toBeVisible();
+  expect(JSON.parse(await page.evaluate(() => navigator.clipboard.readText())).method).toBe("session/prompt");
+  await expectAccessible(page);
+  await page.screenshot({ path: info.outputPath("payload.png") });
+  await cockpit.expectNoSidewaysScroll();
+
+  await text.fill("nothing says this");
+  await expect(inspector.getByText("No line fits this filter.")).toBeVisible();
+
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    inspector.getByRole("link", { name: "Download" }).click(),
+  ]);
+  expect(download.suggestedFilename()).toMatch(/^voxpilot-.*\.ndjson$/);
+  const captured = readFileSync(await download.path(), "utf8")
+    .trim()
+    .split("\n");
+  expect(captured.map((line) => JSON.parse(line)).filter(({ msg }) => msg.method === "session/prompt")).toHaveLength(1);
+
+  await page.keyboard.press("Escape");
+  await expect(inspector).toBeHidden();
+  await expect(open).toBeFocused();
+});
+
+test("traffic that comes while one looks is followed @desktop", async ({ cockpit, page }) => {
+  const inspector = page.getByRole("dialog", { name: "Agent traffic" });
+  await cockpit.send("count to 400");
+  await cockpit.copilot().expectRunning();
+  await page.getByRole("button", { name: "Agent traffic" }).click();
+  await inspector.getByRole("checkbox", { name: "Follow" }).check();
+  await expect(inspector.getByRole("listitem").first()).toContainText("response prompt:", { timeout: 60_000 });
+});
+
+test("a session without traffic says so @phone", async ({ cockpit, page }) => {
+  await cockpit.openSessions();
+  await cockpit.sidebar.getByRole("button", { name: "New session" }).click();
+  await page.getByRole("button", { name: "Agent traffic" }).click();
+  await expect(page.getByText("No agent has been started in this session yet.")).toBeVisible();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Close" }).click();
+  await expect(page.getByRole("dialog")).toBeHidden();
+});
