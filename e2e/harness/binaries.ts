@@ -9,10 +9,9 @@ const root = resolve(import.meta.dirname, "../..");
 export const voxpilot = resolve(process.env.VOXPILOT ?? join(root, "target/release/voxpilot"));
 
 /** The peers of the tests, built beside the server. */
-const peers = join(root, "target/release");
+const peers = dirname(voxpilot);
 export const modelServer = join(peers, "model-server");
 export const faultyAgent = join(peers, "faulty-agent");
 
 export const workspace = root;
 export const missing = [modelServer, faultyAgent].filter((path) => !existsSync(path));
-export const binaryDir = dirname(voxpilot);

@@ -14,7 +14,8 @@ export interface Setup {
   policy?: "auto" | "ask" | "read-only" | "deny";
   /** The main AI's answers; without them the relay passes everything on to the agent. */
   script?: Rule[];
-  agent?: "demo" | "faulty";
+  /** `guarded` wants a login, which waits until {@link Server.agree} is called. */
+  agent?: "demo" | "faulty" | "guarded";
   /** Files of the work directory, there before the server starts. */
   files?: Record<string, string>;
   /** What is changed in `files` after they were committed to a git repository. */
@@ -101,6 +102,7 @@ export class Server {
         "voxpilot.toml": `[agents.faulty]\ntitle = "Faulty agent"\ncommand = ${JSON.stringify(faultyAgent)}\n`,
       });
     }
+    if (this.setup.agent === "guarded") this.writeGuarded();
     this.write(this.setup.files ?? {});
     if (!this.setup.changes) return;
     for (const args of [
@@ -112,6 +114,31 @@ export class Server {
       execFileSync("git", [...author, ...args], { cwd: this.work, env: this.base() });
     }
     this.write(this.setup.changes);
+  }
+
+  /** Lets a login that waits go on. */
+  agree(): void {
+    writeFileSync(join(this.directory, "agreed"), "");
+  }
+
+  private writeGuarded(): void {
+    const script = join(this.directory, "guarded.sh");
+    const agreed = join(this.directory, "agreed");
+    const done = join(this.directory, "logged-in");
+    const lines = [
+      "#!/bin/sh",
+      'if [ "$1" = login ]; then',
+      "  echo 'open https://login.example/device and enter AB12-CD34'",
+      `  while [ ! -e '${agreed}' ]; do sleep 0.1; done`,
+      `  echo 'welcome'; touch '${done}'; exit 0`,
+      "fi",
+      `[ -e '${done}' ] || export FAULTY_AUTH=1`,
+      `exec '${faultyAgent}'`,
+    ];
+    writeFileSync(script, lines.join("\n"), { mode: 0o755 });
+    this.write({
+      "voxpilot.toml": `[agents.guarded]\ntitle = "Guarded agent"\ncommand = ${JSON.stringify(script)}\nlogin = ["login"]\n`,
+    });
   }
 
   private write(files: Record<string, string>): void {
