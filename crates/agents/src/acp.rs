@@ -9,6 +9,7 @@ pub mod client_request;
 pub mod content;
 pub mod decoder;
 pub mod id;
+pub mod mcp;
 pub mod request;
 pub mod response;
 

@@ -29,6 +29,8 @@ pub struct Agent {
     pub token_file: Option<PathBuf>,
     /// It says among its message text what others send as notices: a chunk that begins with `Info: `, `Warning: ` or `Error: `.
     pub notices_in_text: bool,
+    /// Where it listens, for an agent that is not started by us: the command only carries its lines there.
+    pub remote: Option<String>,
 }
 
 /// What the configuration says about agents.
@@ -59,6 +61,7 @@ impl Catalogue {
             token_file: settings.copilot_token_file,
             login: vec!["login".to_owned()],
             notices_in_text: true,
+            remote: None,
         };
         let demo = Agent {
             id: DEMO.to_owned(),
@@ -69,6 +72,7 @@ impl Catalogue {
             token_file: None,
             login: Vec::new(),
             notices_in_text: false,
+            remote: None,
         };
         let mut agents = vec![copilot, demo];
         for agent in settings.configured {
@@ -101,6 +105,11 @@ impl Agent {
     /// Where its program is, if it is installed.
     pub fn program(&self, path: Option<&OsStr>) -> Option<PathBuf> {
         find(&self.command, path)
+    }
+
+    /// The flag that gives it the stdio MCP servers, which it does not take from a client.
+    pub fn mcp_flag(&self) -> Option<&'static str> {
+        (self.id == COPILOT && self.remote.is_none()).then_some("--additional-mcp-config")
     }
 
     /// The whole environment it is started with: what it is let have of `vars`, its own, and its token.
@@ -140,6 +149,7 @@ mod tests {
             login: vec![],
             token_file: None,
             notices_in_text: false,
+            remote: None,
         };
         let catalogue = Catalogue::new(settings(vec![other("mine"), other(COPILOT)]));
         assert_eq!(catalogue.iter().map(|agent| agent.id.as_str()).collect::<Vec<_>>(), [COPILOT, DEMO, "mine"]);

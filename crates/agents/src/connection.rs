@@ -18,6 +18,7 @@ use uuid::Uuid;
 use crate::acp::client_request::Answer;
 use crate::acp::content::{self, Attached};
 use crate::acp::decoder::Decoder;
+use crate::acp::mcp::{self, McpServer};
 use crate::acp::request::{self, OptionValue};
 use crate::acp::response::{self, Capabilities, Listed, Opened};
 use crate::acp::{PROTOCOL_VERSION, id};
@@ -42,6 +43,8 @@ pub struct Launch {
     pub spec: Spec,
     /// See [`crate::catalogue::Agent::notices_in_text`].
     pub notices_in_text: bool,
+    /// A file that the agent's arguments name, for its owner only: its name in the directory, and what is in it.
+    pub file: Option<(&'static str, Vec<u8>)>,
 }
 
 /// How long to wait for an answer. A prompt has no deadline: its liveness is the process.
@@ -97,6 +100,9 @@ pub enum ConnectError {
 #[derive(Clone)]
 pub struct Connection {
     inner: Arc<Inner>,
+    servers: Arc<[McpServer]>,
+    /// The agent was given the stdio servers at its start.
+    flagged: bool,
 }
 
 struct Inner {
@@ -110,6 +116,9 @@ struct Inner {
 impl Connection {
     /// Starts a runner with its agent and initialises the agent. Where that fails, nothing is left running.
     pub async fn start(launch: Launch, deadlines: Deadlines, signals: mpsc::Sender<Batch>) -> Result<Self, ConnectError> {
+        if let Some((name, bytes)) = &launch.file {
+            runner::put_private(&launch.dir, name, bytes).map_err(StartError::Directory)?;
+        }
         runner::start(&launch.exe, &launch.dir, &launch.spec).await?;
         let (handle, records) = runner::attach(&launch.dir, 0).await?;
         let peer = Arc::new(Peer::new(Some(handle)));
@@ -148,7 +157,18 @@ impl Connection {
     }
 
     fn new(peer: Arc<Peer>, capabilities: Capabilities, deadlines: Deadlines, driver: JoinSet<()>) -> Self {
-        Self { inner: Arc::new(Inner { peer, capabilities, deadlines, _driver: driver }) }
+        let inner = Arc::new(Inner { peer, capabilities, deadlines, _driver: driver });
+        Self { inner, servers: Arc::default(), flagged: false }
+    }
+
+    /// The same connection, whose sessions are given these MCP servers. `flagged`: the agent has the stdio ones already.
+    pub fn offering(mut self, servers: Arc<[McpServer]>, flagged: bool) -> Self {
+        (self.servers, self.flagged) = (servers, flagged);
+        self
+    }
+
+    fn servers(&self) -> Value {
+        mcp::for_session(&self.servers, self.capabilities(), self.flagged)
     }
 
     pub fn capabilities(&self) -> &Capabilities {
@@ -156,20 +176,20 @@ impl Connection {
     }
 
     pub async fn new_session(&self, name: &str, cwd: &Path) -> Result<Opened, RpcError> {
-        let params = request::new(&absolute(cwd));
+        let params = request::new(&absolute(cwd), self.servers());
         let result = self.peer().request(&id::new(name), "session/new", &params, self.inner.deadlines.new).await?;
         response::opened(&result, None).ok_or_else(|| malformed("session/new"))
     }
 
     /// Has the agent restore a session from its own storage. What it repeats comes as [`crate::Signal::Replay`].
     pub async fn load_session(&self, name: &str, agent_session: &str, cwd: &Path) -> Result<Opened, RpcError> {
-        let params = request::load(agent_session, &absolute(cwd));
+        let params = request::load(agent_session, &absolute(cwd), self.servers());
         let result = self.peer().request(&id::load(name), "session/load", &params, self.inner.deadlines.load).await?;
         response::opened(&result, Some(agent_session)).ok_or_else(|| malformed("session/load"))
     }
 
     pub async fn resume_session(&self, name: &str, agent_session: &str, cwd: &Path) -> Result<Opened, RpcError> {
-        let params = request::resume(agent_session, &absolute(cwd));
+        let params = request::resume(agent_session, &absolute(cwd), self.servers());
         let result = self.peer().request(&id::resume(name), "session/resume", &params, self.inner.deadlines.load).await?;
         response::opened(&result, Some(agent_session)).ok_or_else(|| malformed("session/resume"))
     }

@@ -15,6 +15,7 @@ pub mod trace;
 pub use acp::client_request::{Answer, ClientRequest, CreateTerminal};
 pub use acp::content::Attached;
 pub use acp::diff::unified as unified_diff;
+pub use acp::mcp::{McpServer, Transport};
 pub use acp::response::{Capabilities, Listed, Opened};
 pub use connection::{ConnectError, Connection, Deadlines, Known, Launch};
 pub use jsonrpc::RpcId;

@@ -4,12 +4,13 @@
 //! agent answers it, or when the process is gone.
 
 mod ends;
+mod launch;
 pub(crate) mod requests;
 mod signals;
 
 use std::path::PathBuf;
 
-use agents::{Batch, Connection, Launch, RpcError, RpcId};
+use agents::{Batch, Connection, RpcError, RpcId};
 use domain::event::{Event, Notice};
 use domain::ids::{PermissionId, SessionId, TurnId};
 use domain::turn::{CallState, Effect};
@@ -20,7 +21,7 @@ use uuid::Uuid;
 
 use crate::actor::{Actor, TaskEnd};
 use crate::attachments;
-use crate::command::{AgentSessionView, Refusal};
+use crate::command::AgentSessionView;
 use crate::history;
 use crate::host::{Job, Named, NamedState, Slot};
 use crate::open::{How, LOST, NEW, Open, open, reopen};
@@ -157,25 +158,6 @@ impl Actor {
         });
     }
 
-    fn launch(&self, runner: Uuid) -> Result<Launch, Refusal> {
-        let settings = &self.shared.settings;
-        let agent = settings.agent(&self.row.agent)?;
-        let env = agent.environment(settings.environment.iter().cloned()).map_err(|error| Refusal::Invalid(error.to_string()))?;
-        let spec = agents::Spec {
-            id: runner,
-            command: settings.program(agent)?,
-            args: agent.args.clone(),
-            env,
-            cwd: PathBuf::from(&self.row.work_dir),
-            durability: settings.durability,
-            ttl_s: settings.agent_ttl.as_secs(),
-            term_grace_ms: settings.term_grace_ms,
-            label: format!("session {} agent {}", self.id, agent.id),
-        };
-        let dir = settings.runners_dir().join(runner.to_string());
-        Ok(Launch { exe: settings.exe.clone(), dir, spec, notices_in_text: agent.notices_in_text })
-    }
-
     fn open_session(&mut self, name: String, cut: bool) {
         let Slot::Up { runner, connection } = &self.host.slot else { return };
         let (runner, connection) = (*runner, connection.clone());
@@ -249,6 +231,8 @@ impl Actor {
                 tracing::info!(session = %self.id, %runner, agent = self.row.agent, "the agent is up");
                 let capabilities = serde_json::to_value(connection.capabilities()).ok();
                 self.rows.push(Row::RunnerCapabilities { id: runner.to_string(), capabilities });
+                let connection = self.offer(connection, &self.host.agent);
+                self.warn_of_remote();
                 self.host.slot = Slot::Up { runner, connection };
                 self.host.signals = Some(signals);
                 self.touch();

@@ -32,8 +32,8 @@ use uuid::Uuid;
 
 use command::Command;
 
-pub use attachments::{ATTACHMENT_MAX, MESSAGE_MAX, NewAttachment};
 pub use agents::trace::{Entry, Filter, Payload};
+pub use attachments::{ATTACHMENT_MAX, MESSAGE_MAX, NewAttachment};
 pub use command::{AgentSessionView, Posted, Refusal};
 pub use login::Login;
 pub use settings::Settings;
@@ -229,8 +229,9 @@ impl Engine {
             let program = agent.program(settings.path());
             let env = agents::catalogue::environment(settings.environment.iter().cloned(), &[]);
             let version = match &program {
-                Some(program) => agents::catalogue::version(program, &env, VERSION_TIMEOUT).await,
-                None => None,
+                // Of a remote one, the program here is only the way to it.
+                Some(program) if agent.remote.is_none() => agents::catalogue::version(program, &env, VERSION_TIMEOUT).await,
+                _ => None,
             };
             entries.push(CatalogueEntry { id: agent.id.clone(), title: agent.title.clone(), installed: program.is_some(), version });
         }

@@ -127,6 +127,7 @@ impl Actor {
         match Connection::adopt(dir, left.cursor, known, self.shared.settings.deadlines, sender).await {
             Ok(connection) => {
                 tracing::info!(session = %self.id, %runner, cursor = left.cursor, alive, "took up an agent of an earlier server");
+                let connection = self.offer(connection, &left.agent);
                 self.host.slot = Slot::Up { runner, connection };
                 // What waits is for the next one, and what this one had been given is in the journal that is about to be read.
                 self.host.ending = !alive;

@@ -2,8 +2,10 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
+use agents::McpServer;
 use agents::catalogue::{Agent, COPILOT, Catalogue};
 use domain::policy::Policy;
 
@@ -27,6 +29,8 @@ pub struct Settings {
     pub catalogue: Catalogue,
     /// The environment that the server was started with; an agent gets what its allowlist lets through.
     pub environment: Vec<(OsString, OsString)>,
+    /// What every agent is given to use, as far as it can.
+    pub mcp_servers: Arc<[McpServer]>,
     pub permission_policy: Option<Policy>,
     pub durability: agents::Durability,
     pub agent_ttl: Duration,

@@ -22,5 +22,5 @@ pub use record::{Body, MAX_LINE_BYTES, Record};
 pub use server::{
     AttachError, Found, Handle, LeftoverError, ReadError, Records, RequestError, StartError, WriteError, attach, end_leftovers, find, start,
 };
-pub use spec::{Durability, MARK, Spec};
+pub use spec::{Durability, MARK, Spec, put_private};
 pub use terminal::{Terminal, TerminalExit, TerminalSpec, keep_terminal};

@@ -92,6 +92,12 @@ pub(crate) fn journal_dir(dir: &Path) -> PathBuf {
     dir.join("journal")
 }
 
+/// Puts a file that may hold secrets into a runner's directory, which is made if need be and removed when the runner is.
+pub fn put_private(dir: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+    create_private_dir(dir)?;
+    write_whole(&dir.join(name), bytes)
+}
+
 /// Makes `dir` and its parents, the last one for its owner only.
 pub(crate) fn create_private_dir(dir: &Path) -> io::Result<()> {
     if let Some(parent) = dir.parent() {

@@ -39,8 +39,12 @@ pub async fn none_left(dir: &Path, within: Duration) -> Result<(), Vec<Process>>
     }
 }
 
-/// Sends a signal by number, by way of `kill`.
+/// Sends a signal to one process, by way of `kill`.
+///
+/// # Panics
+/// If it is not one process: some `kill` programs take the number of a group for that of everybody.
 pub fn signal(pid: i32, signal: &str) {
+    assert!(pid > 1, "{pid} is not the number of one process");
     let _ = std::process::Command::new("kill").arg(format!("-{signal}")).arg(pid.to_string()).stderr(std::process::Stdio::null()).status();
 }
 

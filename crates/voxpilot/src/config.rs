@@ -6,6 +6,7 @@
 mod error;
 mod file;
 mod form;
+mod mcp;
 mod program;
 mod report;
 mod resolve;
@@ -20,6 +21,7 @@ use std::time::Duration;
 use domain::policy::Policy;
 
 pub use error::ConfigError;
+pub use mcp::{McpSection, McpTransport};
 pub use program::find_program;
 pub use resolve::{Entry, Origin, resolve};
 pub use sources::{ConfigFile, Sources, args, flags};
@@ -54,6 +56,8 @@ pub struct Config {
     pub log_format: LogFormat,
     /// The `[agents.<id>]` sections.
     pub agents: BTreeMap<String, AgentSection>,
+    /// The `[mcp_servers.<name>]` sections.
+    pub mcp_servers: BTreeMap<String, McpSection>,
     /// Every setting as `voxpilot config` shows it.
     pub entries: Vec<Entry>,
     /// What is accepted but unwise; logged at start.
@@ -70,6 +74,10 @@ pub struct AgentSection {
     /// The arguments with which the command runs a login.
     pub login: Option<Vec<String>>,
     pub env: BTreeMap<String, String>,
+    /// `host:port` of one that listens on TCP; then it is not started but connected to.
+    pub remote: Option<String>,
+    /// The host may be another machine.
+    pub allow_remote: bool,
 }
 
 /// What the journals and the database survive.

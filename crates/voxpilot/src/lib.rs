@@ -1,5 +1,6 @@
 //! The binary's parts: command line, configuration, lifecycle, wiring. Kept as a library so that tests can reach them.
 
+pub mod bridge;
 pub mod client;
 pub mod config;
 pub mod doctor;

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use voxpilot::config::{self, ConfigError};
-use voxpilot::{client, doctor, serve, stop};
+use voxpilot::{bridge, client, doctor, serve, stop};
 
 fn main() -> ExitCode {
     match run(&command().get_matches()) {
@@ -42,6 +42,7 @@ fn command() -> Command {
         .subcommands(client::commands())
         .subcommand(Command::new("openapi").hide(true).about("Print the description of the HTTP interface"))
         .subcommand(Command::new("runner").hide(true).arg(Arg::new("dir").required(true)))
+        .subcommand(Command::new(bridge::BRIDGE).hide(true).arg(Arg::new("address").required(true)))
         .subcommand(Command::new("terminal").hide(true).arg(words("command").required(true)))
 }
 
@@ -69,6 +70,10 @@ fn run(matches: &ArgMatches) -> Result<ExitCode> {
         Some(("runner", matches)) => {
             let dir: &String = matches.get_one("dir").context("the runner's directory is missing")?;
             Ok(runner::run(Path::new(dir)))
+        }
+        Some((bridge::BRIDGE, matches)) => {
+            let address: &String = matches.get_one("address").context("the address is missing")?;
+            Ok(bridge::run(address))
         }
         Some(("terminal", matches)) => {
             let words: Vec<_> = matches.get_many::<OsString>("command").into_iter().flatten().cloned().collect();

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use agents::Transport;
 use agents::catalogue::{self, Catalogue};
 use anyhow::{Context, Result, bail};
 use engine::Engine;
@@ -15,8 +16,9 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
+use crate::bridge::BRIDGE;
 use crate::client::place;
-use crate::config::{AgentSection, Config, Durability, Sources};
+use crate::config::{AgentSection, Config, Durability, McpSection, McpTransport, Sources};
 use crate::{logging, memory, stop, token};
 
 /// How long open requests may take once the server stops.
@@ -147,6 +149,7 @@ fn settings(config: &Config, sources: &Sources) -> Result<engine::Settings> {
         default_agent,
         catalogue,
         environment: sources.env.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))).collect(),
+        mcp_servers: config.mcp_servers.iter().map(|(name, section)| mcp_server(name, section)).collect(),
         permission_policy: config.permission_policy,
         durability: match config.durability {
             Durability::Process => agents::Durability::Process,
@@ -175,7 +178,7 @@ fn endpoint(config: &Config) -> Result<model::Settings> {
 
 fn catalogue(config: &Config, exe: &Path) -> Result<Catalogue> {
     let base = Catalogue::new(catalogue_settings(config, exe, Vec::new()));
-    let configured = config.agents.iter().map(|(id, section)| configured(id, section, base.get(id))).collect::<Result<Vec<_>>>()?;
+    let configured = config.agents.iter().map(|(id, section)| configured(id, section, base.get(id), exe)).collect::<Result<Vec<_>>>()?;
     Ok(Catalogue::new(catalogue_settings(config, exe, configured)))
 }
 
@@ -189,12 +192,28 @@ fn catalogue_settings(config: &Config, exe: &Path, configured: Vec<catalogue::Ag
     }
 }
 
+fn mcp_server(name: &str, section: &McpSection) -> agents::McpServer {
+    let pairs = section.secrets.iter().map(|(name, value)| (name.clone(), value.expose().to_owned())).collect();
+    let transport = match &section.transport {
+        McpTransport::Stdio { command, args } => Transport::Stdio { command: command.clone(), args: args.clone(), env: pairs },
+        McpTransport::Http { url } => Transport::Http { url: url.clone(), headers: pairs },
+        McpTransport::Sse { url } => Transport::Sse { url: url.clone(), headers: pairs },
+    };
+    agents::McpServer { name: name.to_owned(), transport }
+}
+
 /// An agent of the configuration: a new one, or a known one with some of it changed.
-fn configured(id: &str, section: &AgentSection, known: Option<&catalogue::Agent>) -> Result<catalogue::Agent> {
-    let command: PathBuf = match (&section.command, known) {
-        (Some(command), _) => command.clone(),
-        (None, Some(known)) => known.command.clone(),
-        (None, None) => bail!("agents.{id}: `command` is missing: say which program to start"),
+fn configured(id: &str, section: &AgentSection, known: Option<&catalogue::Agent>, exe: &Path) -> Result<catalogue::Agent> {
+    let command: PathBuf = match (&section.command, &section.remote, known) {
+        (Some(command), _, _) => command.clone(),
+        (None, Some(_), _) => exe.to_owned(),
+        (None, None, Some(known)) => known.command.clone(),
+        (None, None, None) => bail!("agents.{id}: `command` is missing: say which program to start, or a `url` to connect to"),
+    };
+    let known_args = || known.map(|known| known.args.clone());
+    let args = match &section.remote {
+        Some(address) => vec![BRIDGE.to_owned(), address.clone()],
+        None => section.args.clone().or_else(known_args).unwrap_or_default(),
     };
     let mut env = known.map(|known| known.env.clone()).unwrap_or_default();
     env.extend(section.env.clone());
@@ -202,10 +221,11 @@ fn configured(id: &str, section: &AgentSection, known: Option<&catalogue::Agent>
         id: id.to_owned(),
         title: section.title.clone().or_else(|| known.map(|known| known.title.clone())).unwrap_or_else(|| id.to_owned()),
         command,
-        args: section.args.clone().or_else(|| known.map(|known| known.args.clone())).unwrap_or_default(),
+        args,
         env,
         login: section.login.clone().or_else(|| known.map(|known| known.login.clone())).unwrap_or_default(),
         token_file: known.and_then(|known| known.token_file.clone()),
         notices_in_text: known.is_some_and(|known| known.notices_in_text),
+        remote: section.remote.clone(),
     })
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use domain::policy::Policy;
-use voxpilot::config::{Config, ConfigFile, Durability, LogFormat, Origin, Sources, resolve};
+use voxpilot::config::{Config, ConfigFile, Durability, LogFormat, McpTransport, Origin, Sources, resolve};
 
 const PROJECT: &str = "/work/voxpilot.toml";
 const USER: &str = "/home/ada/.config/voxpilot/voxpilot.toml";
@@ -268,6 +268,59 @@ fn bad_agent_sections_are_named() {
         let problems = problems(&sources(&[], &[], &[(PROJECT, text)]));
         assert_eq!(problems.len(), 1, "{problems:?}");
         assert!(problems[0].contains(named) && problems[0].contains(PROJECT), "{named}: {problems:?}");
+    }
+}
+
+#[test]
+fn mcp_servers_are_read_and_nothing_that_may_be_secret_is_shown() {
+    let project = "[mcp_servers.tiny]\ncommand = 'bin/tiny'\nargs = ['-v']\nenv = { KEY = 'hidden-value' }\n\
+                   [mcp_servers.far]\nurl = 'https://host/mcp?key=hidden-value'\nheaders = { Authorization = 'hidden-value' }\n\
+                   [mcp_servers.old]\ntype = 'sse'\nurl = 'http://host/sse'\n";
+    let user = "[mcp_servers.tiny]\ncommand = 'other'\n";
+    let config = resolve(&sources(&[], &[], &[(PROJECT, project), (USER, user)])).unwrap();
+    let transport = |name: &str| config.mcp_servers[name].transport.clone();
+    assert_eq!(transport("tiny"), McpTransport::Stdio { command: "/work/bin/tiny".into(), args: vec!["-v".into()] });
+    assert_eq!(transport("old"), McpTransport::Sse { url: "http://host/sse".into() });
+    assert_eq!(config.mcp_servers["far"].secrets["Authorization"].expose(), "hidden-value");
+    let report = config.report();
+    assert!(report.contains("mcp_servers.tiny.KEY") && report.contains("http https://host/mcp"), "{report}");
+    assert!(!report.contains("hidden-value") && !format!("{config:?}").contains("hidden-value"), "{report}");
+    for (text, named) in [
+        ("mcp_servers = 1", "`mcp_servers`"),
+        ("[mcp_servers]\na = 1", "`mcp_servers.a`"),
+        ("[mcp_servers.'a b']\ncommand = 'x'", "`mcp_servers.a b`"),
+        ("[mcp_servers.a]", "`mcp_servers.a`"),
+        ("[mcp_servers.a]\ncommand = 'x'\nurl = 'http://x'", "`mcp_servers.a`"),
+        ("[mcp_servers.a]\ncommand = 'x'\nheaders = {}", "`mcp_servers.a.headers`"),
+        ("[mcp_servers.a]\ncommand = 'x'\nenv = { A = 1 }", "`mcp_servers.a.env`"),
+        ("[mcp_servers.a]\nurl = 'ftp://x'", "`mcp_servers.a.url`"),
+        ("[mcp_servers.a]\nurl = 'http://x'\ntype = 'ws'", "`mcp_servers.a.type`"),
+    ] {
+        let problems = problems(&sources(&[], &[], &[(PROJECT, text)]));
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert!(problems[0].contains(named) && problems[0].contains(PROJECT), "{named}: {problems:?}");
+    }
+}
+
+#[test]
+fn an_agent_on_tcp_is_on_this_machine_unless_it_is_allowed_not_to_be() {
+    let from = |text: &str| resolve(&sources(&[], &[], &[(PROJECT, text)]));
+    for url in ["tcp://127.0.0.1:3000", "tcp://localhost:3000/", "tcp://[::1]:3000"] {
+        let config = from(&format!("[agents.far]\nurl = '{url}'")).unwrap();
+        assert_eq!(config.agents["far"].remote.as_deref(), Some(url.trim_start_matches("tcp://").trim_end_matches('/')));
+        assert!(config.warnings.iter().any(|warning| warning.contains("without authentication")), "{:?}", config.warnings);
+    }
+    assert!(from("[agents.far]\nurl = 'tcp://10.0.0.1:3000'\nallow_remote = true").is_ok());
+    for (text, named) in [
+        ("[agents.far]\nurl = 'tcp://10.0.0.1:3000'", "allow_remote"),
+        ("[agents.far]\nurl = 'tcp://host:3000'", "allow_remote"),
+        ("[agents.far]\nurl = 'http://127.0.0.1:3000'", "tcp://host:port"),
+        ("[agents.far]\nurl = 'tcp://127.0.0.1'", "tcp://host:port"),
+        ("[agents.far]\nurl = 'tcp://127.0.0.1:1'\ncommand = 'x'", "either a command or a url"),
+        ("[agents.far]\nallow_remote = 'yes'", "true or false"),
+    ] {
+        let problems = problems(&sources(&[], &[], &[(PROJECT, text)]));
+        assert!(problems.len() == 1 && problems[0].contains(named), "{named}: {problems:?}");
     }
 }
 

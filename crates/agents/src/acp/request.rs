@@ -23,16 +23,17 @@ pub fn initialize() -> Value {
     value(&InitializeRequest::new(ProtocolVersion::V1).client_capabilities(capabilities).client_info(client))
 }
 
-pub fn new(cwd: &Path) -> Value {
-    value(&NewSessionRequest::new(cwd))
+/// `servers` are the MCP servers that the agent is given, here and below: the list is part of the request even when it is empty.
+pub fn new(cwd: &Path, servers: Value) -> Value {
+    with_servers(value(&NewSessionRequest::new(cwd)), servers)
 }
 
-pub fn load(agent_session: &str, cwd: &Path) -> Value {
-    with_servers(value(&LoadSessionRequest::new(agent_session.to_owned(), cwd)))
+pub fn load(agent_session: &str, cwd: &Path, servers: Value) -> Value {
+    with_servers(value(&LoadSessionRequest::new(agent_session.to_owned(), cwd)), servers)
 }
 
-pub fn resume(agent_session: &str, cwd: &Path) -> Value {
-    with_servers(value(&ResumeSessionRequest::new(agent_session.to_owned(), cwd)))
+pub fn resume(agent_session: &str, cwd: &Path, servers: Value) -> Value {
+    with_servers(value(&ResumeSessionRequest::new(agent_session.to_owned(), cwd)), servers)
 }
 
 pub fn list(cwd: Option<&Path>, cursor: Option<&str>) -> Value {
@@ -95,11 +96,8 @@ pub fn permission_outcome(option_id: Option<&str>) -> Value {
     value(&RequestPermissionResponse::new(outcome))
 }
 
-/// The list of MCP servers is part of the request even when it is empty.
-fn with_servers(mut params: Value) -> Value {
-    if params.get("mcpServers").is_none() {
-        params["mcpServers"] = json!([]);
-    }
+fn with_servers(mut params: Value, servers: Value) -> Value {
+    params["mcpServers"] = servers;
     params
 }
 
@@ -128,9 +126,9 @@ mod tests {
                 "clientInfo": { "name": "voxpilot", "title": "VoxPilot", "version": env!("CARGO_PKG_VERSION") },
             })
         );
-        assert_eq!(new(cwd), json!({ "cwd": "/w", "mcpServers": [] }));
-        assert_eq!(load("s", cwd), json!({ "sessionId": "s", "cwd": "/w", "mcpServers": [] }));
-        assert_eq!(resume("s", cwd), json!({ "sessionId": "s", "cwd": "/w", "mcpServers": [] }));
+        assert_eq!(new(cwd, json!([1])), json!({ "cwd": "/w", "mcpServers": [1] }));
+        assert_eq!(load("s", cwd, json!([])), json!({ "sessionId": "s", "cwd": "/w", "mcpServers": [] }));
+        assert_eq!(resume("s", cwd, json!([])), json!({ "sessionId": "s", "cwd": "/w", "mcpServers": [] }));
         assert_eq!(list(None, Some("NTA=")), json!({ "cursor": "NTA=" }));
         assert_eq!(prompt("s", "hi", &[]), json!({ "sessionId": "s", "prompt": [{ "type": "text", "text": "hi" }] }));
         assert_eq!(set_mode("s", "m"), json!({ "sessionId": "s", "modeId": "m" }));

@@ -44,7 +44,7 @@ impl Odd {
             term_grace_ms: 200,
             label: "odd".to_owned(),
         };
-        let launch = Launch { exe: example("agents-runner"), dir: runner_dir(&dir), spec, notices_in_text: false };
+        let launch = Launch { exe: example("agents-runner"), dir: runner_dir(&dir), spec, notices_in_text: false, file: None };
         let (signals, batches) = mpsc::channel(64);
         let connection = Connection::start(launch, deadlines, signals).await?;
         Ok(Self { connection, batches, cursor: 0, dir })

@@ -1,5 +1,7 @@
 //! How delegated work ends: answered, refused, stopped, or with the process.
 
+use std::time::Duration;
+
 use agents::{Connection, RpcError};
 use domain::turn::{AgentEnd, CallState, Input};
 use store::Row;
@@ -9,6 +11,9 @@ use super::AgentTask;
 use crate::actor::{Actor, TaskEnd};
 use crate::host::{Job, Named, NamedState, Slot};
 
+/// An agent that is reached over TCP ends the sessions of a lost connection after a moment, and with them whatever was brought back
+/// before that. Copilot takes two seconds.
+const REMOTE_SETTLES: Duration = Duration::from_secs(3);
 /// How many agents may end before a prompt could reach one of them.
 const TRIES: u32 = 3;
 
@@ -232,10 +237,14 @@ impl Actor {
             return;
         }
         *begun = true;
+        let remote = self.shared.settings.agent(&self.host.agent).is_ok_and(|agent| agent.remote.is_some());
         let (runner, shared) = (*runner, self.shared.clone());
         self.tasks.spawn(async move {
             let dir = shared.settings.runners_dir().join(runner.to_string());
             crate::recover::clear_dir(&shared.settings, &dir).await;
+            if remote {
+                tokio::time::sleep(REMOTE_SETTLES).await;
+            }
             TaskEnd::Agent(AgentTask::Cleared { runner })
         });
     }

@@ -43,6 +43,7 @@ impl Stage {
             login: Vec::new(),
             token_file: None,
             notices_in_text: false,
+            remote: None,
         };
         Settings {
             exe: exe.clone(),
@@ -66,6 +67,7 @@ impl Stage {
                 configured: vec![faulty],
             }),
             environment: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())],
+            mcp_servers: std::sync::Arc::default(),
             permission_policy: None,
             durability: agents::Durability::Process,
             agent_ttl: Duration::from_secs(120),

@@ -1,19 +1,21 @@
 //! One `voxpilot.toml`: its settings as text and its agent sections. Precedence is not known here.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::path::Path;
 
 use toml::{Table, Value};
 
-use super::form::{Given, identifier};
+use super::form::{Given, address, identifier};
 use super::setting::{PREFIX, SETTINGS};
-use super::{AgentSection, ConfigFile};
+use super::{AgentSection, ConfigFile, McpSection, mcp};
 
 pub(super) struct ParsedFile<'a> {
     pub source: &'a ConfigFile,
     /// By key.
     pub values: BTreeMap<String, String>,
     pub agents: BTreeMap<String, AgentSection>,
+    pub mcp_servers: BTreeMap<String, McpSection>,
 }
 
 impl ParsedFile<'_> {
@@ -24,7 +26,7 @@ impl ParsedFile<'_> {
 }
 
 pub(super) fn parse<'a>(source: &'a ConfigFile, home: Option<&Path>, problems: &mut Vec<String>) -> ParsedFile<'a> {
-    let mut file = ParsedFile { source, values: BTreeMap::new(), agents: BTreeMap::new() };
+    let mut file = ParsedFile { source, values: BTreeMap::new(), agents: BTreeMap::new(), mcp_servers: BTreeMap::new() };
     let path = source.path.display();
     let table = match source.text.parse::<Table>() {
         Ok(table) => table,
@@ -38,6 +40,8 @@ pub(super) fn parse<'a>(source: &'a ConfigFile, home: Option<&Path>, problems: &
     for (key, value) in table {
         if key == "agents" {
             file.agents = agents(value, &file, home, problems);
+        } else if key == "mcp_servers" {
+            file.mcp_servers = mcp::sections(value, &source.path, file.dir(), home, problems);
         } else if let Some(setting) = SETTINGS.iter().find(|setting| setting.key() == key) {
             match value {
                 Value::String(text) => drop(file.values.insert(key, text)),
@@ -46,7 +50,9 @@ pub(super) fn parse<'a>(source: &'a ConfigFile, home: Option<&Path>, problems: &
             }
         } else {
             let known = SETTINGS.iter().map(|setting| setting.key()).collect::<Vec<_>>().join(", ");
-            problems.push(format!("unknown key `{key}` in {path}: expected one of {known}, or a section [agents.<id>]"));
+            problems.push(format!(
+                "unknown key `{key}` in {path}: expected one of {known}, or a section [agents.<id>] or [mcp_servers.<name>]"
+            ));
         }
     }
     file
@@ -73,7 +79,9 @@ fn agents(value: Value, file: &ParsedFile<'_>, home: Option<&Path>, problems: &m
             continue;
         }
         let Value::Table(section) = section else {
-            problems.push(format!("`agents.{id}` in {path} is not a table: expected a section with command, args, env, login and title"));
+            problems.push(format!(
+                "`agents.{id}` in {path} is not a table: expected a section with command or url, args, env, login and title"
+            ));
             continue;
         };
         let mut agent = AgentSection::default();
@@ -83,9 +91,24 @@ fn agents(value: Value, file: &ParsedFile<'_>, home: Option<&Path>, problems: &m
                 problems.push(format!("`agents.{id}.{key}` in {path}: expected {expected}"));
             }
         }
-        agents.insert(id, agent);
+        match unsafe_remote(&agent) {
+            Some(expected) => problems.push(format!("`agents.{id}.url` in {path}: expected {expected}")),
+            None => drop(agents.insert(id, agent)),
+        }
     }
     agents
+}
+
+/// What is wrong with where the agent listens.
+fn unsafe_remote(agent: &AgentSection) -> Option<&'static str> {
+    let address = agent.remote.as_deref()?;
+    let host = address.rsplit_once(':').map_or(address, |(host, _)| host).trim_start_matches('[').trim_end_matches(']');
+    let loopback = host == "localhost" || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
+    if agent.command.is_some() {
+        return Some("either a command or a url");
+    }
+    let advice = "a loopback address, since the connection is not authenticated; for another machine add allow_remote = true";
+    (!loopback && !agent.allow_remote).then_some(advice)
 }
 
 /// Stores one key of an agent's section, or says what was expected of it.
@@ -110,7 +133,14 @@ fn set_agent_key(
             }
             agent.env = env;
         }
-        _ => return Err("one of the keys command, args, env, login and title"),
+        ("url", Value::String(text)) => {
+            let remote = text.strip_prefix("tcp://").and_then(|rest| address(rest.trim_end_matches('/')));
+            agent.remote = Some(remote.ok_or("tcp://host:port")?);
+        }
+        ("url", _) => return Err("tcp://host:port"),
+        ("allow_remote", Value::Boolean(allowed)) => agent.allow_remote = allowed,
+        ("allow_remote", _) => return Err("true or false"),
+        _ => return Err("one of the keys command, url, allow_remote, args, env, login and title"),
     }
     Ok(())
 }

@@ -60,6 +60,7 @@ pub fn resolve(sources: &Sources) -> Result<Config, ConfigError> {
         let value = if setting.secret { value.map(|_| "***".to_owned()) } else { value };
         config.entries.push(Entry { key: setting.key(), value, origin });
     }
+    add_mcp_servers(&mut config, &files);
     add_agents(&mut config, files);
     adopt_provider_key(&mut config, sources);
     if problems.is_empty() && config.model != "relay" && config.model_base_url.is_none() && config.model_provider.is_none() {
@@ -134,6 +135,9 @@ fn add_agents(config: &mut Config, files: Vec<ParsedFile<'_>>) {
             if let Some(command) = &section.command {
                 entry("command", command.display().to_string());
             }
+            if let Some(remote) = &section.remote {
+                entry("url", format!("tcp://{remote}"));
+            }
             if let Some(args) = &section.args {
                 entry("args", format!("{args:?}"));
             }
@@ -142,7 +146,34 @@ fn add_agents(config: &mut Config, files: Vec<ParsedFile<'_>>) {
             if let Some(title) = &section.title {
                 entry("title", title.clone());
             }
+            if let Some(remote) = &section.remote {
+                config.warnings.push(format!(
+                    "agents.{id} is reached at tcp://{remote} without authentication or encryption; a lost connection ends its sessions"
+                ));
+            }
             config.agents.insert(id, section);
+        }
+    }
+}
+
+/// A server is taken whole from the first file that has it. What may be a secret is not shown.
+fn add_mcp_servers(config: &mut Config, files: &[ParsedFile<'_>]) {
+    for file in files {
+        for (name, section) in &file.mcp_servers {
+            if config.mcp_servers.contains_key(name) {
+                continue;
+            }
+            let hidden = section.secrets.keys().map(|secret| (format!("mcp_servers.{name}.{secret}"), "***".to_owned()));
+            let shown = std::iter::once((format!("mcp_servers.{name}"), section.transport.to_string())).chain(hidden);
+            let origin = || Origin::File(file.source.path.clone());
+            config.entries.extend(shown.map(|(key, value)| Entry { key, value: Some(value), origin: origin() }));
+            config.mcp_servers.insert(name.clone(), section.clone());
+            if file.source.open_to_others && !section.secrets.is_empty() {
+                let path = file.source.path.display();
+                config
+                    .warnings
+                    .push(format!("{path} holds secrets of mcp_servers.{name} and can be read by others: run `chmod 600 {path}`"));
+            }
         }
     }
 }

@@ -183,6 +183,7 @@ fn settings(dir: &Path, model: &ModelServer, options: &Options) -> engine::Setti
         login: Vec::new(),
         token_file: None,
         notices_in_text: false,
+        remote: None,
     };
     let catalogue = Catalogue::new(catalogue::Settings {
         copilot_command: "/nowhere/copilot".into(),
@@ -207,6 +208,7 @@ fn settings(dir: &Path, model: &ModelServer, options: &Options) -> engine::Setti
         default_agent: "faulty".to_owned(),
         catalogue,
         environment: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()), ("HOME".into(), dir.into())],
+        mcp_servers: std::sync::Arc::default(),
         permission_policy: None,
         durability: agents::Durability::Process,
         agent_ttl: Duration::from_secs(120),
