@@ -267,10 +267,10 @@ impl Connection {
         self.peer().prompt(write_id, call_id, agent_session, text, along).await
     }
 
-    /// The turn then ends as cancelled; open permissions are still owed an answer.
-    pub async fn cancel(&self, agent_session: &str) -> Result<(), RpcError> {
+    /// The turn then ends as cancelled; open permissions are still owed an answer. The same `write_id` again is not sent again.
+    pub async fn cancel(&self, write_id: Uuid, agent_session: &str) -> Result<(), RpcError> {
         let line = jsonrpc::notification("session/cancel", &request::cancel(agent_session));
-        self.peer().write(Uuid::now_v7(), line).await
+        self.peer().write(write_id, line).await
     }
 
     /// Answers with an option, or with "cancelled". Only the first answer to a request ever reaches the agent.

@@ -1,5 +1,7 @@
 //! The events of a session's log: everything a client may see, in the words of the public contract.
 
+mod coalescer;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -9,7 +11,8 @@ use crate::agent::{PermissionAsk, Update};
 use crate::attachment::Attachment;
 use crate::ids::{ArtifactId, MessageId, PermissionId, TurnId};
 use crate::policy::Policy;
-use crate::text::utf16_len;
+
+pub use coalescer::Coalescer;
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "event", content = "data", rename_all = "kebab-case")]
@@ -21,6 +24,10 @@ pub enum Event {
     },
     ToolCall(ToolCall),
     ToolConfirm(ToolCall),
+    /// A person stopped this call alone; it ends when its agent says so.
+    ToolStopping {
+        id: String,
+    },
     ToolResult(ToolResult),
     CopilotDelta(CopilotDelta),
     CopilotDone(CopilotDone),
@@ -159,6 +166,10 @@ pub struct PermissionRequest {
     pub request_id: PermissionId,
     pub tool_call_id: String,
     pub session_name: String,
+    /// From here on counts the time that a person has, where that is limited.
+    #[serde(default)]
+    #[schema(value_type = String, format = "date-time")]
+    pub asked_at: Timestamp,
     #[serde(flatten)]
     pub ask: PermissionAsk,
 }
@@ -168,7 +179,7 @@ pub struct PermissionResolved {
     pub request_id: PermissionId,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub option_id: Option<String>,
-    /// person, policy, cancel or agent_gone.
+    /// person, policy, rule, timeout, cancel, agent (it no longer asks) or agent_gone.
     pub by: String,
 }
 
@@ -279,6 +290,7 @@ impl Event {
             Event::Superseded { .. } => "superseded",
             Event::ToolCall(_) => "tool-call",
             Event::ToolConfirm(_) => "tool-confirm",
+            Event::ToolStopping { .. } => "tool-stopping",
             Event::ToolResult(_) => "tool-result",
             Event::CopilotDelta(_) => "copilot-delta",
             Event::CopilotDone(_) => "copilot-done",
@@ -305,6 +317,7 @@ impl Event {
             Event::TextDelta(data) => serde_json::to_string(data),
             Event::Superseded { message_id } => serde_json::to_string(&serde_json::json!({ "message_id": message_id })),
             Event::ToolCall(data) | Event::ToolConfirm(data) => serde_json::to_string(data),
+            Event::ToolStopping { id } => serde_json::to_string(&serde_json::json!({ "id": id })),
             Event::ToolResult(data) => serde_json::to_string(data),
             Event::CopilotDelta(data) => serde_json::to_string(data),
             Event::CopilotDone(data) => serde_json::to_string(data),
@@ -331,55 +344,12 @@ impl Event {
     }
 }
 
-/// Collects events in order and joins neighbouring pieces of one stream into one event.
-#[derive(Default, Debug)]
-pub struct Coalescer {
-    events: Vec<Event>,
-    /// Where the stream of the last event ends, in UTF-16 code units; kept so that no text is measured twice.
-    end: u64,
-}
-
-impl Coalescer {
-    pub fn push(&mut self, next: Event) {
-        let next_end = match &next {
-            Event::TextDelta(delta) => delta.offset + utf16_len(&delta.content),
-            Event::CopilotDelta(delta) => delta.offset + utf16_len(&delta.content),
-            _ => 0,
-        };
-        match (self.events.last_mut(), &next) {
-            (Some(Event::TextDelta(last)), Event::TextDelta(delta)) if last.message_id == delta.message_id && self.end == delta.offset => {
-                last.content.push_str(&delta.content);
-            }
-            (Some(Event::CopilotDelta(last)), Event::CopilotDelta(delta))
-                if last.tool_call_id == delta.tool_call_id && self.end == delta.offset =>
-            {
-                last.content.push_str(&delta.content);
-            }
-            _ => self.events.push(next),
-        }
-        self.end = next_end;
-    }
-
-    pub fn finish(self) -> Vec<Event> {
-        self.events
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn delta(call: &str, offset: u64, content: &str) -> Event {
         Event::CopilotDelta(CopilotDelta { tool_call_id: call.into(), session_name: "n".into(), offset, content: content.into() })
-    }
-
-    #[test]
-    fn neighbouring_pieces_of_one_stream_become_one_event() {
-        let mut coalescer = Coalescer::default();
-        for event in [delta("a", 0, "x😀"), delta("a", 3, "y"), delta("b", 0, "z"), delta("a", 4, "w"), delta("a", 9, "gap")] {
-            coalescer.push(event);
-        }
-        assert_eq!(coalescer.finish(), [delta("a", 0, "x😀y"), delta("b", 0, "z"), delta("a", 4, "w"), delta("a", 9, "gap")]);
     }
 
     #[test]

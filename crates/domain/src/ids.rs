@@ -52,6 +52,17 @@ uuid_id!(
     /// Something that was sent along with a message.
     AttachmentId
 );
+uuid_id!(
+    /// An answer to permissions that was remembered.
+    RuleId
+);
+
+impl SessionId {
+    /// The id by which an agent is told to stop a call: it is told once, by whichever server.
+    pub fn cancel_write(self, call: &str) -> Uuid {
+        Uuid::new_v5(&self.0, format!("cancel/{call}").as_bytes())
+    }
+}
 
 impl TurnId {
     /// The id of the `step`th assistant message of this turn: derived, so that a repeated step names the same message.

@@ -8,6 +8,7 @@ pub mod event;
 pub mod form;
 pub mod ids;
 pub mod policy;
+pub mod rule;
 pub mod text;
 pub mod trace;
 pub mod turn;

@@ -41,7 +41,8 @@ impl Policy {
 
     /// Options are picked by their kind, never by position or id: agents differ in both.
     pub fn decide(self, ask: &PermissionAsk) -> Decision {
-        let reads = matches!(ask.kind.as_deref(), Some("read" | "search"));
+        // What would run or change something is no read, whatever the agent calls it.
+        let reads = matches!(ask.kind.as_deref(), Some("read" | "search")) && ask.command.is_none() && ask.diff.is_none();
         match self {
             Policy::Ask => Decision::Ask,
             Policy::ReadOnly if !reads => Decision::Ask,
@@ -62,7 +63,7 @@ impl std::str::FromStr for Policy {
     }
 }
 
-fn pick(ask: &PermissionAsk, kinds: &[&str]) -> Option<PermissionOption> {
+pub(crate) fn pick(ask: &PermissionAsk, kinds: &[&str]) -> Option<PermissionOption> {
     kinds.iter().find_map(|kind| ask.options.iter().find(|option| option.kind == *kind)).cloned()
 }
 

@@ -275,6 +275,7 @@ impl Turn {
             }
             Event::ToolCall(call) => self.open_call(call),
             Event::ToolConfirm(call) => self.set(&call.id, |call| call.state = CallState::Asking),
+            Event::ToolStopping { id } => self.set(id, |call| call.stopping = true),
             Event::CopilotDelta(delta) => self.set(&delta.tool_call_id, |call| {
                 call.state = CallState::Running;
                 call.answer.written(call.text.len(), &delta.content);

@@ -1,6 +1,7 @@
 //! One session's task: takes what comes in, steps the turn machine, makes the outcome durable, then runs the effects.
 
 mod commands;
+mod permissions;
 mod rows;
 
 use std::collections::{HashMap, HashSet};
@@ -32,6 +33,8 @@ pub(crate) struct Actor {
     pub(crate) id: SessionId,
     pub(crate) shared: Arc<Shared>,
     pub(crate) row: SessionRow,
+    /// The work directory as all sessions of it know it.
+    pub(crate) project: String,
     pub(crate) state: Session,
     pub(crate) host: Host,
     pub(crate) tasks: JoinSet<TaskEnd>,
@@ -103,6 +106,7 @@ impl Actor {
         let host = Host::load(&shared, id).await?;
         Ok(Actor {
             id,
+            project: crate::rules::project(&snapshot.session.work_dir),
             row: snapshot.session,
             state,
             host,
@@ -127,7 +131,7 @@ impl Actor {
         let mut agent_batches = Vec::new();
         let mut model_signals = Vec::new();
         loop {
-            let idle = self.idle_deadline();
+            let (idle, overdue) = (self.idle_deadline(), self.permission_deadline());
             tokio::select! {
                 () = stop.cancelled() => break,
                 command = commands.recv() => match command {
@@ -150,6 +154,7 @@ impl Actor {
                 }
                 Some(end) = self.tasks.join_next(), if !self.tasks.is_empty() => self.task_end(end),
                 () = tokio::time::sleep_until(idle.unwrap_or_else(Instant::now)), if idle.is_some() => self.idle(),
+                () = tokio::time::sleep_until(overdue.unwrap_or_else(Instant::now)), if overdue.is_some() => self.permissions_overdue(),
             }
             self.settle().await;
         }
@@ -165,6 +170,9 @@ impl Actor {
         let settings = self.turn_settings();
         let effects = self.state.resume(&settings, Now(Timestamp::now()));
         self.effects.extend(effects);
+        // The settings may be others by now, and another session may have been told what to remember.
+        self.reconsider();
+        self.align_allow_all();
         self.settle().await;
     }
 

@@ -1,7 +1,8 @@
 //! What can be asked of a session's task, and how it refuses.
 
 use domain::event::SessionChange;
-use domain::ids::{MessageId, PermissionId, TurnId};
+use domain::ids::{MessageId, PermissionId, RuleId, TurnId};
+use domain::rule::Scope;
 use serde::Serialize;
 use serde_json::Value;
 use store::StoreError;
@@ -12,16 +13,59 @@ use crate::attachments::NewAttachment;
 pub(crate) type Reply<T> = oneshot::Sender<Result<T, Refusal>>;
 
 pub(crate) enum Command {
-    Post { content: String, client_id: Option<String>, attachments: Vec<NewAttachment>, reply: Reply<Posted> },
-    Edit { message_id: MessageId, content: String, reply: Reply<()> },
-    Withdraw { message_id: MessageId, reply: Reply<()> },
-    Cancel { call_id: Option<String>, reply: Reply<()> },
-    Confirm { call_id: String, approved: bool, reply: Reply<()> },
-    Answer { request_id: PermissionId, option_id: String, content: Option<Value>, reply: Reply<()> },
-    Change { change: SessionChange, reply: Reply<()> },
-    LoggedIn { agent: String },
-    Agents { reply: Reply<Vec<AgentSessionView>> },
-    Delete { reply: Reply<()> },
+    Post {
+        content: String,
+        client_id: Option<String>,
+        attachments: Vec<NewAttachment>,
+        reply: Reply<Posted>,
+    },
+    Edit {
+        message_id: MessageId,
+        content: String,
+        reply: Reply<()>,
+    },
+    Withdraw {
+        message_id: MessageId,
+        reply: Reply<()>,
+    },
+    Cancel {
+        call_id: Option<String>,
+        reply: Reply<()>,
+    },
+    Confirm {
+        call_id: String,
+        approved: bool,
+        reply: Reply<()>,
+    },
+    Answer {
+        request_id: PermissionId,
+        option_id: String,
+        content: Option<Value>,
+        remember: Option<Scope>,
+        reply: Reply<()>,
+    },
+    Revoke {
+        id: RuleId,
+        reply: Reply<Scope>,
+    },
+    /// What is remembered for a whole work directory has changed.
+    RulesChanged {
+        project: String,
+        revoked: bool,
+    },
+    Change {
+        change: SessionChange,
+        reply: Reply<()>,
+    },
+    LoggedIn {
+        agent: String,
+    },
+    Agents {
+        reply: Reply<Vec<AgentSessionView>>,
+    },
+    Delete {
+        reply: Reply<()>,
+    },
 }
 
 /// The answer to a message: the same for every repetition of one client id.

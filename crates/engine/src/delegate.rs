@@ -7,6 +7,7 @@ mod ends;
 mod launch;
 pub(crate) mod requests;
 mod signals;
+mod trust;
 
 use std::path::PathBuf;
 
@@ -108,6 +109,10 @@ impl Actor {
     fn advance_job(&mut self, job: Job) {
         let named = self.host.names.entry(job.name.clone()).or_default();
         match named.state {
+            // A prompt of a turn that was broken off: an agent that is asked again while it works would drop the first.
+            NamedState::Open | NamedState::Cut if named.running.as_ref().is_some_and(|running| *running != job.call_id) => {
+                self.host.jobs.push(job);
+            }
             NamedState::Stored | NamedState::Cut => {
                 let cut = named.state == NamedState::Cut;
                 named.state = NamedState::Opening;
@@ -115,8 +120,6 @@ impl Actor {
                 self.host.jobs.push(job);
             }
             NamedState::Opening => self.host.jobs.push(job),
-            // A prompt of a turn that was broken off: an agent that is asked again while it works would drop the first.
-            NamedState::Open if named.running.as_ref().is_some_and(|running| *running != job.call_id) => self.host.jobs.push(job),
             NamedState::Open => match &mut named.row {
                 // That the session is prompted is known before the prompt is sent: from then on it is worth restoring.
                 Some(row) if row.prompted_at.is_none() => {

@@ -27,6 +27,8 @@ pub(crate) struct Host {
     pub(crate) requests: Vec<Asked>,
     /// The commands that run for the agent, by the id it knows them by.
     pub(crate) terminals: HashMap<String, Running>,
+    /// What agents asked about in the running calls, by call; whoever answered.
+    pub(crate) asked: HashMap<String, Vec<AskedTool>>,
     /// Prompts that are being written, by call: whether they reach the agent is not known yet.
     pub(crate) sending: HashSet<String>,
     /// Those of them whose agent has ended meanwhile, and how.
@@ -95,6 +97,12 @@ pub(crate) struct Told {
     pub commands: Option<Value>,
 }
 
+/// By what a tool call of the agent's is recognised as one that it asked about.
+pub(crate) struct AskedTool {
+    pub agent_call: Option<String>,
+    pub command: Option<String>,
+}
+
 /// A delegated prompt on its way to the agent.
 pub(crate) struct Job {
     pub turn_id: TurnId,
@@ -119,6 +127,7 @@ impl Host {
             asks: HashMap::new(),
             requests: Vec::new(),
             terminals: HashMap::new(),
+            asked: HashMap::new(),
             sending: HashSet::new(),
             unsure: HashMap::new(),
             stop_when_sent: HashSet::new(),

@@ -13,6 +13,7 @@ mod login;
 mod model_call;
 mod open;
 mod recover;
+mod rules;
 mod settings;
 mod tool_call;
 mod trace;
@@ -22,7 +23,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use domain::event::SessionChange;
-use domain::ids::{MessageId, PermissionId, SessionId};
+use domain::ids::{MessageId, PermissionId, RuleId, SessionId};
+use domain::rule::{Rule, Scope};
 use jiff::Timestamp;
 use store::{NewSession, Row, SessionRow, Store, Write};
 use tokio::sync::{mpsc, oneshot};
@@ -54,6 +56,7 @@ pub struct Engine {
 pub(crate) struct Shared {
     pub store: Store,
     pub settings: Settings,
+    rules: rules::Rules,
     sessions: Mutex<HashMap<SessionId, Live>>,
     tasks: TaskTracker,
     /// Ends every session's task; its agents are left or stopped as the shutdown says.
@@ -79,7 +82,9 @@ pub struct Wanted {
 impl Engine {
     /// Takes the store and picks up whatever an earlier server left running.
     pub async fn start(store: Store, settings: Settings) -> Result<Engine, Refusal> {
-        let shared = Shared { store, settings, sessions: Mutex::default(), tasks: TaskTracker::new(), stop: CancellationToken::new() };
+        let rules = rules::Rules::new(store.rules().await?);
+        let shared =
+            Shared { store, settings, rules, sessions: Mutex::default(), tasks: TaskTracker::new(), stop: CancellationToken::new() };
         let engine = Engine { shared: Arc::new(shared) };
         recover::recover(&engine).await?;
         Ok(engine)
@@ -168,15 +173,41 @@ impl Engine {
         self.ask(id, |reply| Command::Confirm { call_id, approved, reply }).await
     }
 
-    /// `content` is what was filled in, where the request is a form.
+    /// `content` is what was filled in, where the request is a form; `remember` how far an answer for always reaches, this session
+    /// where nothing is said.
     pub async fn answer(
         &self,
         id: SessionId,
         request_id: PermissionId,
         option_id: String,
         content: Option<serde_json::Value>,
+        remember: Option<Scope>,
     ) -> Result<(), Refusal> {
-        self.ask(id, |reply| Command::Answer { request_id, option_id, content, reply }).await
+        self.ask(id, |reply| Command::Answer { request_id, option_id, content, remember, reply }).await?;
+        if remember == Some(Scope::Project) {
+            self.rules_changed(id, false).await?;
+        }
+        Ok(())
+    }
+
+    /// The answers that are remembered for this session and for its work directory, oldest first.
+    pub async fn rules(&self, id: SessionId) -> Result<Vec<Rule>, Refusal> {
+        let row = self.row(id).await?;
+        Ok(self.shared.rules.of(id, &rules::project(&row.work_dir)))
+    }
+
+    pub async fn revoke(&self, id: SessionId, rule: RuleId) -> Result<(), Refusal> {
+        let scope = self.ask(id, |reply| Command::Revoke { id: rule, reply }).await?;
+        if scope == Scope::Project {
+            self.rules_changed(id, true).await?;
+        }
+        Ok(())
+    }
+
+    async fn rules_changed(&self, id: SessionId, revoked: bool) -> Result<(), Refusal> {
+        let project = rules::project(&self.row(id).await?.work_dir);
+        self.tell_all(|| Command::RulesChanged { project: project.clone(), revoked }).await;
+        Ok(())
     }
 
     pub async fn agent_sessions(&self, id: SessionId) -> Result<Vec<AgentSessionView>, Refusal> {
@@ -214,10 +245,14 @@ impl Engine {
 
     /// Somebody has logged in: sessions whose prompts wait for that try again.
     pub async fn logged_in(&self, agent: &str) {
+        self.tell_all(|| Command::LoggedIn { agent: agent.to_owned() }).await;
+    }
+
+    async fn tell_all(&self, command: impl Fn() -> Command) {
         let inboxes: Vec<_> = self.live().values().map(|live| live.inbox.clone()).collect();
         for inbox in inboxes {
             // A session that has just ended has nothing that waits.
-            let _ = inbox.send(Command::LoggedIn { agent: agent.to_owned() }).await;
+            let _ = inbox.send(command()).await;
         }
     }
 

@@ -7,7 +7,7 @@ use agents::{Connection, Opened, RpcError};
 use serde_json::Value;
 use store::AgentSessionRow;
 
-const ALLOW_ALL: &str = "allow_all";
+pub(crate) const ALLOW_ALL: &str = "allow_all";
 
 pub(crate) struct Open {
     pub opened: Opened,

@@ -223,6 +223,11 @@ impl Actor {
                 self.host.asks.insert(row.request.request_id, id);
             }
         }
+        for asked in self.shared.store.asked(self.id, &left.id).await? {
+            if self.host.name_of_call(&asked.tool_call_id).is_some() {
+                self.note_asked(&asked.tool_call_id, &asked.ask);
+            }
+        }
         Ok(())
     }
 

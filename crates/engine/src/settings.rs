@@ -38,6 +38,8 @@ pub struct Settings {
     pub term_grace_ms: u64,
     /// How long a person has to agree to one of the main AI's own tools.
     pub confirm_timeout: Duration,
+    /// How long a person has to answer an agent; for ever where there is none.
+    pub permission_timeout: Option<Duration>,
     /// How long an agent has to end a turn that was stopped.
     pub cancel_timeout: Duration,
     pub deadlines: agents::Deadlines,

@@ -20,7 +20,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
-use domain::event::{Message, QueueItem};
+use domain::event::{Message, PermissionRequest, QueueItem};
 use domain::ids::{ArtifactId, AttachmentId, MessageId, SessionId, TurnId};
 use jiff::Timestamp;
 use sqlx::pool::PoolConnection;
@@ -35,8 +35,8 @@ pub use frame::Frame;
 use open::Opened;
 pub use open::in_use;
 pub use row::{
-    AgentSessionRow, ArtifactRow, AttachmentRow, Committed, NewSession, Page, PermissionRow, RequestRow, Row, RunnerRow, RunningTurn,
-    SessionCursor, SessionRow, Snapshot, TurnRow, Write,
+    AgentSessionRow, ArtifactRow, AttachmentRow, Committed, NewSession, Page, PermissionRow, RequestRow, Row, RuleRow, RunnerRow,
+    RunningTurn, SessionCursor, SessionRow, Snapshot, TurnRow, Write,
 };
 use tail::Tails;
 use writer::{Command, Job, Writer};
@@ -240,12 +240,22 @@ impl Store {
 
     /// The permissions that wait for an answer, with what is needed to give it.
     pub async fn permissions(&self, id: SessionId) -> Result<Vec<PermissionRow>> {
-        Ok(read::work::permissions(&mut *self.reader().await?, id).await?)
+        Ok(read::permission::open(&mut *self.reader().await?, id).await?)
     }
 
     /// The answers that were given to the agent of a runner: its request id and the option, none for "cancelled".
     pub async fn answers(&self, id: SessionId, runner: &str) -> Result<Vec<(String, Option<String>)>> {
-        Ok(read::work::answers(&mut *self.reader().await?, id, runner).await?)
+        Ok(read::permission::answers(&mut *self.reader().await?, id, runner).await?)
+    }
+
+    /// Everything that the agent of a runner asked, answered or not.
+    pub async fn asked(&self, id: SessionId, runner: &str) -> Result<Vec<PermissionRequest>> {
+        Ok(read::permission::asked(&mut *self.reader().await?, id, runner).await?)
+    }
+
+    /// The remembered answers of all sessions and work directories, oldest first.
+    pub async fn rules(&self) -> Result<Vec<RuleRow>> {
+        Ok(read::permission::rules(&mut *self.reader().await?).await?)
     }
 
     pub async fn agent_sessions(&self, id: SessionId) -> Result<Vec<AgentSessionRow>> {

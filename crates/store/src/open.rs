@@ -13,6 +13,7 @@ use crate::error::OpenError;
 /// Forward only: the n-th one takes a database from schema version n-1 to n.
 pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_log.sql"),
+    include_str!("../migrations/0002_rules.sql"),
     include_str!("../migrations/0004_attachments.sql"),
     include_str!("../migrations/0005_requests.sql"),
 ];

@@ -3,6 +3,7 @@
 pub(crate) mod attachment;
 pub(crate) mod log;
 pub(crate) mod message;
+pub(crate) mod permission;
 pub(crate) mod session;
 pub(crate) mod work;
 
@@ -32,7 +33,7 @@ pub(crate) async fn snapshot(conn: &mut SqliteConnection, id: SessionId, message
         ended_turns: work::ended_turns(conn, id).await?,
         turn,
         turn_events: turn_events.iter().filter_map(|frame| frame.event()).collect(),
-        permissions: work::permissions(conn, id).await?.into_iter().map(|row| row.request).collect(),
+        permissions: permission::open(conn, id).await?.into_iter().map(|row| row.request).collect(),
         confirms: work::confirms(conn, id).await?,
         queue: work::queue(conn, id).await?,
     }))

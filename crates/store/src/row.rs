@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use domain::attachment::Attachment;
 use domain::event::{Event, Message, Notice, PermissionRequest, QueueItem, ReviewArtifact, SessionChange, ToolCall, Turn, TurnState};
-use domain::ids::{ArtifactId, MessageId, PermissionId, SessionId, TurnId};
+use domain::ids::{ArtifactId, MessageId, PermissionId, RuleId, SessionId, TurnId};
 use domain::policy::Policy;
+use domain::rule::Rule;
 use jiff::Timestamp;
 use serde_json::Value;
 use uuid::Uuid;
@@ -71,6 +72,11 @@ pub enum Row {
     /// The agent has its answer.
     CloseRequest {
         id: PermissionId,
+    },
+    /// Remembers an answer, for the session or for all of its work directory.
+    Rule(RuleRow),
+    RemoveRule {
+        id: RuleId,
     },
     OpenConfirm(ToolCall),
     ResolveConfirm {
@@ -186,6 +192,15 @@ pub struct PermissionRow {
     /// The id of the agent's own request, by which it is answered.
     pub rpc_id: String,
     pub runner_id: String,
+}
+
+/// A remembered answer, and where it holds.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RuleRow {
+    /// The session in which it was given; on writing, that of the write counts. None for a rule of the whole work directory.
+    pub session: Option<SessionId>,
+    pub work_dir: String,
+    pub rule: Rule,
 }
 
 #[derive(Clone, PartialEq, Debug)]

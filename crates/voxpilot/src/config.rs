@@ -50,6 +50,8 @@ pub struct Config {
     pub copilot_connection_ttl: Duration,
     /// None: the engine decides, by who talks to the agent.
     pub permission_policy: Option<Policy>,
+    /// None: an agent's question waits for ever.
+    pub permission_timeout: Option<Duration>,
     pub durability: Durability,
     /// A tracing filter, known to parse.
     pub log: String,

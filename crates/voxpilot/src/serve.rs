@@ -158,6 +158,7 @@ fn settings(config: &Config, sources: &Sources) -> Result<engine::Settings> {
         agent_ttl: config.copilot_connection_ttl,
         term_grace_ms: TERM_GRACE_MS,
         confirm_timeout: CONFIRM_TIMEOUT,
+        permission_timeout: config.permission_timeout,
         cancel_timeout: CANCEL_TIMEOUT,
         deadlines: agents::Deadlines::default(),
     })

@@ -56,7 +56,7 @@ fn defaults_are_those_of_the_contract() {
     assert_eq!((config.agent, config.copilot_cli_path), (None, PathBuf::from("copilot")));
     assert_eq!((config.copilot_home, config.copilot_token_file), (None, None));
     assert_eq!(config.copilot_connection_ttl, Duration::from_secs(1800));
-    assert_eq!(config.permission_policy, None);
+    assert_eq!((config.permission_policy, config.permission_timeout), (None, None));
     assert_eq!((config.durability, config.log_format), (Durability::Process, LogFormat::Text));
     assert_eq!(config.log, "info");
     assert!(config.entries.iter().all(|entry| entry.origin == Origin::Default), "{:?}", config.entries);
@@ -83,7 +83,7 @@ fn a_flag_beats_a_variable_beats_the_project_file_beats_the_users_file() {
 }
 
 /// A value for every setting, with what it must become.
-const EVERY_SETTING: [(&str, &str, &str); 18] = [
+const EVERY_SETTING: [(&str, &str, &str); 19] = [
     ("bind", "localhost:0", "localhost:0"),
     ("data_dir", "/data", "/data"),
     ("work_dir", "/elsewhere", "/elsewhere"),
@@ -99,6 +99,7 @@ const EVERY_SETTING: [(&str, &str, &str); 18] = [
     ("copilot_token_file", "/secrets/token", "/secrets/token"),
     ("copilot_connection_ttl", "60", "60"),
     ("permission_policy", "read-only", "read-only"),
+    ("permission_timeout", "90", "90"),
     ("durability", "disk", "disk"),
     ("log", "info,engine=debug", "info,engine=debug"),
     ("log_format", "json", "json"),
@@ -121,6 +122,7 @@ fn every_setting_can_be_given_in_every_way() {
         assert_eq!(config.token.unwrap().expose(), "0123456789abcdef");
         assert_eq!(config.model_api_key.unwrap().expose(), "sk-hidden");
         assert_eq!(config.permission_policy, Some(Policy::ReadOnly));
+        assert_eq!(config.permission_timeout, Some(Duration::from_secs(90)));
         assert_eq!((config.durability, config.log_format), (Durability::Disk, LogFormat::Json));
     }
 }
@@ -182,6 +184,7 @@ fn a_bad_value_is_named_with_its_source_and_the_expected_form() {
         ("copilot_connection_ttl", "30m", "whole seconds"),
         ("copilot_connection_ttl", "18446744073709551615", "whole seconds"),
         ("permission_policy", "maybe", "auto, ask, read-only or deny"),
+        ("permission_timeout", "0", "whole seconds from 1"),
         ("durability", "forever", "process or disk"),
         ("log", "engine=loud", "a filter"),
         ("log_format", "xml", "text or json"),

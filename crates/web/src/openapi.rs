@@ -10,7 +10,7 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};
 use utoipa_axum::routes;
 
 use crate::App;
-use crate::routes::{agents, artifacts, attachments, files, health, login, messages, queue, sessions, stream, trace, turn};
+use crate::routes::{agents, artifacts, attachments, files, health, login, messages, queue, rules, sessions, stream, trace, turn};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -35,6 +35,8 @@ pub fn router() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(turn::cancel))
         .routes(routes!(turn::confirm))
         .routes(routes!(turn::permission))
+        .routes(routes!(rules::list))
+        .routes(routes!(rules::revoke))
         .routes(routes!(agents::sessions))
         .routes(routes!(trace::list))
         .routes(routes!(trace::capture))

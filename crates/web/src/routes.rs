@@ -8,6 +8,7 @@ pub mod health;
 pub mod login;
 pub mod messages;
 pub mod queue;
+pub mod rules;
 pub mod sessions;
 pub mod stream;
 pub mod trace;

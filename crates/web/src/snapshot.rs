@@ -83,5 +83,8 @@ fn open_turn(turn: &Turn, events: &mut Vec<Event>) {
                 update: placed.update.clone(),
             }));
         }
+        if call.stopping {
+            events.push(Event::ToolStopping { id: tool_call_id });
+        }
     }
 }

@@ -18,8 +18,10 @@ pub struct Call {
     pub length: u64,
     pub updates: Vec<PlacedUpdate>,
     pub(super) answer: Answer,
-    /// Of a delegation: its agent was told to stop. Not in the log, so a restarted server does not know it of a single call.
+    /// Of a delegation: a person stopped this call.
     pub stopping: bool,
+    /// Of a delegation: this server told its agent to stop. Not in the log, so a restarted server tells it again.
+    pub told: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,6 +65,7 @@ impl Call {
             updates: Vec::new(),
             answer: Answer::default(),
             stopping: false,
+            told: false,
         }
     }
 

@@ -55,7 +55,7 @@ impl Step<'_> {
             Input::Permission { call_id, request_id, ask } => self.permission(call_id, request_id, ask),
             Input::PermissionAnswer { request_id, option_id, by } => self.permission_answer(request_id, option_id, by),
             Input::Cancel => self.cancel(),
-            Input::CancelCall { call_id } => self.stop_call(&call_id),
+            Input::CancelCall { call_id } => self.cancel_call(&call_id),
             Input::Abort { state, code, reason } => self.abort(state, code, reason),
         }
     }

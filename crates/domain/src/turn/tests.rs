@@ -66,6 +66,17 @@ impl Story {
         self.feed(Input::ModelEnd { message_id, text: text.to_owned(), tool_calls })
     }
 
+    /// What another server makes of the log.
+    pub fn restarted(&self) -> Session {
+        let mut session = Session::default();
+        for effect in &self.effects {
+            if let Effect::Append(event) = effect {
+                session.apply(event);
+            }
+        }
+        session
+    }
+
     pub fn kinds(&self) -> Vec<String> {
         kinds(&self.effects)
     }

@@ -1,7 +1,7 @@
 //! What people ask of a session.
 
 use domain::event::{QueueItem, SessionChange};
-use domain::ids::{MessageId, PermissionId, TurnId};
+use domain::ids::{MessageId, TurnId};
 use domain::turn::{CallState, Input};
 use jiff::Timestamp;
 use store::{Row, Write};
@@ -49,11 +49,27 @@ impl Actor {
                 self.settle().await;
                 let _ = reply.send(done);
             }
-            Command::Answer { request_id, option_id, content, reply } => {
-                let done = self.answer(request_id, option_id, content);
+            Command::Answer { request_id, option_id, content, remember, reply } => {
+                let rule = self.answer(request_id, option_id, content, remember);
+                self.settle().await;
+                // It may well answer something else that waits.
+                let done = rule.map(|rule| rule.into_iter().for_each(|rule| self.shared.rules.add(rule)));
+                self.reconsider();
                 self.settle().await;
                 let _ = reply.send(done);
             }
+            Command::Revoke { id, reply } => {
+                let done = self.revoke(id).await;
+                self.settle().await;
+                let _ = reply.send(done);
+            }
+            Command::RulesChanged { project, revoked } if project == self.project => {
+                if revoked {
+                    self.forget_always();
+                }
+                self.reconsider();
+            }
+            Command::RulesChanged { .. } => {}
             Command::Change { change, reply } => {
                 self.change(change);
                 self.settle().await;
@@ -134,23 +150,6 @@ impl Actor {
         Ok(())
     }
 
-    fn answer(&mut self, request_id: PermissionId, option_id: String, content: Option<serde_json::Value>) -> Result<(), Refusal> {
-        let open = self.state.turn.as_ref().and_then(|turn| turn.permissions.iter().find(|open| open.request_id == request_id));
-        let Some(open) = open else {
-            return Err(Refusal::Conflict("this permission is gone or already answered".to_owned()));
-        };
-        if !open.ask.options.iter().any(|option| option.option_id == option_id) {
-            return Err(Refusal::Invalid(format!("`{option_id}` is not one of the options that the agent offers")));
-        }
-        match (open.ask.form.clone(), content) {
-            (Some(form), content) if option_id == "accept" => self.fill_form(request_id, &form, content.unwrap_or_default())?,
-            (_, None) => {}
-            (_, Some(_)) => return Err(Refusal::Invalid("only a form that is sent has content".to_owned())),
-        }
-        self.step(Input::PermissionAnswer { request_id, option_id: Some(option_id), by: "person".to_owned() });
-        Ok(())
-    }
-
     fn change(&mut self, change: SessionChange) {
         if let Some(title) = &change.title {
             self.row.title = title.clone();
@@ -167,7 +166,11 @@ impl Actor {
             self.row.agent = agent.clone();
             self.agent_changed();
         }
+        let decides = change.permission_policy.is_some() || change.model.is_some();
         self.announce(change);
+        if decides {
+            self.policy_changed();
+        }
     }
 
     pub(crate) fn close_confirm(&mut self, call_id: &str) {
@@ -188,6 +191,7 @@ impl Actor {
         self.end_agent().await;
         self.shared.store.commit(Write { session: self.id, events: vec![], rows: vec![Row::DeleteSession] }).await?;
         crate::recover::forget_traces(&self.shared.settings, self.id);
+        self.shared.rules.session_deleted(self.id);
         Ok(())
     }
 }

@@ -135,6 +135,7 @@ impl Actor {
             named.running = None;
         }
         self.close_requests_of(&call_id);
+        self.host.asked.remove(&call_id);
         self.step(Input::AgentEnd { call_id, end });
         let idle = self.host.names.values().all(|named| named.running.is_none());
         if let Some(connection) = self.host.connection().filter(|_| idle).cloned() {
@@ -165,8 +166,9 @@ impl Actor {
         self.kill_terminals_of(call_id);
         self.host.stopped.insert(call_id.to_owned());
         let (call_id, timeout) = (call_id.to_owned(), self.shared.settings.cancel_timeout);
+        let write_id = self.id.cancel_write(&call_id);
         self.tasks.spawn(async move {
-            if let Err(error) = connection.cancel(&agent_session).await {
+            if let Err(error) = connection.cancel(write_id, &agent_session).await {
                 tracing::warn!(agent_session, %error, "the agent could not be told to stop");
             }
             tokio::time::sleep(timeout).await;
@@ -195,6 +197,7 @@ impl Actor {
         self.host.asks.clear();
         self.host.requests.clear();
         self.host.terminals.clear();
+        self.host.asked.clear();
         self.rows.push(Row::RemoveRunner { id: runner.to_string() });
         let told = std::mem::take(&mut self.host.ending);
         let (mut running, mut opening) = (Vec::new(), Vec::new());

@@ -17,6 +17,7 @@ use agents::{Answer, ClientRequest, RpcError, RpcId};
 use domain::agent::{PermissionAsk, Update};
 use domain::ids::PermissionId;
 use domain::policy::Decision;
+use domain::rule::Decider;
 use domain::turn::{CallState, Input};
 use serde_json::json;
 use store::{RequestRow, Row, RunnerRow};
@@ -164,12 +165,24 @@ impl Actor {
             Err(answer) => self.answer_request(id, answer),
             // The person has stopped the call meanwhile.
             Ok(_) if self.is_stopping(id) => _ = self.request_decided(id, None),
-            Ok(ask) => match self.policy().decide(&ask) {
-                Decision::Ask => self.ask_person(id, ask),
-                Decision::Select(option) => _ = self.request_decided(id, Some(&option.option_id)),
-                Decision::Cancel => _ = self.request_decided(id, None),
-            },
+            Ok(ask) => self.decide_request(id, ask),
         }
+    }
+
+    fn decide_request(&mut self, id: PermissionId, ask: PermissionAsk) {
+        let call_id = self.asked(id).and_then(|asked| asked.call_id.clone()).unwrap_or_default();
+        self.note_asked(&call_id, &ask);
+        let (decision, by) = self.decide(&ask);
+        let option_id = match &decision {
+            Decision::Ask => return self.ask_person(id, ask),
+            Decision::Select(option) => Some(option.option_id.clone()),
+            Decision::Cancel => None,
+        };
+        if by == Decider::Rule {
+            self.ask_person(id, ask);
+            return self.step(Input::PermissionAnswer { request_id: id, option_id, by: by.as_str().to_owned() });
+        }
+        self.request_decided(id, option_id.as_deref());
     }
 
     fn is_stopping(&mut self, id: PermissionId) -> bool {

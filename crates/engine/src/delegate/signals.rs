@@ -4,14 +4,15 @@ use agents::{Batch, RpcId, Signal, TurnEnd};
 use domain::agent::{PermissionAsk, Update};
 use domain::event::PermissionRequest;
 use domain::ids::PermissionId;
-use domain::policy::{Decision, Policy};
+use domain::policy::Decision;
+use domain::rule::Decider;
 use domain::turn::{AgentEnd, Input};
+use jiff::Timestamp;
 use store::{PermissionRow, Row};
 use uuid::Uuid;
 
 use crate::actor::Actor;
 use crate::host::{NamedState, rpc_text};
-use crate::settings::RELAY;
 
 impl Actor {
     /// One batch becomes one write: its events, and the cursor that says its lines are done with.
@@ -75,6 +76,7 @@ impl Actor {
 
     fn agent_update(&mut self, agent_session: &str, update: Update) {
         let mut told = self.host.told.remove(agent_session).unwrap_or_default();
+        let before = told.options.clone();
         match &update {
             Update::Mode { mode_id } => told.mode = Some(mode_id.clone()),
             Update::Options { options } => told.options = Some(options.clone()),
@@ -84,7 +86,9 @@ impl Actor {
             _ => {}
         }
         self.host.told.insert(agent_session.to_owned(), told.clone());
-        let Some((_, named)) = self.host.find(agent_session) else { return };
+        let Some((name, named)) = self.host.find(agent_session) else { return };
+        let name = name.to_owned();
+        let before = before.or_else(|| named.row.as_ref()?.options.clone());
         let changed = match (&mut named.row, &update) {
             (Some(row), Update::Mode { mode_id }) => row.mode.replace(mode_id.clone()).as_ref() != Some(mode_id),
             (Some(row), Update::Options { options }) => row.options.replace(options.clone()).as_ref() != Some(options),
@@ -94,7 +98,13 @@ impl Actor {
         let (call_id, row) = (named.running.clone(), named.row.clone().filter(|_| changed));
         // What a restored session is put back to.
         self.rows.extend(row.map(Row::AgentSession));
+        if let Update::Options { options } = &update {
+            self.options_changed(&name, before.as_ref(), options);
+        }
         if let Some(call_id) = call_id {
+            if let Update::ToolCall(tool_call) = &update {
+                self.notice_unasked(&name, &call_id, tool_call);
+            }
             self.step(Input::AgentUpdate { call_id, update });
         }
     }
@@ -118,26 +128,27 @@ impl Actor {
         let Some((session_name, tool_call_id)) = running else {
             return self.reply_permission(rpc_id, None);
         };
-        let option_id = match self.policy().decide(&ask) {
-            Decision::Ask => {
-                self.host.asks.insert(request_id, rpc_id);
-                return self.step(Input::Permission { call_id: tool_call_id, request_id, ask });
-            }
-            Decision::Select(option) => Some(option.option_id),
-            Decision::Cancel => None,
+        self.note_asked(&tool_call_id, &ask);
+        let (decision, by) = self.decide(&ask);
+        let option_id = match &decision {
+            Decision::Select(option) => Some(option.option_id.clone()),
+            Decision::Ask | Decision::Cancel => None,
         };
+        // What a policy lets through or not is not worth a word; what a person is asked is, and what they said earlier.
+        if decision == Decision::Ask || by == Decider::Rule {
+            self.host.asks.insert(request_id, rpc_id);
+            self.step(Input::Permission { call_id: tool_call_id, request_id, ask });
+            if decision != Decision::Ask {
+                self.step(Input::PermissionAnswer { request_id, option_id, by: by.as_str().to_owned() });
+            }
+            return;
+        }
         // The answer is stored with the cursor that moves past the question: should this server die before it is sent, the next
         // one sends it, and the runner lets only one through.
-        let request = PermissionRequest { request_id, tool_call_id, session_name, ask };
+        let request = PermissionRequest { request_id, tool_call_id, session_name, asked_at: Timestamp::now(), ask };
         self.rows.push(Row::OpenPermission(PermissionRow { request, rpc_id: rpc_text(&rpc_id), runner_id: runner.to_string() }));
         self.rows.push(Row::ResolvePermission { request_id, option_id: option_id.clone(), by: "policy".to_owned() });
         self.reply_permission(rpc_id, option_id);
-    }
-
-    /// The session's own policy, else the configured one, else by who is talking: a person straight to an agent is asked.
-    pub(crate) fn policy(&self) -> Policy {
-        let fallback = if self.row.model == RELAY { Policy::Ask } else { Policy::Auto };
-        self.row.permission_policy.or(self.shared.settings.permission_policy).unwrap_or(fallback)
     }
 }
 

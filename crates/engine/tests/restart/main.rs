@@ -11,7 +11,7 @@ use domain::event::Event;
 use engine::Wanted;
 use serde_json::json;
 use stage::{Stage, agent_text, is_end, kinds};
-use testkit::model_server::{Gate, Reply};
+use testkit::model_server::{Gate, Reply, ToolCall};
 
 fn relay() -> Wanted {
     Wanted { model: Some("relay".to_owned()), ..Wanted::default() }
@@ -50,7 +50,60 @@ async fn a_stop_is_not_forgotten() {
     assert_eq!(kinds(&events).last().unwrap(), "turn cancelled");
     assert!(agent_text(&events).ends_with("tick 60 "), "the agent was heard to its end");
     let stops = stage.agent_log().iter().filter(|line| line["method"] == "session/cancel").count();
-    assert!(stops >= 1, "told by the old server, or by the new one where that came too late");
+    assert_eq!(stops, 1, "told by the old server, or by the new one where that came too late; never by both");
+    engine.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_stop_of_one_call_is_not_forgotten() {
+    let call = |name: &str, prompt: &str| ToolCall::new("copilot_agent", json!({ "prompt": prompt, "session_name": name }));
+    let calls = [call("stopped", "ignores_cancel 60"), call("going", "slow 60")];
+    let stage = Stage::new([Reply::tool_calls(calls), Reply::text("one of two")]);
+    let engine = stage.engine().await;
+    let id = engine.create(Wanted::default()).await.unwrap().id;
+    engine.post(id, "go".to_owned(), None).await.unwrap();
+    let (mut stopped, mut going) = (None, false);
+    stage::until(&engine, id, |event| {
+        if let Event::CopilotDelta(delta) = event {
+            match delta.session_name.as_str() {
+                "stopped" => stopped = Some(delta.tool_call_id.clone()),
+                _ => going = true,
+            }
+        }
+        stopped.is_some() && going
+    })
+    .await;
+    engine.cancel(id, stopped.clone()).await.unwrap();
+    engine.shutdown().await;
+    let engine = stage.engine().await;
+    engine.cancel(id, stopped.clone()).await.unwrap();
+    let events = stage::until(&engine, id, is_end).await;
+    assert_eq!(kinds(&events).last().unwrap(), "turn completed", "the other one went on");
+    let marks = events.iter().filter(|event| matches!(event, Event::ToolStopping { id } if Some(id) == stopped.as_ref())).count();
+    assert_eq!(marks, 1);
+    let log = stage.agent_log();
+    assert_eq!(log.iter().filter(|line| line["method"] == "session/cancel").count(), 1, "told once, by whichever server: {log:?}");
+    assert_eq!(log.iter().filter(|line| line["method"] == "session/prompt").count(), 2, "nothing was begun again");
+    engine.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_time_to_answer_goes_on_while_there_is_no_server() {
+    let mut stage = Stage::new([]);
+    let engine = stage.engine().await;
+    let id = engine.create(relay()).await.unwrap().id;
+    engine.post(id, "ask".to_owned(), None).await.unwrap();
+    let events = stage::until(&engine, id, |event| matches!(event, Event::PermissionRequest(_))).await;
+    let Some(Event::PermissionRequest(asked)) = events.last() else { unreachable!("it was just found") };
+    engine.shutdown().await;
+    // What was asked a moment ago is overdue under the new server, which counts from then.
+    stage.permission_timeout = Some(Duration::from_millis(1));
+    let engine = stage.engine().await;
+    let events = stage::until(&engine, id, is_end).await;
+    let resolved = events.iter().find_map(|event| if let Event::PermissionResolved(resolved) = event { Some(resolved) } else { None });
+    let resolved = resolved.unwrap();
+    assert_eq!((resolved.request_id, resolved.by.as_str(), resolved.option_id.as_deref()), (asked.request_id, "timeout", Some("no")));
+    assert!(agent_text(&events).contains("\"no\""), "{}", agent_text(&events));
     engine.shutdown().await;
 }
 
@@ -106,7 +159,7 @@ async fn a_permission_still_waits_and_its_answer_reaches_the_agent() {
     let engine = stage.engine().await;
     let waiting = engine.store().permissions(id).await.unwrap();
     assert_eq!(waiting.len(), 1);
-    engine.answer(id, waiting[0].request.request_id, "yes".to_owned(), None).await.unwrap();
+    engine.answer(id, waiting[0].request.request_id, "yes".to_owned(), None, None).await.unwrap();
     let events = stage::until(&engine, id, is_end).await;
     assert!(agent_text(&events).contains("\"yes\""), "{}", agent_text(&events));
     engine.shutdown().await;

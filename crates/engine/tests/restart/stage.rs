@@ -17,6 +17,7 @@ const SOON: Duration = Duration::from_secs(30);
 pub struct Stage {
     pub dir: TempDir,
     pub confirm_timeout: Duration,
+    pub permission_timeout: Option<Duration>,
     model: ModelServer,
 }
 
@@ -24,7 +25,7 @@ impl Stage {
     pub fn new(replies: impl IntoIterator<Item = Reply>) -> Stage {
         let dir = TempDir::new().unwrap();
         std::fs::create_dir(dir.path().join("work")).unwrap();
-        Stage { dir, confirm_timeout: SOON, model: ModelServer::start(Script::replies(replies)) }
+        Stage { dir, confirm_timeout: SOON, permission_timeout: None, model: ModelServer::start(Script::replies(replies)) }
     }
 
     pub async fn engine(&self) -> Engine {
@@ -73,6 +74,7 @@ impl Stage {
             agent_ttl: Duration::from_secs(120),
             term_grace_ms: 200,
             confirm_timeout: self.confirm_timeout,
+            permission_timeout: self.permission_timeout,
             cancel_timeout: SOON,
             deadlines: agents::Deadlines::default(),
         }

@@ -1,4 +1,4 @@
-//! Reading what is under way: turns, the queue, open questions, agent sessions, runners, artifacts.
+//! Reading what is under way: turns, the queue, confirmations, agent sessions, runners, artifacts.
 
 use domain::event::{QueueItem, ReviewArtifact, ToolCall, Turn};
 use domain::ids::{ArtifactId, SessionId};
@@ -7,7 +7,7 @@ use sqlx::sqlite::SqliteRow;
 
 use super::Result;
 use crate::column::Columns;
-use crate::row::{AgentSessionRow, ArtifactRow, PermissionRow, RequestRow, RunnerRow, TurnRow};
+use crate::row::{AgentSessionRow, ArtifactRow, RequestRow, RunnerRow, TurnRow};
 
 pub(crate) async fn running_turn(conn: &mut SqliteConnection, session: SessionId) -> Result<Option<TurnRow>> {
     let row = sqlx::query("SELECT * FROM turns WHERE session_id = $1 AND state = 'running' ORDER BY started_seq DESC LIMIT 1")
@@ -54,16 +54,6 @@ pub(crate) async fn queue(conn: &mut SqliteConnection, session: SessionId) -> Re
         .collect()
 }
 
-pub(crate) async fn permissions(conn: &mut SqliteConnection, session: SessionId) -> Result<Vec<PermissionRow>> {
-    let rows = sqlx::query("SELECT * FROM permissions WHERE session_id = $1 AND resolved_by IS NULL ORDER BY opened_seq, id")
-        .bind(session.to_string())
-        .fetch_all(conn)
-        .await?;
-    rows.iter()
-        .map(|row| Ok(PermissionRow { request: row.json("request")?, rpc_id: row.text("rpc_id")?, runner_id: row.text("runner_id")? }))
-        .collect()
-}
-
 /// What a runner's agent asked of its client and has not been told an answer to.
 pub(crate) async fn requests(conn: &mut SqliteConnection, session: SessionId, runner: &str) -> Result<Vec<RequestRow>> {
     let rows = sqlx::query("SELECT * FROM requests WHERE session_id = $1 AND runner_id = $2 ORDER BY id")
@@ -84,18 +74,6 @@ pub(crate) async fn requests(conn: &mut SqliteConnection, session: SessionId, ru
             })
         })
         .collect()
-}
-
-/// The answers that were given to a runner's agent: its request id and the option, none for "cancelled".
-pub(crate) async fn answers(conn: &mut SqliteConnection, session: SessionId, runner: &str) -> Result<Vec<(String, Option<String>)>> {
-    let rows = sqlx::query(
-        "SELECT rpc_id, option_id FROM permissions WHERE session_id = $1 AND runner_id = $2 AND resolved_by IS NOT NULL ORDER BY opened_seq, id",
-    )
-    .bind(session.to_string())
-    .bind(runner)
-    .fetch_all(conn)
-    .await?;
-    rows.iter().map(|row| Ok((row.text("rpc_id")?, row.maybe("option_id")?))).collect()
 }
 
 /// How turns ended that did not complete.

@@ -4,13 +4,14 @@ mod requests;
 
 use domain::event::{Message, QueueItem, SessionChange};
 use domain::ids::{MessageId, SessionId, TurnId};
+use domain::rule::Scope;
 use jiff::Timestamp;
 use sqlx::{Row as _, SqliteConnection};
 
 use crate::column::{json, number, time, word};
 use crate::error::StoreError;
 use crate::read;
-use crate::row::{AgentSessionRow, ArtifactRow, AttachmentRow, NewSession, PermissionRow, Row, RunnerRow, TurnRow};
+use crate::row::{AgentSessionRow, ArtifactRow, AttachmentRow, NewSession, PermissionRow, Row, RuleRow, RunnerRow, TurnRow};
 
 type Result<T> = std::result::Result<T, StoreError>;
 
@@ -71,6 +72,11 @@ pub(super) async fn apply(conn: &mut SqliteConnection, place: Place, row: &Row) 
         }
         Row::OpenRequest(_) | Row::BeginRequest { .. } | Row::AnswerRequest { .. } | Row::CloseRequest { .. } => {
             requests::apply(conn, session, row).await
+        }
+        Row::Rule(rule) => save_rule(conn, session, rule).await,
+        Row::RemoveRule { id } => {
+            sqlx::query("DELETE FROM rules WHERE id = $1").bind(id.to_string()).execute(conn).await?;
+            Ok(())
         }
         Row::OpenConfirm(call) => {
             sqlx::query(
@@ -315,6 +321,19 @@ async fn open_permission(conn: &mut SqliteConnection, session: String, permissio
     .bind(number(first_seq))
     .execute(conn)
     .await?;
+    Ok(())
+}
+
+async fn save_rule(conn: &mut SqliteConnection, session: String, row: &RuleRow) -> Result<()> {
+    sqlx::query("INSERT INTO rules (id, session_id, work_dir, allow, subject, created_at) VALUES ($1, $2, $3, $4, $5, $6)")
+        .bind(row.rule.id.to_string())
+        .bind((row.rule.scope == Scope::Session).then_some(session))
+        .bind(row.work_dir.as_str())
+        .bind(i64::from(row.rule.allow))
+        .bind(json(&row.rule.subject))
+        .bind(time(row.rule.created_at))
+        .execute(conn)
+        .await?;
     Ok(())
 }
 

@@ -6,5 +6,6 @@ mod file;
 mod fixture;
 mod log;
 mod recovery;
+mod rules;
 mod tables;
 mod trouble;

@@ -21,8 +21,13 @@ fn permission(n: u128, runner: &str) -> PermissionRow {
         form: None,
         input: None,
     };
-    let request =
-        PermissionRequest { request_id: PermissionId(Uuid::from_u128(n)), tool_call_id: "c".into(), session_name: "s".into(), ask };
+    let request = PermissionRequest {
+        request_id: PermissionId(Uuid::from_u128(n)),
+        tool_call_id: "c".into(),
+        session_name: "s".into(),
+        asked_at: at(1),
+        ask,
+    };
     PermissionRow { request, rpc_id: n.to_string(), runner_id: runner.into() }
 }
 

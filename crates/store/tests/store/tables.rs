@@ -62,8 +62,13 @@ fn permission(n: u128) -> PermissionRow {
         form: None,
         input: Some(json!({ "a": 1 })),
     };
-    let request =
-        PermissionRequest { request_id: PermissionId(Uuid::from_u128(n)), tool_call_id: "c".into(), session_name: "s".into(), ask };
+    let request = PermissionRequest {
+        request_id: PermissionId(Uuid::from_u128(n)),
+        tool_call_id: "c".into(),
+        session_name: "s".into(),
+        asked_at: at(1),
+        ask,
+    };
     PermissionRow { request, rpc_id: "17".into(), runner_id: "r".into() }
 }
 

@@ -68,7 +68,7 @@ const ROW: Setting = Setting {
     apply: |_, _| None,
 };
 
-pub(super) static SETTINGS: [Setting; 18] = [
+pub(super) static SETTINGS: [Setting; 19] = [
     Setting {
         name: "bind",
         value_name: "HOST:PORT",
@@ -241,6 +241,17 @@ pub(super) static SETTINGS: [Setting; 18] = [
         form: "auto, ask, read-only or deny",
         apply: |config, given| {
             config.permission_policy = Some(given.text.parse().ok()?);
+            Some(given.owned())
+        },
+        ..ROW
+    },
+    Setting {
+        name: "permission-timeout",
+        value_name: "SECONDS",
+        help: "how long an agent's question waits before it is rejected [default: for ever]",
+        form: "whole seconds from 1 to 31536000 (a year)",
+        apply: |config, given| {
+            config.permission_timeout = Some(Duration::from_secs(whole_number(given.text, 1..=TTL_MAX_S)?));
             Some(given.owned())
         },
         ..ROW

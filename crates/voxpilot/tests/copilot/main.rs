@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod agent_killed;
+mod always;
 mod attachments;
 mod delegation;
 mod environment;
@@ -12,6 +13,7 @@ mod mcp;
 mod model_faults;
 mod names;
 mod permissions;
+mod policies;
 mod reload;
 mod runner_killed;
 mod script;

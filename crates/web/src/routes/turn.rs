@@ -5,6 +5,7 @@ use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use domain::ids::{PermissionId, SessionId};
+use domain::rule::Scope;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -54,6 +55,8 @@ pub struct Answer {
     pub option_id: String,
     /// Of a form that is sent: its fields.
     pub content: Option<serde_json::Value>,
+    /// How far an answer for always reaches; this session where nothing is said.
+    pub remember: Option<Scope>,
 }
 
 #[utoipa::path(post, operation_id = "permission", path = "/api/sessions/{id}/permissions/{request_id}",
@@ -68,6 +71,6 @@ pub async fn permission(
     let session = session_id(&id)?;
     let gone = || ApiError::new(StatusCode::CONFLICT, "conflict", "this permission is gone or already answered");
     let request_id: PermissionId = request_id.parse().map_err(|_| gone())?;
-    app.engine.answer(session, request_id, answer.option_id, answer.content).await?;
+    app.engine.answer(session, request_id, answer.option_id, answer.content, answer.remember).await?;
     Ok(StatusCode::ACCEPTED)
 }

@@ -15,6 +15,7 @@ mod health;
 mod messages;
 mod model_faults;
 mod openapi;
+mod permission_rules;
 mod permissions;
 mod queue;
 mod rig;

@@ -1,8 +1,10 @@
 //! `POST /api/sessions/{id}/permissions/{request_id}`
 
+use std::time::Duration;
+
 use serde_json::json;
 
-use crate::rig::{Rig, SOON, of_kind, only};
+use crate::rig::{Options, Rig, SOON, of_kind, only};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_person_answers_once() {
@@ -65,6 +67,56 @@ async fn a_policy_answers_by_itself() {
     let mut client = rig.watch(&session).await;
     rig.say(&session, "ask").await;
     client.until("permission", SOON, |event| event.kind == "permission-request").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_of_the_policy_answers_what_waits() {
+    let rig = Rig::replies([]).await;
+    for (policy, option) in [("auto", "yes"), ("deny", "no")] {
+        let session = rig.relay().await;
+        let mut client = rig.watch(&session).await;
+        rig.say(&session, "ask3").await;
+        for _ in 0..3 {
+            client.until("permission", SOON, |event| event.kind == "permission-request").await;
+        }
+        rig.patch(&format!("/api/sessions/{session}"), json!({ "permission_policy": "read-only" })).await;
+        assert_eq!(of_kind(&rig.watch(&session).await, "permission-request").len(), 3, "a command still waits");
+        rig.patch(&format!("/api/sessions/{session}"), json!({ "permission_policy": policy })).await;
+        assert_eq!(client.turn_end(SOON).await, "completed");
+        let resolved = of_kind(&client, "permission-resolved");
+        assert_eq!(resolved.len(), 3);
+        assert!(resolved.iter().all(|event| event.data["by"] == "policy" && event.data["option_id"] == option), "{policy}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_answers_and_the_time_runs_out() {
+    let rig = Rig::start(Options { permission_timeout: Some(Duration::from_millis(100)), ..Options::default() }).await;
+    let session = rig.relay().await;
+    let (state, client) = rig.turn(&session, "ask").await;
+    assert_eq!(state, "completed");
+    let resolved = only(&client, "permission-resolved");
+    assert_eq!((&resolved["option_id"], &resolved["by"]), (&json!("no"), &json!("timeout")));
+    let notices = of_kind(&client, "notice");
+    assert!(notices.iter().any(|event| event.data["code"] == "permission_timeout"), "{}", client.seen.tail());
+    assert!(client.seen.agent_text("main").contains("\"no\""));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tool_that_ran_without_asking_is_told_once_where_it_should_have_asked() {
+    let rig = Rig::replies([]).await;
+    let told = async |policy: &str, prompt: &str| {
+        let session = rig.session_with(json!({ "model": "relay", "permission_policy": policy })).await;
+        let (_, client) = rig.turn(&session, prompt).await;
+        of_kind(&client, "notice").iter().filter(|event| event.data["code"] == "unasked_tool").count()
+    };
+    for policy in ["ask", "read-only", "deny"] {
+        for kind in ["execute", "edit", "delete"] {
+            assert_eq!(told(policy, &format!("unasked {kind}")).await, 1, "{policy} {kind}");
+        }
+        assert_eq!(told(policy, "unasked read").await, 0, "{policy}");
+    }
+    assert_eq!(told("auto", "unasked execute").await, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -25,6 +25,7 @@ pub const SOON: Duration = Duration::from_secs(30);
 pub struct Options {
     pub script: Script,
     pub confirm_timeout: Duration,
+    pub permission_timeout: Option<Duration>,
     pub cancel_timeout: Duration,
     pub max_iterations: u32,
     pub agent_env: Vec<(&'static str, &'static str)>,
@@ -33,7 +34,15 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { script: Script::new(), confirm_timeout: SOON, cancel_timeout: SOON, max_iterations: 25, agent_env: Vec::new(), tries: 3 }
+        Options {
+            script: Script::new(),
+            confirm_timeout: SOON,
+            permission_timeout: None,
+            cancel_timeout: SOON,
+            max_iterations: 25,
+            agent_env: Vec::new(),
+            tries: 3,
+        }
     }
 }
 
@@ -214,6 +223,7 @@ fn settings(dir: &Path, model: &ModelServer, options: &Options) -> engine::Setti
         agent_ttl: Duration::from_secs(120),
         term_grace_ms: 200,
         confirm_timeout: options.confirm_timeout,
+        permission_timeout: options.permission_timeout,
         cancel_timeout: options.cancel_timeout,
         deadlines: agents::Deadlines::default(),
     }

@@ -24,6 +24,15 @@ impl Step<'_> {
         self.stop_calls();
     }
 
+    /// In the log like the stop of a whole turn: the agent ends the call in its own time, perhaps to another server.
+    pub(super) fn cancel_call(&mut self, call_id: &str) {
+        let fresh = self.running_delegate(call_id).is_some_and(|call| !call.stopping && !call.told);
+        if fresh {
+            self.append(Event::ToolStopping { id: call_id.to_owned() });
+        }
+        self.stop_call(call_id);
+    }
+
     pub(super) fn stop_calls(&mut self) {
         let Some(turn) = &self.session.turn else { return };
         let calls: Vec<String> = turn.calls().iter().map(|call| call.call.id.clone()).collect();
@@ -49,12 +58,12 @@ impl Step<'_> {
     }
 
     /// Tells an agent to stop, once; the call ends when the agent says so.
-    fn stop_prompt(&mut self, call: &Call) {
-        if call.stopping {
+    pub(super) fn stop_prompt(&mut self, call: &Call) {
+        if call.told {
             return;
         }
         if let Some(turn) = &mut self.session.turn {
-            turn.set(&call.call.id, |call| call.stopping = true);
+            turn.set(&call.call.id, |call| call.told = true);
         }
         // The prompt is stopped first and its permissions answered second, as the protocol asks.
         self.effects.push(Effect::StopPrompt { call_id: call.call.id.clone() });

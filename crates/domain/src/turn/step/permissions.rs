@@ -16,7 +16,13 @@ impl Step<'_> {
         let running = self.running_delegate(&call_id).filter(|call| !stopping && !call.stopping);
         match running.and_then(|call| call.session_name()).map(str::to_owned) {
             Some(session_name) => {
-                self.append(Event::PermissionRequest(PermissionRequest { request_id, tool_call_id: call_id, session_name, ask }));
+                self.append(Event::PermissionRequest(PermissionRequest {
+                    request_id,
+                    tool_call_id: call_id,
+                    session_name,
+                    asked_at: self.now.0,
+                    ask,
+                }));
             }
             None => self.effects.push(Effect::AnswerPermission { request_id, option_id: None }),
         }

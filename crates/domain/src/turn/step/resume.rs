@@ -26,9 +26,17 @@ impl Step<'_> {
                 self.set_open(CallState::Waiting, CallState::Running);
                 self.stop_calls();
             }
-            (Phase::Tools { .. }, false) => {
+            (Phase::Tools { calls, .. }, false) => {
+                let stopping: Vec<_> = calls.iter().filter(|call| call.stopping && call.state != CallState::Done).cloned().collect();
                 self.set_open(CallState::Running, CallState::Waiting);
+                // Whether a stopped prompt reached its agent is not known here: it is not begun again, and the agent is told again.
+                for call in &stopping {
+                    self.session.begun(&call.call.id);
+                }
                 self.start_calls();
+                for call in &stopping {
+                    self.stop_prompt(call);
+                }
             }
         }
     }

@@ -5,7 +5,6 @@ use super::{NOW, Story, delegate, kinds, tool_call};
 use crate::agent::PermissionAsk;
 use crate::event::{Event, TurnState};
 use crate::ids::PermissionId;
-use crate::turn::Session;
 
 fn ask() -> PermissionAsk {
     PermissionAsk {
@@ -56,7 +55,9 @@ fn an_agent_that_was_told_to_stop_is_told_once_and_gets_no_more_permissions() {
     let request_id = PermissionId(uuid::Uuid::from_u128(7));
     story.feed(Input::Permission { call_id: "d".to_owned(), request_id, ask: ask() });
     let effects = story.feed(Input::CancelCall { call_id: "d".to_owned() });
-    assert!(matches!(&effects[..], [Effect::StopPrompt { .. }, Effect::AnswerPermission { option_id: None, .. }, Effect::Append(_)]));
+    assert_eq!(kinds(&effects), ["tool-stopping", "permission-resolved"]);
+    let acts: Vec<_> = effects.iter().filter(|effect| !matches!(effect, Effect::Append(_))).collect();
+    assert!(matches!(&acts[..], [Effect::StopPrompt { .. }, Effect::AnswerPermission { option_id: None, .. }]), "in this order");
     assert_eq!(stops(&story.feed(Input::CancelCall { call_id: "d".to_owned() })), 0);
     assert_eq!(stops(&story.feed(Input::Cancel)), 0);
     let request_id = PermissionId(uuid::Uuid::from_u128(8));
@@ -83,16 +84,35 @@ fn after_a_restart_a_stopped_turn_begins_nothing_and_tells_the_agent_again() {
     let mut story = Story::begin();
     story.answer("", vec![delegate("d", "docs"), tool_call("t", "read_file", "{}")]);
     story.feed(Input::Cancel);
-    let mut restarted = Session::default();
-    for effect in &story.effects {
-        if let Effect::Append(event) = effect {
-            restarted.apply(event);
-        }
-    }
+    let mut restarted = story.restarted();
     let effects = restarted.resume(&story.settings, NOW);
     assert_eq!(effects, [Effect::StopPrompt { call_id: "d".to_owned() }]);
     let effects = restarted.step(stopped("d"), &story.settings, NOW);
     assert_eq!(kinds(&effects).last().map(String::as_str), Some("turn cancelled"));
+}
+
+#[test]
+fn after_a_restart_a_stopped_call_is_not_begun_again_and_its_agent_is_told_again() {
+    let mut story = Story::begin();
+    story.answer("", vec![delegate("d", "docs"), delegate("later", "docs"), delegate("other", "tests")]);
+    story.feed(Input::CancelCall { call_id: "d".to_owned() });
+    let mut restarted = story.restarted();
+    let effects = restarted.resume(&story.settings, NOW);
+    let [Effect::Prompt { call_id, .. }, Effect::StopPrompt { call_id: told }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!((call_id.as_str(), told.as_str()), ("other", "d"));
+    let again = restarted.step(Input::CancelCall { call_id: "d".to_owned() }, &story.settings, NOW);
+    assert_eq!(again, [], "it was told already");
+    let effects = restarted.step(stopped("d"), &story.settings, NOW);
+    assert!(matches!(effects.last(), Some(Effect::Prompt { call_id, .. }) if call_id == "later"), "{effects:?}");
+}
+
+#[test]
+fn after_a_restart_the_agent_of_a_call_that_was_stopped_before_its_turn_is_told_again() {
+    let mut story = Story::begin();
+    story.answer("", vec![delegate("d", "docs")]);
+    story.feed(Input::CancelCall { call_id: "d".to_owned() });
+    story.feed(Input::Cancel);
+    assert_eq!(story.restarted().resume(&story.settings, NOW), [Effect::StopPrompt { call_id: "d".to_owned() }]);
 }
 
 #[test]

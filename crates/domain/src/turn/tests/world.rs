@@ -291,8 +291,11 @@ impl World {
         self.tools.clear();
         let turn = self.session.turn.clone();
         let effects = self.session.resume(&self.settings, NOW);
-        let again: HashSet<_> = prompted.iter().map(|(call_id, _)| call_id.clone()).collect();
         if let Some(turn) = turn.filter(|turn| !turn.cancelling) {
+            let (stopped, going) =
+                prompted.into_iter().partition::<Vec<_>, _>(|(call_id, _)| turn.call(call_id).is_some_and(|call| call.stopping));
+            let again: HashSet<_> = going.into_iter().map(|(call_id, _)| call_id).collect();
+            self.prompts = stopped;
             let repeated = effects.iter().filter_map(|effect| match effect {
                 Effect::Prompt { turn_id, call_id, .. } if self.rules.was_prompted(*turn_id, call_id) => Some(call_id.clone()),
                 _ => None,
@@ -392,7 +395,7 @@ fn assert_alike(live: &Session, folded: &Session) {
 
 fn assert_alike_calls(live: &Call, folded: &Call) {
     assert_eq!(live.call, folded.call);
-    assert_eq!((&live.text, live.length, &live.updates), (&folded.text, folded.length, &folded.updates));
+    assert_eq!((&live.text, live.length, &live.updates, live.stopping), (&folded.text, folded.length, &folded.updates, folded.stopping));
     let started = live.state == CallState::Running && folded.state != CallState::Done;
     let reopened = live.state == CallState::Waiting && folded.state == CallState::Running;
     assert!(live.state == folded.state || started || reopened, "{live:?} but {folded:?}");

@@ -21,6 +21,7 @@
 //! | `slow N` · `flood N` | N chunks, 20 ms apart · as fast as can be |
 //! | `ask` · `ask3` | one permission request · three at once; the answers are streamed as JSON |
 //! | `calls JSON` | requests to its client, see `calls`; the answers are streamed as JSON |
+//! | `unasked [KIND]` | a tool call of that kind (execute) that runs without asking, reported as completed twice |
 //! | `error_code C` | the prompt is answered with that JSON-RPC error |
 //! | `unknown_stop` · `null_result` | a stop reason nobody knows · a result that is null |
 //! | `echo_env NAME` · `pid` · `sessions` · `prompts` | streams that, the last two as JSON lists |
@@ -99,6 +100,7 @@ impl Turn {
             "ask" => self.ask(1),
             "ask3" => self.ask(3),
             "calls" => calls::play(self, rest),
+            "unasked" => self.unasked(if rest.is_empty() { "execute" } else { rest }),
             "error_code" => self.error_code(rest.parse().unwrap_or(-32603)),
             "unknown_stop" => self.only_respond(&json!({ "stopReason": "banana" })),
             "null_result" => self.only_respond(&Value::Null),
@@ -298,6 +300,18 @@ impl Turn {
             self.chunk(&format!("{outcome}\n"));
         }
         Ok(())
+    }
+
+    fn unasked(&self, kind: &str) -> Play {
+        let call =
+            json!({ "toolCallId": format!("unasked {kind}"), "title": "Do it", "kind": kind, "rawInput": { "command": "echo unasked" } });
+        for (update, status) in [("tool_call", "pending"), ("tool_call_update", "completed"), ("tool_call_update", "completed")] {
+            let mut report = call.clone();
+            report["sessionUpdate"] = json!(update);
+            report["status"] = json!(status);
+            self.update(&report);
+        }
+        self.say_at_once("done")
     }
 
     fn ask_once(&self, number: u64) -> Receiver<Value> {

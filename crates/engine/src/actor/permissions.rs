@@ -1,0 +1,132 @@
+//! Who answers an agent: a person, what they told us to remember, the policy, or, where nobody does, the clock.
+
+use std::path::Path;
+
+use domain::agent::PermissionAsk;
+use domain::event::PermissionRequest;
+use domain::ids::{PermissionId, RuleId};
+use domain::policy::{Decision, Policy};
+use domain::rule::{Decider, Rule, Scope, Subject, decide};
+use domain::turn::Input;
+use jiff::Timestamp;
+use serde_json::Value;
+use store::{Row, RuleRow};
+use tokio::time::{Duration, Instant};
+use uuid::Uuid;
+
+use super::Actor;
+use crate::command::Refusal;
+use crate::settings::RELAY;
+
+impl Actor {
+    /// A person answers. What they want remembered is stored with the answer, and given back to be applied once it is.
+    pub(super) fn answer(
+        &mut self,
+        request_id: PermissionId,
+        option_id: String,
+        content: Option<Value>,
+        remember: Option<Scope>,
+    ) -> Result<Option<RuleRow>, Refusal> {
+        let Some(open) = self.open_permissions().find(|open| open.request_id == request_id) else {
+            return Err(Refusal::Conflict("this permission is gone or already answered".to_owned()));
+        };
+        let Some(option) = open.ask.options.iter().find(|option| option.option_id == option_id) else {
+            return Err(Refusal::Invalid(format!("`{option_id}` is not one of the options that the agent offers")));
+        };
+        let rule = match option.kind.as_str() {
+            kind @ ("allow_always" | "reject_always") => {
+                Some(self.rule(&open.ask, kind == "allow_always", remember.unwrap_or(Scope::Session)))
+            }
+            _ if remember.is_some() => {
+                return Err(Refusal::Invalid(format!("`{option_id}` answers this once: only an answer for always is remembered")));
+            }
+            _ => None,
+        };
+        match (open.ask.form.clone(), content) {
+            (Some(form), content) if option_id == "accept" => self.fill_form(request_id, &form, content.unwrap_or_default())?,
+            (_, None) => {}
+            (_, Some(_)) => return Err(Refusal::Invalid("only a form that is sent has content".to_owned())),
+        }
+        self.rows.extend(rule.clone().map(Row::Rule));
+        self.step(Input::PermissionAnswer { request_id, option_id: Some(option_id), by: "person".to_owned() });
+        Ok(rule)
+    }
+
+    fn rule(&self, ask: &PermissionAsk, allow: bool, scope: Scope) -> RuleRow {
+        let subject = Subject::of(ask, Path::new(&self.row.work_dir));
+        let rule = Rule { id: RuleId(Uuid::now_v7()), scope, allow, subject, created_at: Timestamp::now() };
+        RuleRow { session: (scope == Scope::Session).then_some(self.id), work_dir: self.project.clone(), rule }
+    }
+
+    /// Takes a remembered answer back.
+    pub(super) async fn revoke(&mut self, id: RuleId) -> Result<Scope, Refusal> {
+        let found = self.rules().into_iter().find(|rule| rule.id == id).ok_or(Refusal::NotFound("remembered answer"))?;
+        self.rows.push(Row::RemoveRule { id });
+        self.settle().await;
+        self.shared.rules.remove(id);
+        self.forget_always();
+        Ok(found.scope)
+    }
+
+    pub(crate) fn rules(&self) -> Vec<Rule> {
+        self.shared.rules.of(self.id, &self.project)
+    }
+
+    pub(crate) fn decide(&self, ask: &PermissionAsk) -> (Decision, Decider) {
+        decide(self.policy(), &self.rules(), ask, Path::new(&self.row.work_dir))
+    }
+
+    /// The session's own policy, else the configured one, else by who is talking: a person straight to an agent is asked.
+    pub(crate) fn policy(&self) -> Policy {
+        let fallback = if self.row.model == RELAY { Policy::Ask } else { Policy::Auto };
+        self.row.permission_policy.or(self.shared.settings.permission_policy).unwrap_or(fallback)
+    }
+
+    fn open_permissions(&self) -> impl Iterator<Item = &PermissionRequest> {
+        self.state.turn.iter().flat_map(|turn| &turn.permissions)
+    }
+
+    /// The policy or the rules have changed: what waits is decided anew, and a person is asked only what is still theirs to decide.
+    pub(crate) fn reconsider(&mut self) {
+        if self.host.ending {
+            return;
+        }
+        let decided: Vec<_> = self
+            .open_permissions()
+            .filter_map(|open| match self.decide(&open.ask) {
+                (Decision::Ask, _) => None,
+                (Decision::Select(option), by) => Some((open.request_id, Some(option.option_id), by)),
+                (Decision::Cancel, by) => Some((open.request_id, None, by)),
+            })
+            .collect();
+        for (request_id, option_id, by) in decided {
+            self.step(Input::PermissionAnswer { request_id, option_id, by: by.as_str().to_owned() });
+        }
+    }
+
+    /// When the first of what waits has waited for too long. The clock of the wall counts: a restart does not begin it anew.
+    pub(super) fn permission_deadline(&self) -> Option<Instant> {
+        let timeout = self.shared.settings.permission_timeout?;
+        let first = self.open_permissions().map(|open| open.asked_at).min()?;
+        Some(Instant::now() + left(first, timeout))
+    }
+
+    pub(super) fn permissions_overdue(&mut self) {
+        let Some(timeout) = self.shared.settings.permission_timeout else { return };
+        let overdue: Vec<_> = self.open_permissions().filter(|open| left(open.asked_at, timeout).is_zero()).cloned().collect();
+        for PermissionRequest { request_id, session_name, ask, .. } in overdue {
+            let option_id = match Policy::Deny.decide(&ask) {
+                Decision::Select(option) => Some(option.option_id),
+                Decision::Cancel | Decision::Ask => None,
+            };
+            self.step(Input::PermissionAnswer { request_id, option_id, by: "timeout".to_owned() });
+            let text = format!("Nobody answered \"{}\" within {} seconds, so it was rejected.", ask.title, timeout.as_secs());
+            self.notice("permission_timeout", "warning", "Rejected for want of an answer", text, Some(session_name));
+        }
+    }
+}
+
+fn left(asked_at: Timestamp, timeout: Duration) -> Duration {
+    let waited = Duration::try_from(Timestamp::now().duration_since(asked_at)).unwrap_or_default();
+    timeout.saturating_sub(waited)
+}

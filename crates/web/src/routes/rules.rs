@@ -1,0 +1,35 @@
+//! The answers to permissions that are remembered: list, revoke.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use domain::ids::{RuleId, SessionId};
+use domain::rule::Rule;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::sessions::session_id;
+use crate::App;
+use crate::error::{ApiResult, ErrorBody, not_found};
+
+#[derive(Serialize, ToSchema)]
+pub struct RuleList {
+    /// Those of the session and those of its work directory, oldest first.
+    pub rules: Vec<Rule>,
+}
+
+#[utoipa::path(get, operation_id = "rules_list", path = "/api/sessions/{id}/permission-rules", params(("id" = SessionId, Path)),
+    responses((status = 200, body = RuleList), (status = 404, body = ErrorBody)))]
+pub async fn list(State(app): State<App>, Path(id): Path<String>) -> ApiResult<Json<RuleList>> {
+    Ok(Json(RuleList { rules: app.engine.rules(session_id(&id)?).await? }))
+}
+
+#[utoipa::path(delete, operation_id = "rules_revoke", path = "/api/sessions/{id}/permission-rules/{rule_id}",
+    params(("id" = SessionId, Path), ("rule_id" = RuleId, Path)),
+    responses((status = 204), (status = 404, body = ErrorBody)))]
+pub async fn revoke(State(app): State<App>, Path((id, rule_id)): Path<(String, String)>) -> ApiResult<StatusCode> {
+    let session = session_id(&id)?;
+    let rule: RuleId = rule_id.parse().map_err(|_| not_found("remembered answer"))?;
+    app.engine.revoke(session, rule).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
