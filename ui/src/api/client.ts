@@ -4,10 +4,11 @@ import type {
   Accepted,
   Artifact,
   Catalogue,
-  FormContent,
   Message,
   MessagePage,
+  PermissionAnswer,
   QueueItem,
+  RuleList,
   Session,
   SessionChange,
   SessionDraft,
@@ -127,8 +128,11 @@ export const api = {
 
   confirm: (id: string, tool_call_id: string, approved: boolean) =>
     call<void>("POST", `${session(id)}/confirm`, { tool_call_id, approved }),
-  permit: (id: string, request: string, option_id: string, content?: FormContent) =>
-    call<void>("POST", `${session(id)}/permissions/${encodeURIComponent(request)}`, { option_id, content }),
+  permit: (id: string, request: string, answer: PermissionAnswer) =>
+    call<void>("POST", `${session(id)}/permissions/${encodeURIComponent(request)}`, answer),
+  rules: (id: string) => call<RuleList>("GET", `${session(id)}/permission-rules`),
+  revokeRule: (id: string, rule: string) =>
+    call<void>("DELETE", `${session(id)}/permission-rules/${encodeURIComponent(rule)}`),
 
   trace: (id: string, filter: TraceFilter, before?: string) => {
     const query = new URLSearchParams();

@@ -218,6 +218,38 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sessions/{id}/permission-rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["rules_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}/permission-rules/{rule_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete: operations["rules_revoke"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sessions/{id}/permissions/{request_id}": {
         parameters: {
             query?: never;
@@ -401,6 +433,7 @@ export interface components {
             option_id: string;
             /** @description Of a form that is sent: its fields. */
             content?: unknown;
+            remember?: components["schemas"]["RuleScope"] | null;
         };
         ArtifactFile: components["schemas"]["ReviewFile"] & {
             old_path?: string | null;
@@ -532,6 +565,13 @@ export interface components {
             data: components["schemas"]["ToolCall"];
             /** @enum {string} */
             event: "tool-confirm";
+        } | {
+            /** @description A person stopped this call alone; it ends when its agent says so. */
+            data: {
+                id: string;
+            };
+            /** @enum {string} */
+            event: "tool-stopping";
         } | {
             data: components["schemas"]["ToolResult"];
             /** @enum {string} */
@@ -720,12 +760,27 @@ export interface components {
             request_id: components["schemas"]["PermissionId"];
             tool_call_id: string;
             session_name: string;
+            /**
+             * Format: date-time
+             * @description From here on counts the time that a person has, where that is limited.
+             */
+            asked_at?: string;
         };
         PermissionResolved: {
             request_id: components["schemas"]["PermissionId"];
             option_id?: string | null;
-            /** @description person, policy, cancel or agent_gone. */
+            /** @description person, policy, rule, timeout, cancel, agent (it no longer asks) or agent_gone. */
             by: string;
+        };
+        /** @description A remembered answer. */
+        PermissionRule: {
+            id: components["schemas"]["RuleId"];
+            scope: components["schemas"]["RuleScope"];
+            /** @description Whether what it covers is allowed or rejected. */
+            allow: boolean;
+            subject: components["schemas"]["RuleSubject"];
+            /** Format: date-time */
+            created_at: string;
         };
         PlacedUpdate: {
             /**
@@ -782,6 +837,35 @@ export interface components {
         };
         /** @enum {string} */
         Role: "user" | "assistant" | "tool";
+        /**
+         * Format: uuid
+         * @description An answer to permissions that was remembered.
+         */
+        RuleId: string;
+        RuleList: {
+            /** @description Those of the session and those of its work directory, oldest first. */
+            rules: components["schemas"]["PermissionRule"][];
+        };
+        /**
+         * @description How far a remembered answer reaches.
+         * @enum {string}
+         */
+        RuleScope: "session" | "project";
+        /** @description What a remembered answer covers: no more than what the person had in front of them, but for changes of files. */
+        RuleSubject: {
+            command: string;
+            /** @enum {string} */
+            type: "command";
+        } | {
+            /** @enum {string} */
+            type: "edits";
+        } | {
+            title: string;
+            kind?: string | null;
+            input?: unknown;
+            /** @enum {string} */
+            type: "request";
+        };
         /** @description The fields of a session that changed. */
         SessionChange: {
             title?: string | null;
@@ -1542,6 +1626,63 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Message"];
                 };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    rules_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["SessionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleList"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    rules_revoke: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["SessionId"];
+                rule_id: components["schemas"]["RuleId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             404: {
                 headers: {

@@ -21,6 +21,11 @@ export type PermissionRequest = Schemas["PermissionRequest"];
 export type FormValue = string | number | boolean | string[];
 export type FormContent = Record<string, FormValue>;
 export type QueueItem = Schemas["QueueItem"];
+export type PermissionRule = Schemas["PermissionRule"];
+export type RuleScope = Schemas["RuleScope"];
+/** An option; with the fields of a form that is sent, or with how far an answer for always reaches. */
+export type PermissionAnswer = { option_id: string; content?: FormContent; remember?: RuleScope };
+export type RuleList = Schemas["RuleList"];
 export type Notice = Schemas["Notice"];
 export type ReviewFile = Schemas["ReviewFile"];
 export type ReviewArtifact = Schemas["ReviewArtifact"];
@@ -55,6 +60,7 @@ const names: Record<EventName, true> = {
   superseded: true,
   "tool-call": true,
   "tool-confirm": true,
+  "tool-stopping": true,
   "tool-result": true,
   "copilot-delta": true,
   "copilot-done": true,

@@ -1,5 +1,6 @@
 import { createEffect, createMemo, createResource, createSignal, on, onCleanup, onMount, Show } from "solid-js";
 import { api, onSignedOut } from "../api/client";
+import { createAttention } from "../state/notify";
 import { activeId, goTo } from "../state/route";
 import { createSessions } from "../state/sessions";
 import { focusComposer, watchShortcuts } from "./keyboard";
@@ -31,10 +32,13 @@ export function App() {
     const elsewhere = sessions.list.filter((session) => session.id !== activeId() && session.waiting > 0);
     return (live()?.waiting ?? 0) + elsewhere.length;
   });
-  createEffect(() => {
-    const title = active()?.title;
-    const name = title ? `${title} · VoxPilot` : "VoxPilot";
-    document.title = waiting() > 0 ? `(${waiting()}) ${name}` : name;
+  createAttention({
+    waiting,
+    title: () => {
+      const title = active()?.title;
+      return title ? `${title} · VoxPilot` : "VoxPilot";
+    },
+    text: () => live()?.question ?? "Something waits for your answer.",
   });
   // On a desk the last session is what one comes back for; the address may name another one.
   createEffect(() => {

@@ -1,5 +1,6 @@
 import { createEffect, For, on, Show } from "solid-js";
-import { waitingCount } from "../state/model";
+import { firstQuestion, waitingCount } from "../state/model";
+import { allowNotifications, permission } from "../state/notify";
 import type { OpenSession } from "../state/openSession";
 import { ConfirmCard } from "./ConfirmCard";
 import { FormCard } from "./FormCard";
@@ -12,13 +13,6 @@ export function Approvals(props: { open: OpenSession; agent: { id: string; title
   const state = props.open.state;
   let box!: HTMLElement;
 
-  const announcement = () => {
-    const request = state.permissions[0];
-    if (request) return `${request.session_name} asks: ${request.title}`;
-    const confirm = state.confirms[0];
-    if (confirm) return `${confirm.name} needs your confirmation`;
-    return state.login && !state.login.trying ? state.login.text : "";
-  };
   // Somebody who does nothing else is taken to the question; somebody who types is left alone.
   createEffect(
     on(
@@ -39,7 +33,7 @@ export function Approvals(props: { open: OpenSession; agent: { id: string; title
   return (
     <section ref={box} class="approvals" aria-label="Waiting for you">
       <p class="visually-hidden" aria-live="assertive">
-        {announcement()}
+        {firstQuestion(state) ?? ""}
       </p>
       <Show when={waitingCount(state) > 0 || state.login}>
         <div class="approval-list">
@@ -57,8 +51,8 @@ export function Approvals(props: { open: OpenSession; agent: { id: string; title
                 fallback={
                   <PermissionCard
                     request={request}
-                    onChoose={async (option) => {
-                      await props.open.permit(request.request_id, option);
+                    onChoose={async (answer) => {
+                      await props.open.permit(request.request_id, answer);
                       moveOn();
                     }}
                   />
@@ -67,7 +61,10 @@ export function Approvals(props: { open: OpenSession; agent: { id: string; title
                 <FormCard
                   request={request}
                   onAnswer={async (option, content) => {
-                    await props.open.permit(request.request_id, option, content);
+                    await props.open.permit(
+                      request.request_id,
+                      content ? { option_id: option, content } : { option_id: option },
+                    );
                     moveOn();
                   }}
                 />
@@ -85,6 +82,11 @@ export function Approvals(props: { open: OpenSession; agent: { id: string; title
               />
             )}
           </For>
+          <Show when={permission() === "default"}>
+            <button type="button" class="button small approval-notify" onClick={() => void allowNotifications()}>
+              Notify me when something waits
+            </button>
+          </Show>
         </div>
       </Show>
     </section>

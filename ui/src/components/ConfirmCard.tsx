@@ -1,9 +1,10 @@
-import { createMemo, createSignal, Show } from "solid-js";
-import { sentence } from "../api/client";
+import { createMemo, Show } from "solid-js";
 import type { ToolCall } from "../api/types";
 import { readArguments } from "../state/delegation";
 import { Fields } from "./Fields";
 import { Icon } from "./Icon";
+import { InlineError } from "./InlineError";
+import { createSubmit } from "./submit";
 
 interface ConfirmCardProps {
   call: ToolCall;
@@ -12,19 +13,9 @@ interface ConfirmCardProps {
 
 /** A tool of the main AI that runs only when somebody says so. */
 export function ConfirmCard(props: ConfirmCardProps) {
-  const [busy, setBusy] = createSignal(false);
-  const [error, setError] = createSignal<string | null>(null);
+  const { busy, error, submit } = createSubmit();
   const args = createMemo(() => readArguments(props.call.arguments));
-  const answer = async (approved: boolean) => {
-    setBusy(true);
-    setError(null);
-    try {
-      await props.onAnswer(approved);
-    } catch (reason) {
-      setError(sentence(reason));
-      setBusy(false);
-    }
-  };
+  const answer = (approved: boolean) => submit(() => props.onAnswer(approved));
   return (
     <article class="card approval" tabindex="-1" aria-label={`${props.call.name} needs your confirmation`}>
       <h2>
@@ -36,13 +27,7 @@ export function ConfirmCard(props: ConfirmCardProps) {
           {(fields) => <Fields value={fields()} />}
         </Show>
       </div>
-      <Show when={error()}>
-        {(message) => (
-          <p class="inline-error" role="alert">
-            {message()}
-          </p>
-        )}
-      </Show>
+      <InlineError message={error()} />
       <div class="card-actions">
         <button type="button" class="button primary" disabled={busy()} onClick={() => answer(true)}>
           Allow

@@ -3,12 +3,16 @@ import { readArguments, sessionName } from "../state/delegation";
 import type { StreamingToolCall } from "../state/model";
 import { callStatus } from "./callStatus";
 import { FlowPart } from "./FlowPart";
+import { InlineError } from "./InlineError";
 import { Spinner } from "./Spinner";
 import { createStick } from "./stick";
+import { createSubmit } from "./submit";
 
 interface CopilotStreamBlockProps {
   call: StreamingToolCall;
   waitsForLogin: boolean;
+  /** Its whole turn is being stopped. */
+  stopping: boolean;
   onStop(): Promise<void>;
 }
 
@@ -16,6 +20,14 @@ interface CopilotStreamBlockProps {
 export function CopilotStreamBlock(props: CopilotStreamBlockProps) {
   const status = createMemo(() => callStatus(props.call));
   const running = createMemo(() => status().running);
+  const { error, submit } = createSubmit();
+  /** Asked for here; the server has not said so yet. */
+  const [asked, setAsked] = createSignal(false);
+  const stopping = () => props.stopping || props.call.stopping || asked();
+  const stop = async () => {
+    setAsked(true);
+    if (!(await submit(() => props.onStop()))) setAsked(false);
+  };
   const prompt = createMemo(() => {
     const value = readArguments(props.call.arguments)?.prompt;
     return typeof value === "string" ? value : null;
@@ -38,29 +50,39 @@ export function CopilotStreamBlock(props: CopilotStreamBlockProps) {
             </span>
             <Show when={running()}>
               <Spinner label="running" />
+              <Show when={stopping()}>
+                <span class="badge">stopping</span>
+              </Show>
               <Show when={props.call.recovered}>
                 <span class="badge copilot-recovered">recovered, still live</span>
               </Show>
             </Show>
           </span>
         </summary>
-        <CopilotBody {...props} running={running()} />
+        <CopilotBody
+          call={props.call}
+          waitsForLogin={props.waitsForLogin}
+          running={running()}
+          stopping={stopping()}
+          error={error()}
+          onStop={stop}
+        />
       </details>
     </>
   );
 }
 
-function CopilotBody(props: CopilotStreamBlockProps & { running: boolean }) {
+interface CopilotBodyProps extends CopilotStreamBlockProps {
+  running: boolean;
+  error: string | null;
+}
+
+function CopilotBody(props: CopilotBodyProps) {
   const stick = createStick();
-  const [stopping, setStopping] = createSignal(false);
   let scroller!: HTMLPreElement;
   let content!: HTMLDivElement;
   onMount(() => stick.attach(scroller, content));
 
-  const stop = async () => {
-    setStopping(true);
-    await props.onStop().catch(() => setStopping(false));
-  };
   /** What ended without a word of the agent still has something to say. */
   const ending = () => {
     if (props.running || (props.call.copilotStream?.length ?? 0) > 0) return null;
@@ -84,10 +106,11 @@ function CopilotBody(props: CopilotStreamBlockProps & { running: boolean }) {
         </div>
       </pre>
       <Show when={props.call.isError && props.call.result}>{(text) => <p class="inline-error">{text()}</p>}</Show>
+      <InlineError message={props.error} />
       <div class="copilot-foot">
         <Show when={props.running}>
-          <button type="button" class="button small" disabled={stopping()} onClick={stop}>
-            {stopping() ? "Stopping…" : "Stop this agent"}
+          <button type="button" class="button small" disabled={props.stopping} onClick={() => void props.onStop()}>
+            {props.stopping ? "Stopping…" : "Stop this agent"}
           </button>
         </Show>
         <Usage call={props.call} />

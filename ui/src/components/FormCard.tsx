@@ -1,8 +1,9 @@
-import { createMemo, createSignal, createUniqueId, For, Match, Show, Switch } from "solid-js";
-import { sentence } from "../api/client";
+import { createMemo, createUniqueId, For, Match, Show, Switch } from "solid-js";
 import type { FormContent, PermissionRequest } from "../api/types";
 import { type FormField, readContent, readForm } from "./form";
 import { Icon } from "./Icon";
+import { InlineError } from "./InlineError";
+import { createSubmit } from "./submit";
 
 interface FormCardProps {
   request: PermissionRequest;
@@ -11,19 +12,9 @@ interface FormCardProps {
 
 /** What an agent wants to know, to be filled in. */
 export function FormCard(props: FormCardProps) {
-  const [busy, setBusy] = createSignal(false);
-  const [error, setError] = createSignal<string | null>(null);
+  const { busy, error, submit } = createSubmit();
   const fields = createMemo(() => readForm(props.request.form));
-  const answer = async (optionId: string, content?: FormContent) => {
-    setBusy(true);
-    setError(null);
-    try {
-      await props.onAnswer(optionId, content);
-    } catch (reason) {
-      setError(sentence(reason));
-      setBusy(false);
-    }
-  };
+  const answer = (optionId: string, content?: FormContent) => submit(() => props.onAnswer(optionId, content));
   return (
     <article
       class="card approval"
@@ -45,13 +36,7 @@ export function FormCard(props: FormCardProps) {
         <div class="card-detail">
           <For each={fields()}>{(field) => <Field field={field} />}</For>
         </div>
-        <Show when={error()}>
-          {(message) => (
-            <p class="inline-error" role="alert">
-              {message()}
-            </p>
-          )}
-        </Show>
+        <InlineError message={error()} />
         <div class="card-actions">
           <button type="submit" class="button primary" disabled={busy()}>
             Send

@@ -15,7 +15,7 @@ import { ToolCallBlock } from "./ToolCallBlock";
 const load_older_px = 400;
 
 /** The conversation. */
-export function Log(props: { open: OpenSession; isRelay: boolean }) {
+export function Log(props: { open: OpenSession; isRelay: boolean; stopping: boolean }) {
   const stick = createStick();
   const state = props.open.state;
   let scroller!: HTMLDivElement;
@@ -101,6 +101,7 @@ export function Log(props: { open: OpenSession; isRelay: boolean }) {
                       call={call()}
                       artifact={state.artifacts[call().artifactId ?? ""]}
                       waitsForLogin={state.login !== null}
+                      stopping={props.stopping}
                       onStop={() => props.open.cancel((entry as CallEntry).id)}
                     />
                   )}

@@ -1,33 +1,33 @@
 import { createMemo, createSignal, For, Show } from "solid-js";
-import { sentence } from "../api/client";
-import type { PermissionRequest } from "../api/types";
+import type { PermissionAnswer, PermissionRequest, RuleScope } from "../api/types";
 import { readUnified } from "../diff/lines";
 import { DiffLines } from "./DiffLines";
 import { Fields } from "./Fields";
 import { Icon, kindIcon } from "./Icon";
+import { InlineError } from "./InlineError";
+import { scopes } from "./ruleText";
+import { createSubmit } from "./submit";
 
 interface PermissionCardProps {
   request: PermissionRequest;
-  onChoose(optionId: string): Promise<void>;
+  onChoose(answer: PermissionAnswer): Promise<void>;
 }
+
+const isAlways = (kind: string) => kind === "allow_always" || kind === "reject_always";
 
 /** What an agent wants to do, exactly, and the answers that it offers. */
 export function PermissionCard(props: PermissionCardProps) {
-  const [busy, setBusy] = createSignal(false);
-  const [error, setError] = createSignal<string | null>(null);
-  const choose = async (optionId: string) => {
-    setBusy(true);
-    setError(null);
-    try {
-      await props.onChoose(optionId);
-    } catch (reason) {
-      setError(sentence(reason));
-      setBusy(false);
-    }
-  };
+  const { busy, error, submit } = createSubmit();
+  const [scope, setScope] = createSignal<RuleScope>("session");
+  const choose = ({ option_id, kind }: { option_id: string; kind: string }) =>
+    submit(() => props.onChoose(isAlways(kind) ? { option_id, remember: scope() } : { option_id }));
   const lines = createMemo(() => (props.request.diff ? readUnified(props.request.diff) : null));
   const locations = () => props.request.locations ?? [];
   const isBare = () => !props.request.command && !lines() && props.request.input != null;
+  const covers = () => {
+    if (props.request.kind === "execute" && props.request.command) return "exactly this command";
+    return props.request.kind === "edit" && props.request.diff ? "every change of a file" : "exactly this request";
+  };
   return (
     <article
       class="card approval"
@@ -56,13 +56,7 @@ export function PermissionCard(props: PermissionCardProps) {
           <Fields value={props.request.input} />
         </Show>
       </div>
-      <Show when={error()}>
-        {(message) => (
-          <p class="inline-error" role="alert">
-            {message()}
-          </p>
-        )}
-      </Show>
+      <InlineError message={error()} />
       <div class="card-actions">
         <For each={props.request.options}>
           {(option) => (
@@ -71,12 +65,30 @@ export function PermissionCard(props: PermissionCardProps) {
               class="button"
               classList={{ primary: option.kind === "allow_once", danger: option.kind.startsWith("reject") }}
               disabled={busy()}
-              onClick={() => choose(option.option_id)}
+              onClick={() => choose(option)}
             >
               {option.name}
             </button>
           )}
         </For>
+        <Show when={props.request.options.some((option) => isAlways(option.kind))}>
+          <label class="card-scope">
+            <span>Always: {covers()}, in</span>
+            <select
+              disabled={busy()}
+              onChange={(event) => setScope(event.currentTarget.value as RuleScope)}
+              aria-label="How far always reaches"
+            >
+              <For each={scopes}>
+                {([value, label]) => (
+                  <option value={value} selected={value === scope()}>
+                    {label}
+                  </option>
+                )}
+              </For>
+            </select>
+          </label>
+        </Show>
       </div>
     </article>
   );

@@ -1,7 +1,9 @@
 import { createSignal, For, Show } from "solid-js";
-import { api, sentence } from "../api/client";
+import { api } from "../api/client";
 import type { QueueItem } from "../api/types";
 import { Icon } from "./Icon";
+import { InlineError } from "./InlineError";
+import { createSubmit } from "./submit";
 
 /** Messages that wait for the running turn to end. */
 export function Queue(props: { sessionId: string; items: QueueItem[] }) {
@@ -16,19 +18,18 @@ export function Queue(props: { sessionId: string; items: QueueItem[] }) {
 
 function QueuedMessage(props: { sessionId: string; item: QueueItem }) {
   const [editing, setEditing] = createSignal(false);
-  const [error, setError] = createSignal<string | null>(null);
+  const { busy, error, submit } = createSubmit();
+  /** Shown as taken back at once; the server has the last word. */
+  const [withdrawing, setWithdrawing] = createSignal(false);
   let input: HTMLTextAreaElement | undefined;
 
-  const attempt = async (run: () => Promise<void>) => {
-    setError(null);
-    try {
-      await run();
-    } catch (reason) {
-      setError(sentence(reason));
-    }
+  const withdraw = async () => {
+    setWithdrawing(true);
+    const done = await submit(() => api.withdrawQueued(props.sessionId, props.item.message_id));
+    if (!done) setWithdrawing(false);
   };
   const save = () =>
-    attempt(async () => {
+    submit(async () => {
       const content = input?.value.trim() ?? "";
       if (content !== "") await api.editQueued(props.sessionId, props.item.message_id, content);
       setEditing(false);
@@ -43,21 +44,28 @@ function QueuedMessage(props: { sessionId: string; item: QueueItem }) {
   };
 
   return (
-    <li class="queue-item">
-      <span class="badge">queued</span>
+    <li class="queue-item" classList={{ withdrawn: withdrawing() }}>
+      <span class="badge">{withdrawing() ? "withdrawing" : "queued"}</span>
       <Show
         when={editing()}
         fallback={
           <>
             <span class="queue-text">{props.item.content}</span>
-            <button type="button" class="icon-button" aria-label="Edit queued message" onClick={() => setEditing(true)}>
+            <button
+              type="button"
+              class="icon-button"
+              aria-label="Edit queued message"
+              disabled={withdrawing()}
+              onClick={() => setEditing(true)}
+            >
               <Icon name="edit" />
             </button>
             <button
               type="button"
               class="icon-button"
               aria-label="Withdraw queued message"
-              onClick={() => attempt(() => api.withdrawQueued(props.sessionId, props.item.message_id))}
+              disabled={busy()}
+              onClick={withdraw}
             >
               <Icon name="close" />
             </button>
@@ -83,13 +91,7 @@ function QueuedMessage(props: { sessionId: string; item: QueueItem }) {
           <Icon name="close" />
         </button>
       </Show>
-      <Show when={error()}>
-        {(message) => (
-          <p class="inline-error" role="alert">
-            {message()}
-          </p>
-        )}
-      </Show>
+      <InlineError message={error()} />
     </li>
   );
 }

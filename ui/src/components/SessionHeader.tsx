@@ -1,9 +1,10 @@
 import { createSignal, Show } from "solid-js";
-import { sentence } from "../api/client";
 import type { Agent, Session, SessionChange } from "../api/types";
 import { Icon } from "./Icon";
 import { InlineEdit } from "./InlineEdit";
+import { InlineError } from "./InlineError";
 import { SessionSettings } from "./SessionSettings";
+import { createSubmit } from "./submit";
 
 interface SessionHeaderProps {
   session: Session | undefined;
@@ -16,14 +17,9 @@ interface SessionHeaderProps {
 export function SessionHeader(props: SessionHeaderProps) {
   const [renaming, setRenaming] = createSignal(false);
   const [showSettings, setShowSettings] = createSignal(false);
-  const [error, setError] = createSignal<string | null>(null);
+  const { error, submit } = createSubmit();
   const change = async (fields: SessionChange) => {
-    setError(null);
-    try {
-      await props.onChange(fields);
-    } catch (reason) {
-      setError(sentence(reason));
-    }
+    await submit(() => props.onChange(fields));
   };
   return (
     <header class="session-header">
@@ -77,13 +73,7 @@ export function SessionHeader(props: SessionHeaderProps) {
           )}
         </Show>
       </div>
-      <Show when={error()}>
-        {(message) => (
-          <p class="inline-error" role="alert">
-            {message()}
-          </p>
-        )}
-      </Show>
+      <InlineError message={error()} />
     </header>
   );
 }

@@ -1,5 +1,6 @@
-import { createMemo, For, Show } from "solid-js";
+import { createMemo, createSignal, For, Show } from "solid-js";
 import type { Agent, Policy, Session, SessionChange } from "../api/types";
+import { RulesDialog } from "./RulesDialog";
 
 const policies: [Policy, string][] = [
   ["auto", "auto: approve all"],
@@ -17,6 +18,7 @@ interface SessionSettingsProps {
 }
 
 export function SessionSettings(props: SessionSettingsProps) {
+  const [showRules, setShowRules] = createSignal(false);
   const agents = createMemo(() => {
     const known = props.agents.map((agent) => ({
       id: agent.id,
@@ -72,6 +74,12 @@ export function SessionSettings(props: SessionSettingsProps) {
           </For>
         </select>
       </label>
+      <button type="button" class="button small" onClick={() => setShowRules(true)}>
+        Remembered answers
+      </button>
+      <Show when={showRules()}>
+        <RulesDialog sessionId={props.session.id} onClose={() => setShowRules(false)} />
+      </Show>
     </div>
   );
 }

@@ -1,21 +1,22 @@
 import { createEffect, createMemo, createSignal, on, onCleanup, Show } from "solid-js";
-import { sentence } from "../api/client";
 import type { Agent } from "../api/types";
-import { waitingCount } from "../state/model";
+import { firstQuestion, waitingCount } from "../state/model";
 import { openSession } from "../state/openSession";
 import type { Sessions } from "../state/sessions";
 import { Approvals } from "./Approvals";
 import { addToDraft, Composer } from "./Composer";
 import { ConnectionStatus } from "./ConnectionStatus";
+import { InlineError } from "./InlineError";
 import { Inspector } from "./Inspector";
 import { focusComposer } from "./keyboard";
 import { Log } from "./Log";
 import { OutboxList } from "./OutboxList";
 import { Queue } from "./Queue";
 import { SessionHeader } from "./SessionHeader";
+import { createSubmit } from "./submit";
 
 /** What the stream tells sooner than the list of sessions. */
-export type LiveState = { running: boolean; waiting: number; queue_len: number };
+export type LiveState = { running: boolean; waiting: number; queue_len: number; question: string | null };
 
 interface SessionViewProps {
   id: string;
@@ -32,7 +33,12 @@ export function SessionView(props: SessionViewProps) {
   createEffect(() => {
     if (!open.state.ready) return;
     const { runningTurn, queue } = open.state;
-    props.onLive({ running: runningTurn !== null, waiting: waitingCount(open.state), queue_len: queue.length });
+    props.onLive({
+      running: runningTurn !== null,
+      waiting: waitingCount(open.state),
+      queue_len: queue.length,
+      question: firstQuestion(open.state),
+    });
   });
   createEffect(() => {
     if (open.gone()) props.onGone();
@@ -47,21 +53,16 @@ export function SessionView(props: SessionViewProps) {
   );
 
   const [inspecting, setInspecting] = createSignal(false);
-  const [error, setError] = createSignal<string | null>(null);
+  const { error, submit } = createSubmit();
   const running = () => open.state.runningTurn !== null;
   const [asked, setAsked] = createSignal(false);
   createEffect(() => {
     if (!running()) setAsked(false);
   });
+  const stopping = () => asked() || open.state.cancelling;
   const stop = async () => {
     setAsked(true);
-    setError(null);
-    try {
-      await open.cancel();
-    } catch (reason) {
-      setAsked(false);
-      setError(sentence(reason));
-    }
+    if (!(await submit(() => open.cancel()))) setAsked(false);
   };
   /** A composer that is made anew takes its text from what is stored. */
   const [composer, setComposer] = createSignal(1);
@@ -93,25 +94,19 @@ export function SessionView(props: SessionViewProps) {
       <Show when={inspecting()}>
         <Inspector sessionId={props.id} onClose={() => setInspecting(false)} />
       </Show>
-      <Log open={open} isRelay={session()?.model === "relay"} />
+      <Log open={open} stopping={stopping()} isRelay={session()?.model === "relay"} />
       <div class="dock">
         <ConnectionStatus broken={open.broken()} />
         <Approvals open={open} agent={agent()} />
         <Queue sessionId={props.id} items={open.state.queue} />
         <OutboxList outbox={open.outbox} onWithdrawn={giveBack} />
-        <Show when={error()}>
-          {(message) => (
-            <p class="inline-error" role="alert">
-              {message()}
-            </p>
-          )}
-        </Show>
+        <InlineError message={error()} />
         <Show when={composer()} keyed>
           {(_) => (
             <Composer
               draftKey={props.id}
               running={running()}
-              stopping={asked() || open.state.cancelling}
+              stopping={stopping()}
               onSend={(content) => open.outbox.send(content)}
               onStop={stop}
             />

@@ -162,3 +162,13 @@ it("a plain tool shows its arguments as names and values, and its result", () =>
   expect(document.querySelector("summary")?.textContent).toContain("— failed");
   expect(document.querySelector(".tool-output")?.textContent).toBe("text");
 });
+
+it("a call that somebody stopped says so on every device until it has ended", () => {
+  const send = mount(start, says(0, "hm"));
+  expect(summary()).not.toContain("stopping");
+  send({ event: "tool-stopping", data: { id: "c" } });
+  expect(summary()).toContain("stopping");
+  expect(document.querySelector<HTMLButtonElement>(".copilot-foot button")?.disabled).toBe(true);
+  send(ends("cancelled"));
+  expect(summary()).toBe("🤖 Copilot [fix-tests] — stopped");
+});

@@ -12,6 +12,8 @@ interface ToolCallBlockProps {
   call: StreamingToolCall;
   artifact: ReviewArtifact | undefined;
   waitsForLogin?: boolean;
+  /** Its whole turn is being stopped. */
+  stopping?: boolean;
   onStop(): Promise<void>;
 }
 
@@ -23,7 +25,12 @@ export function ToolCallBlock(props: ToolCallBlockProps) {
         <details class="tool-block" open>
           <summary>⚙ copilot_agent</summary>
           <div class="tool-body">
-            <CopilotStreamBlock call={props.call} waitsForLogin={props.waitsForLogin ?? false} onStop={props.onStop} />
+            <CopilotStreamBlock
+              call={props.call}
+              waitsForLogin={props.waitsForLogin ?? false}
+              stopping={props.stopping ?? false}
+              onStop={props.onStop}
+            />
           </div>
         </details>
       </Show>

@@ -71,6 +71,8 @@ export interface StreamingToolCall {
   abandoned: boolean;
   /** The server came back while it ran, and found it still at work. */
   recovered: boolean;
+  /** Somebody stopped it, and it has not ended yet. */
+  stopping: boolean;
 }
 
 /** Prompts of the running turn wait until somebody has logged the agent in. */
@@ -128,6 +130,15 @@ export function emptyState(epoch: number): SessionState {
 /** How many answers the session waits for. */
 export function waitingCount(state: SessionState): number {
   return state.confirms.length + state.permissions.length + (state.login && !state.login.trying ? 1 : 0);
+}
+
+/** The question that waits longest, in words. */
+export function firstQuestion(state: SessionState): string | null {
+  const request = state.permissions[0];
+  if (request) return `${request.session_name} asks: ${request.title}`;
+  const confirm = state.confirms[0];
+  if (confirm) return `${confirm.name} needs your confirmation`;
+  return state.login && !state.login.trying ? state.login.text : null;
 }
 
 export function findMessage(state: SessionState, id: string): MessageEntry | undefined {

@@ -3,7 +3,7 @@
 import { batch, createSignal, untrack } from "solid-js";
 import { createStore, produce, reconcile, unwrap } from "solid-js/store";
 import { ApiError, api } from "../api/client";
-import type { FormContent, StreamEvent } from "../api/types";
+import type { PermissionAnswer, StreamEvent } from "../api/types";
 import { Connection, type ConnectionOptions } from "../stream/connection";
 import { type Break, createBreaks } from "./breaks";
 import { applyConfirmed, applyLoginTried, applyOlder, applyPermitted, applyRendered } from "./local";
@@ -26,7 +26,7 @@ export interface OpenSession {
   /** Fetches older messages; `insert` puts them in when it calls what it is given. */
   loadOlder(insert: (apply: () => void) => void): Promise<void>;
   confirm(callId: string, approved: boolean): Promise<void>;
-  permit(requestId: string, optionId: string, content?: FormContent): Promise<void>;
+  permit(requestId: string, answer: PermissionAnswer): Promise<void>;
   cancel(callId?: string): Promise<void>;
   /** Somebody has logged the agent in: the server tries what waits. */
   loginTried(): void;
@@ -151,8 +151,8 @@ export function openSession(id: string, createSource?: ConnectionOptions["create
       await api.confirm(id, callId, approved);
       change((draft) => applyConfirmed(draft, callId));
     },
-    async permit(requestId, optionId, content) {
-      await api.permit(id, requestId, optionId, content);
+    async permit(requestId, answer) {
+      await api.permit(id, requestId, answer);
       change((draft) => applyPermitted(draft, requestId));
     },
     cancel: (callId) => api.cancel(id, callId),

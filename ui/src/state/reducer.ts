@@ -45,6 +45,11 @@ const handlers: Handlers = {
     if (!state.confirms.some((confirm) => confirm.id === call.id)) state.confirms.push(call);
     return "ok";
   },
+  "tool-stopping"(state, { id }) {
+    const call = state.calls[id];
+    if (call) call.stopping = true;
+    return "ok";
+  },
   "tool-result"(state, result) {
     const call = ensureCall(state, { id: result.id, name: result.name, arguments: "" });
     finishCall(state, call, result);
@@ -257,6 +262,7 @@ function ensureCall(state: SessionState, { id, name, arguments: args }: ToolCall
     copilotSessionName: null,
     abandoned: false,
     recovered: false,
+    stopping: false,
   };
   return state.calls[id];
 }

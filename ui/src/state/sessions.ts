@@ -4,6 +4,7 @@ import { createSignal } from "solid-js";
 import { createStore, reconcile } from "solid-js/store";
 import { api, NetworkError, sentence } from "../api/client";
 import type { Session, SessionChange, SessionDraft } from "../api/types";
+import { permission } from "./notify";
 
 const poll_ms = 5_000;
 const page_size = 50;
@@ -63,7 +64,8 @@ export function createSessions(): Sessions {
   }
 
   const poll = () => {
-    if (document.visibilityState === "visible") void refresh();
+    // Nobody sees the list of a hidden page, but they may want to hear of it.
+    if (document.visibilityState === "visible" || permission() === "granted") void refresh();
   };
   const timer = setInterval(poll, poll_ms);
   document.addEventListener("visibilitychange", poll);
