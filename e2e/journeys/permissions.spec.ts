@@ -53,6 +53,33 @@ test("always allowed is not asked again @desktop", async ({ cockpit }) => {
   await expect(cockpit.answers.last()).toContainText("second");
 });
 
+test("what is remembered is listed, holds in the project, and is revoked", async ({ cockpit, page }) => {
+  await cockpit.send("run `echo first`");
+  const scope = cockpit.cards.getByRole("combobox", { name: "How far always reaches" });
+  await scope.selectOption("this project");
+  await cockpit.cards.getByRole("button", { name: "Always allow" }).click();
+  await expect(cockpit.answers).toHaveCount(1);
+
+  await cockpit.openSessions();
+  await page.getByRole("button", { name: "New session" }).click();
+  await cockpit.send("run `echo first`");
+  await expect(cockpit.answers).toHaveCount(1);
+
+  const settings = page.getByRole("button", { name: "Session settings" });
+  if (await settings.isVisible()) await settings.click();
+  await page.getByRole("button", { name: "Remembered answers" }).click();
+  const dialog = page.getByRole("dialog", { name: "Remembered answers" });
+  await expect(dialog.getByRole("listitem")).toContainText(["Allow this commandthis projectecho first"]);
+  await expectAccessible(page);
+  await dialog.getByRole("button", { name: "Revoke" }).click();
+  await expect(dialog).toContainText("Nothing yet");
+  await dialog.getByRole("button", { name: "Close" }).click();
+  await cockpit.send("run `echo first`");
+  await expect(cockpit.cards.locator("code.command")).toHaveText("echo first");
+  await cockpit.cards.getByRole("button", { name: "Deny" }).click();
+  await cockpit.expectIdle();
+});
+
 test("a long change leaves the buttons in reach", async ({ cockpit, page }) => {
   const lines = Array.from({ length: 80 }, (_, index) => `line ${index + 1} of a file that is long`).join("\n");
   await cockpit.send(`create a file long.txt with:\n\`\`\`\n${lines}\n\`\`\``);
