@@ -62,6 +62,7 @@ test("what is remembered is listed, holds in the project, and is revoked", async
 
   await cockpit.openSessions();
   await page.getByRole("button", { name: "New session" }).click();
+  await expect(page.getByRole("heading", { name: "What should be done?" })).toBeVisible();
   await cockpit.send("run `echo first`");
   await expect(cockpit.answers).toHaveCount(1);
 

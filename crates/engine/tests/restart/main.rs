@@ -61,7 +61,7 @@ async fn the_stop_of_one_call_is_not_forgotten() {
     let stage = Stage::new([Reply::tool_calls(calls), Reply::text("one of two")]);
     let engine = stage.engine().await;
     let id = engine.create(Wanted::default()).await.unwrap().id;
-    engine.post(id, "go".to_owned(), None).await.unwrap();
+    engine.post(id, "go".to_owned(), None, vec![]).await.unwrap();
     let (mut stopped, mut going) = (None, false);
     stage::until(&engine, id, |event| {
         if let Event::CopilotDelta(delta) = event {
@@ -92,7 +92,7 @@ async fn the_time_to_answer_goes_on_while_there_is_no_server() {
     let mut stage = Stage::new([]);
     let engine = stage.engine().await;
     let id = engine.create(relay()).await.unwrap().id;
-    engine.post(id, "ask".to_owned(), None).await.unwrap();
+    engine.post(id, "ask".to_owned(), None, vec![]).await.unwrap();
     let events = stage::until(&engine, id, |event| matches!(event, Event::PermissionRequest(_))).await;
     let Some(Event::PermissionRequest(asked)) = events.last() else { unreachable!("it was just found") };
     engine.shutdown().await;
