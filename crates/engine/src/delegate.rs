@@ -185,7 +185,9 @@ impl Actor {
         let Some(row) = &named.row else { return };
         named.running = Some(job.call_id.clone());
         let agent_session = row.acp_session_id.clone();
-        let untold = (!std::mem::replace(&mut named.prompted, true)).then(|| row.clone());
+        // With anything in front of it a command of the agent's would be none; the next prompt carries it.
+        let untold = (!named.prompted && !job.prompt.starts_with('/')).then(|| row.clone());
+        named.prompted |= untold.is_some();
         let (store, id) = (self.shared.store.clone(), self.id);
         let write_id = job.turn_id.prompt_write(&job.call_id);
         let dir = self.host.runner().map(|runner| self.shared.settings.runners_dir().join(runner.to_string()));

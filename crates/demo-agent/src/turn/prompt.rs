@@ -43,13 +43,19 @@ impl Prompt {
                 None => return Err("a content block has a type".to_owned()),
             }
         }
-        let words = words.join("\n");
+        let words = without_remark(&words.join("\n")).to_owned();
         let mut text = words.clone();
         for attachment in &attachments {
             text.push_str(&format!("\n[Attached: {}]", attachment.name));
         }
         Ok(Self { words, text, attachments })
     }
+}
+
+/// What a client says in brackets in front of the words, of an earlier session say, is not an instruction.
+fn without_remark(text: &str) -> &str {
+    let is_remark = ["[Note: ", "[Recap: "].iter().any(|start| text.starts_with(start));
+    text.split_once("]\n\n").filter(|_| is_remark).map_or(text, |(_, words)| words)
 }
 
 fn name(name: Option<&str>, uri: Option<&str>) -> String {
@@ -78,6 +84,15 @@ mod tests {
         assert_eq!(prompt.text, "read\nthis\n[Attached: notes.md]\n[Attached: why]\n[Attached: image/png]");
         assert_eq!(prompt.attachments[0].text.as_deref(), Some("inside"));
         assert_eq!(prompt.attachments[1].text, None);
+    }
+
+    #[test]
+    fn a_remark_in_front_is_no_instruction() {
+        let prompt = Prompt::read(&json!([{ "type": "text", "text": "[Note: seen: \"a\"]\n\nlist [1]\n\nfiles" }])).unwrap();
+        assert_eq!(prompt.words, "list [1]\n\nfiles");
+        for text in ["[Note: endless", "create [x]\n\ny", "[1]\n\nx"] {
+            assert_eq!(Prompt::read(&json!([{ "type": "text", "text": text }])).unwrap().words, text);
+        }
     }
 
     #[test]
