@@ -10,6 +10,7 @@ pub mod content;
 pub mod decoder;
 pub mod id;
 pub mod mcp;
+pub mod options;
 pub mod request;
 pub mod response;
 

@@ -21,7 +21,7 @@ use crate::acp::decoder::Decoder;
 use crate::acp::mcp::{self, McpServer};
 use crate::acp::request::{self, OptionValue};
 use crate::acp::response::{self, Capabilities, Listed, Opened};
-use crate::acp::{PROTOCOL_VERSION, id};
+use crate::acp::{PROTOCOL_VERSION, id, options};
 use crate::jsonrpc::{self, RpcId};
 use crate::signal::{Batch, RpcError};
 
@@ -217,7 +217,7 @@ impl Connection {
 
     pub async fn set_mode(&self, agent_session: &str, mode_id: &str) -> Result<(), RpcError> {
         let params = request::set_mode(agent_session, mode_id);
-        self.counted("session/set_mode", &params, self.inner.deadlines.other).await.map(drop)
+        self.counted(options::SET_MODE, &params, self.inner.deadlines.other).await.map(drop)
     }
 
     /// Returns the options as they are afterwards, where the agent says so; the newest come as an update anyway.
@@ -226,16 +226,33 @@ impl Connection {
         let deadline = self.inner.deadlines.other;
         let params = request::set_option(agent_session, config_id, value);
         match self.counted("session/set_config_option", &params, deadline).await {
-            Ok(result) => Ok(response::options(&result)),
+            Ok(result) => Ok(response::set_options(&result)),
             Err(error) if error.is_method_missing() => match (config_id, value) {
                 ("mode", OptionValue::Choice(mode)) => self.set_mode(agent_session, mode).await.map(|()| None),
-                ("model", OptionValue::Choice(model)) => {
-                    let params = request::set_model(agent_session, model);
-                    self.counted("session/set_model", &params, deadline).await.map(|_| None)
-                }
+                ("model", OptionValue::Choice(model)) => self.set_model(agent_session, model).await.map(|()| None),
                 _ => Err(error),
             },
             Err(error) => Err(error),
+        }
+    }
+
+    async fn set_model(&self, agent_session: &str, model: &str) -> Result<(), RpcError> {
+        let params = request::set_model(agent_session, model);
+        self.counted(options::SET_MODEL, &params, self.inner.deadlines.other).await.map(drop)
+    }
+
+    /// Sets an option by the method that its description says, see [`options::unified`].
+    pub async fn set_described(
+        &self,
+        agent_session: &str,
+        described: Option<&Value>,
+        id: &str,
+        value: &OptionValue,
+    ) -> Result<(), RpcError> {
+        match (options::method(described, id), value) {
+            (Some(options::SET_MODE), OptionValue::Choice(mode)) => self.set_mode(agent_session, mode).await,
+            (Some(options::SET_MODEL), OptionValue::Choice(model)) => self.set_model(agent_session, model).await,
+            _ => self.set_option(agent_session, id, value).await.map(drop),
         }
     }
 

@@ -50,6 +50,20 @@ pub enum Update {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         retry: Option<Retry>,
     },
+    /// The agent shortens what it remembers of the conversation. Later reports of one id are laid over earlier ones.
+    Compaction {
+        id: String,
+        /// in_progress, completed, failed, cancelled, or what the agent says.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        status: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        summary: Option<String>,
+        /// The summary continues the earlier one instead of replacing it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        appends: bool,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
+    },
     /// A message part that is not text (an image, a resource).
     Content {
         content: Value,
@@ -87,7 +101,7 @@ pub struct ToolCall {
     /// read, edit, delete, move, search, execute, think, fetch, switch_mode, other, or what the agent says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// pending, in_progress, completed, failed, or what the agent says.
+    /// pending, in_progress, completed, failed, or what the agent says; cancelled or interrupted where we closed what it left open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -194,6 +208,6 @@ impl ToolCall {
     }
 
     pub fn is_open(&self) -> bool {
-        !matches!(self.status.as_deref(), Some("completed" | "failed" | "cancelled"))
+        !matches!(self.status.as_deref(), Some("completed" | "failed" | "cancelled" | "interrupted"))
     }
 }

@@ -1,5 +1,7 @@
 //! What can be asked of a session's task, and how it refuses.
 
+use std::collections::BTreeMap;
+
 use domain::event::SessionChange;
 use domain::ids::{MessageId, PermissionId, RuleId, TurnId};
 use domain::rule::Scope;
@@ -63,6 +65,11 @@ pub(crate) enum Command {
     Agents {
         reply: Reply<Vec<AgentSessionView>>,
     },
+    SetOptions {
+        name: String,
+        set: BTreeMap<String, Value>,
+        reply: Reply<AgentSessionView>,
+    },
     Delete {
         reply: Reply<()>,
     },
@@ -84,7 +91,10 @@ pub struct AgentSessionView {
     /// stored, opening, idle or running.
     pub state: String,
     pub mode: Option<String>,
+    /// What can be set, as the agent describes it.
     pub options: Option<Value>,
+    /// What was set and the agent has not been told yet, by option id.
+    pub wanted: Option<Value>,
     pub usage: Option<Value>,
     pub title: Option<String>,
     /// The slash commands that it offers.

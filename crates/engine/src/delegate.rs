@@ -5,9 +5,11 @@
 
 mod ends;
 mod launch;
+pub(crate) mod options;
 pub(crate) mod requests;
 mod signals;
 mod trust;
+mod view;
 
 use std::path::PathBuf;
 
@@ -22,9 +24,8 @@ use uuid::Uuid;
 
 use crate::actor::{Actor, TaskEnd};
 use crate::attachments;
-use crate::command::AgentSessionView;
 use crate::history;
-use crate::host::{Job, Named, NamedState, Slot};
+use crate::host::{Job, NamedState, Slot};
 use crate::open::{How, LOST, NEW, Open, open, reopen};
 use crate::settings::RELAY;
 use crate::trace::kept;
@@ -55,6 +56,10 @@ pub(crate) enum AgentTask {
         call_id: String,
     },
     Request(requests::RequestTask),
+    OptionsSet {
+        name: String,
+        outcomes: options::Outcomes,
+    },
     Written,
     /// Nothing of the runner is left.
     Cleared {
@@ -76,6 +81,7 @@ impl Actor {
     pub(crate) fn advance(&mut self) {
         self.clear_agent();
         self.advance_requests();
+        self.apply_wanted();
         self.drop_ended_jobs();
         if self.host.jobs.is_empty() || self.host.login_needed {
             return;
@@ -224,6 +230,7 @@ impl Actor {
             }
             AgentTask::Prompted { job, outcome, unsent } => self.prompted(job, outcome, unsent),
             AgentTask::CancelOverdue { call_id } => self.cancel_overdue(call_id),
+            AgentTask::OptionsSet { name, outcomes } => self.options_set(&name, outcomes),
             AgentTask::Cleared { runner } => self.agent_cleared(runner),
             AgentTask::Request(task) => self.request_task(task),
             AgentTask::Started { .. } | AgentTask::Opened { .. } | AgentTask::Written => {}
@@ -235,6 +242,9 @@ impl Actor {
             Ok((connection, signals)) => {
                 tracing::info!(session = %self.id, %runner, agent = self.row.agent, "the agent is up");
                 let capabilities = serde_json::to_value(connection.capabilities()).ok();
+                self.shared.learn(&self.row.agent, |learned| {
+                    (learned.capabilities, learned.problem) = (capabilities.clone(), None);
+                });
                 self.rows.push(Row::RunnerCapabilities { id: runner.to_string(), capabilities });
                 let connection = self.offer(connection, &self.host.agent);
                 self.warn_of_remote();
@@ -244,6 +254,7 @@ impl Actor {
             }
             Err(message) => {
                 tracing::warn!(session = %self.id, %runner, agent = self.row.agent, message, "the agent did not start");
+                self.shared.learn(&self.row.agent, |learned| learned.problem = Some(message.clone()));
                 self.host.slot = Slot::Clearing { runner, begun: false };
                 self.rows.push(Row::RemoveRunner { id: runner.to_string() });
                 let title = self.agent_title();
@@ -258,12 +269,15 @@ impl Actor {
         let runner_id = self.host.runner().map(|runner| runner.to_string());
         let Some(named) = self.host.names.get_mut(name) else { return };
         match outcome {
-            Ok(Open { opened, how }) => {
+            Ok(Open { opened, how, put_back }) => {
+                self.shared.learn(&agent, |learned| learned.logged_in = Some(true));
                 let known = named.row.take();
                 // One that was lost and never prompted since has still to be told what was lost.
                 let untold = how == How::New && known.as_ref().is_some_and(|row| row.restored.as_deref() == Some(LOST));
                 let restored = if untold { LOST } else { how.as_str() };
-                let old = known.filter(|row| row.agent == agent && how != How::New && !matches!(how, How::Lost { .. }));
+                let known = known.filter(|row| row.agent == agent);
+                let settings = options::Settings::of_opened(&opened, known.as_ref(), &put_back);
+                let old = known.filter(|_| how != How::New && !matches!(how, How::Lost { .. }));
                 // An agent tells its commands as soon as it has the session, often before its answer is taken up here.
                 let commands = self.host.told.get(&opened.agent_session).and_then(|told| told.commands.clone());
                 let row = AgentSessionRow {
@@ -274,14 +288,18 @@ impl Actor {
                     cwd,
                     created_at: old.as_ref().map_or_else(Timestamp::now, |row| row.created_at),
                     prompted_at: old.as_ref().and_then(|row| row.prompted_at),
-                    mode: opened.modes.as_ref().and_then(|modes| modes.get("currentModeId")?.as_str().map(str::to_owned)),
-                    options: opened.options,
-                    usage: None,
+                    mode: settings.mode,
+                    options: settings.options,
+                    wanted: settings.wanted,
+                    usage: old.as_ref().and_then(|row| row.usage.clone()),
                     commands: commands.or_else(|| old.as_ref().and_then(|row| row.commands.clone())),
+                    title: old.and_then(|row| row.title),
                     restored: Some(restored.to_owned()),
                     runner_id,
                 };
                 self.rows.push(Row::AgentSession(row.clone()));
+                let told = self.host.told.entry(row.acp_session_id.clone()).or_default();
+                (told.mode, told.options) = (row.mode.clone(), row.options.clone());
                 named.row = Some(row);
                 named.state = NamedState::Open;
                 named.prompted = false;
@@ -330,34 +348,6 @@ impl Actor {
             }
             TaskEnd::Agent(AgentTask::Written)
         });
-    }
-
-    pub(crate) fn agent_views(&self) -> Vec<AgentSessionView> {
-        let mut views: Vec<_> = self.host.names.iter().filter_map(|(name, named)| self.view(name, named)).collect();
-        views.sort_by(|a, b| a.name.cmp(&b.name));
-        views
-    }
-
-    fn view(&self, name: &str, named: &Named) -> Option<AgentSessionView> {
-        let row = named.row.as_ref()?;
-        let told = self.host.told.get(&row.acp_session_id).cloned().unwrap_or_default();
-        let state = match (named.state, &named.running) {
-            (_, Some(_)) => "running",
-            (NamedState::Stored | NamedState::Cut, None) => "stored",
-            (NamedState::Opening, None) => "opening",
-            (NamedState::Open, None) => "idle",
-        };
-        Some(AgentSessionView {
-            name: name.to_owned(),
-            agent: row.agent.clone(),
-            state: state.to_owned(),
-            mode: told.mode.or_else(|| row.mode.clone()),
-            options: told.options.or_else(|| row.options.clone()),
-            usage: told.usage.or_else(|| row.usage.clone()),
-            title: told.title,
-            commands: told.commands.or_else(|| row.commands.clone()),
-            restored: row.restored.clone(),
-        })
     }
 }
 

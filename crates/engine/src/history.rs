@@ -201,6 +201,8 @@ mod tests {
             options: None,
             usage: None,
             commands: None,
+            title: None,
+            wanted: None,
             restored: Some(how.to_owned()),
             runner_id: None,
         }

@@ -2,7 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use agents::acp::options;
 use agents::{Batch, Connection, RpcId};
+use domain::agent::Update;
 use domain::ids::{PermissionId, SessionId, TurnId};
 use serde_json::Value;
 use store::{AgentSessionRow, RunnerRow};
@@ -10,7 +12,7 @@ use tokio::sync::mpsc;
 use uuid::Uuid;
 
 use crate::Shared;
-use crate::command::Refusal;
+use crate::command::{AgentSessionView, Refusal, Reply};
 use crate::delegate::requests::{Asked, Running};
 
 /// The agent's process and its named sessions, as far as this server knows them.
@@ -74,6 +76,9 @@ pub(crate) struct Named {
     pub(crate) running: Option<String>,
     /// Whether this server has prompted it: what a restored session must be told goes in front of the first prompt.
     pub(crate) prompted: bool,
+    /// The agent is being told what is wanted of its options, and who waits for its answer.
+    pub(crate) setting: bool,
+    pub(crate) option_replies: Vec<Reply<AgentSessionView>>,
 }
 
 #[derive(Default, Clone, Copy, PartialEq, Eq, Debug)]
@@ -101,6 +106,49 @@ pub(crate) struct Told {
 pub(crate) struct AskedTool {
     pub agent_call: Option<String>,
     pub command: Option<String>,
+}
+
+impl Told {
+    pub(crate) fn take(&mut self, update: &Update) {
+        match update {
+            Update::Mode { mode_id } => {
+                self.mode = Some(mode_id.clone());
+                if let Some(described) = &mut self.options
+                    && let Some(id) = options::mode_id(described)
+                {
+                    options::put(described, &id, &Value::String(mode_id.clone()));
+                }
+            }
+            Update::Options { options } => {
+                let described = options::laid_over(self.options.take(), options.clone());
+                self.mode = options::mode(&described).or_else(|| self.mode.take());
+                self.options = Some(described);
+            }
+            Update::Title { title } => self.title.clone_from(title),
+            Update::Commands { commands } => self.commands = serde_json::to_value(commands).ok(),
+            Update::Usage { .. } => self.usage = serde_json::to_value(update).ok(),
+            _ => {}
+        }
+    }
+
+    /// Notes in what is stored of the session what was told of it; whether that changed anything.
+    pub(crate) fn lay_over(self, row: &mut AgentSessionRow) -> bool {
+        fn lay<T: PartialEq>(field: &mut Option<T>, told: Option<T>) -> bool {
+            let changed = told.is_some() && *field != told;
+            if changed {
+                *field = told;
+            }
+            changed
+        }
+        let changes = [
+            lay(&mut row.mode, self.mode),
+            lay(&mut row.options, self.options),
+            lay(&mut row.usage, self.usage),
+            lay(&mut row.title, self.title),
+            lay(&mut row.commands, self.commands),
+        ];
+        changes.contains(&true)
+    }
 }
 
 /// A delegated prompt on its way to the agent.

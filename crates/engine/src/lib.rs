@@ -4,6 +4,7 @@
 
 mod actor;
 mod attachments;
+mod catalogue;
 mod command;
 mod delegate;
 mod history;
@@ -18,14 +19,14 @@ mod settings;
 mod tool_call;
 mod trace;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use domain::event::SessionChange;
 use domain::ids::{MessageId, PermissionId, RuleId, SessionId};
 use domain::rule::{Rule, Scope};
 use jiff::Timestamp;
+use serde_json::Value;
 use store::{NewSession, Row, SessionRow, Store, Write};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -36,6 +37,7 @@ use command::Command;
 
 pub use agents::trace::{Entry, Filter, Payload};
 pub use attachments::{ATTACHMENT_MAX, MESSAGE_MAX, NewAttachment};
+pub use catalogue::CatalogueEntry;
 pub use command::{AgentSessionView, Posted, Refusal};
 pub use login::Login;
 pub use settings::Settings;
@@ -43,9 +45,6 @@ pub use trace::{Capture, TraceCursor, TracePage, TracedRunner};
 
 /// How many commands may wait for one session's task; a sender that meets the bound waits.
 const INBOX: usize = 64;
-
-/// How long an agent may take to say its version.
-const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
 
 #[derive(Clone)]
 pub struct Engine {
@@ -58,6 +57,8 @@ pub(crate) struct Shared {
     pub settings: Settings,
     rules: rules::Rules,
     sessions: Mutex<HashMap<SessionId, Live>>,
+    /// By agent id.
+    learned: Mutex<HashMap<String, catalogue::Learned>>,
     tasks: TaskTracker,
     /// Ends every session's task; its agents are left or stopped as the shutdown says.
     stop: CancellationToken,
@@ -83,8 +84,15 @@ impl Engine {
     /// Takes the store and picks up whatever an earlier server left running.
     pub async fn start(store: Store, settings: Settings) -> Result<Engine, Refusal> {
         let rules = rules::Rules::new(store.rules().await?);
-        let shared =
-            Shared { store, settings, rules, sessions: Mutex::default(), tasks: TaskTracker::new(), stop: CancellationToken::new() };
+        let shared = Shared {
+            store,
+            settings,
+            rules,
+            sessions: Mutex::default(),
+            learned: Mutex::default(),
+            tasks: TaskTracker::new(),
+            stop: CancellationToken::new(),
+        };
         let engine = Engine { shared: Arc::new(shared) };
         recover::recover(&engine).await?;
         Ok(engine)
@@ -220,6 +228,11 @@ impl Engine {
         Ok(tools::search(work_dir.as_ref(), query, limit).await)
     }
 
+    /// Sets mode, model or options of a named agent session: at once where it is open, else when it is next brought back.
+    pub async fn set_options(&self, id: SessionId, name: String, set: BTreeMap<String, Value>) -> Result<AgentSessionView, Refusal> {
+        self.ask(id, |reply| Command::SetOptions { name, set, reply }).await
+    }
+
     /// Says that somebody looks at the session, for as long as the value lives.
     pub fn watch(&self, id: SessionId) -> Viewer {
         self.wake(id);
@@ -256,23 +269,6 @@ impl Engine {
         }
     }
 
-    /// The agents that can be driven, and whether each is installed.
-    pub async fn catalogue(&self) -> Vec<CatalogueEntry> {
-        let settings = &self.shared.settings;
-        let mut entries = Vec::new();
-        for agent in settings.catalogue.iter() {
-            let program = agent.program(settings.path());
-            let env = agents::catalogue::environment(settings.environment.iter().cloned(), &[]);
-            let version = match &program {
-                // Of a remote one, the program here is only the way to it.
-                Some(program) if agent.remote.is_none() => agents::catalogue::version(program, &env, VERSION_TIMEOUT).await,
-                _ => None,
-            };
-            entries.push(CatalogueEntry { id: agent.id.clone(), title: agent.title.clone(), installed: program.is_some(), version });
-        }
-        entries
-    }
-
     async fn ask<T>(&self, id: SessionId, command: impl FnOnce(oneshot::Sender<Result<T, Refusal>>) -> Command) -> Result<T, Refusal> {
         let inbox = self.inbox(id).await?;
         let (reply, answer) = oneshot::channel();
@@ -305,15 +301,6 @@ impl Engine {
     fn live(&self) -> std::sync::MutexGuard<'_, HashMap<SessionId, Live>> {
         self.shared.sessions.lock().expect("no code panics while it holds the table of sessions")
     }
-}
-
-/// An agent as people choose it.
-#[derive(Clone, Debug)]
-pub struct CatalogueEntry {
-    pub id: String,
-    pub title: String,
-    pub installed: bool,
-    pub version: Option<String>,
 }
 
 /// See [`Engine::watch`].

@@ -2,16 +2,20 @@
 
 use std::path::Path;
 
-use agents::acp::request::OptionValue;
+use agents::acp::options;
 use agents::{Connection, Opened, RpcError};
 use serde_json::Value;
 use store::AgentSessionRow;
+
+use crate::delegate::options::{Wanted, send, wanted_of};
 
 pub(crate) const ALLOW_ALL: &str = "allow_all";
 
 pub(crate) struct Open {
     pub opened: Opened,
     pub how: How,
+    /// The options that were set again, and whether the agent has taken them.
+    pub put_back: Vec<(String, Value, bool)>,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -44,9 +48,12 @@ impl How {
 /// Opens `name`. A login that is missing and an agent that is gone are the caller's to handle; everything else ends in a session that
 /// can be prompted, and says how it came to be.
 pub(crate) async fn open(connection: &Connection, name: &str, cwd: &Path, known: Option<&AgentSessionRow>) -> Result<Open, RpcError> {
-    let open = find_or_make(connection, name, cwd, known).await?;
-    if let Err(error) = put_back(connection, &open, known).await {
-        tracing::warn!(agent_session = open.opened.agent_session, %error, "the session's options could not be put back");
+    let mut open = find_or_make(connection, name, cwd, known).await?;
+    if let Err(error) = connection.align_allow_all(&open.opened, false).await {
+        tracing::warn!(agent_session = open.opened.agent_session, %error, "the agent still allows itself everything");
+    }
+    if let Some(known) = known {
+        open.put_back = put_back(connection, &open.opened, known).await;
     }
     Ok(open)
 }
@@ -59,37 +66,32 @@ pub(crate) async fn reopen(connection: &Connection, name: &str, cwd: &Path, know
     open(connection, name, cwd, Some(known)).await
 }
 
-/// Our policy decides about permissions, so the agent's own "allow all" is off whatever it remembers; the other options of a restored
-/// session are as they were.
-async fn put_back(connection: &Connection, open: &Open, known: Option<&AgentSessionRow>) -> Result<(), RpcError> {
-    connection.align_allow_all(&open.opened, false).await?;
-    if !matches!(open.how, How::Resumed | How::Loaded) {
-        return Ok(());
-    }
-    let (Some(wanted), Some(current)) = (known.and_then(|row| row.options.as_ref()), &open.opened.options) else { return Ok(()) };
-    for (id, value) in values(wanted) {
-        let differs = values(current).any(|(other, now)| other == id && now != value);
-        let value = match value {
-            Value::Bool(on) => OptionValue::Switch(*on),
-            Value::String(choice) => OptionValue::Choice(choice.clone()),
-            _ => continue,
-        };
-        if differs && id != ALLOW_ALL {
-            connection.set_option(&open.opened.agent_session, id, &value).await?;
+/// Sets the options to what they last were, and to what was wanted meanwhile. Our policy decides about permissions, so the agent's own
+/// "allow all" is not among them.
+async fn put_back(connection: &Connection, opened: &Opened, known: &AgentSessionRow) -> Vec<(String, Value, bool)> {
+    // One that says nothing of its options is as it was.
+    let Some(current) = opened.options.as_ref().or(known.options.as_ref()) else { return Vec::new() };
+    let last = known.options.iter().flat_map(options::values).map(|(id, value)| (id.to_owned(), value.clone()));
+    let mut wanted: Wanted = last.filter(|(id, _)| id != ALLOW_ALL).collect();
+    wanted.extend(wanted_of(known.wanted.as_ref()));
+    let is_set = |id: &String, value: &Value| options::values(current).any(|(other, now)| other == id && now == value);
+    let is_there = |id: &String| options::values(current).any(|(other, _)| other == id);
+    let set: Vec<_> = wanted.iter().filter(|(id, value)| is_set(id, value)).map(|(id, value)| (id.clone(), value.clone(), true)).collect();
+    wanted.retain(|id, value| is_there(id) && !is_set(id, value));
+    let outcomes = send(connection, &opened.agent_session, Some(current), wanted).await;
+    let told = outcomes.into_iter().map(|(id, value, outcome)| {
+        if let Err(error) = &outcome {
+            tracing::warn!(agent_session = opened.agent_session, option = id, %error, "an option could not be put back");
         }
-    }
-    Ok(())
-}
-
-fn values(options: &Value) -> impl Iterator<Item = (&str, &Value)> {
-    let entries = options.as_array().map(Vec::as_slice).unwrap_or_default();
-    entries.iter().filter_map(|option| Some((option.get("id")?.as_str()?, option.get("currentValue")?)))
+        (id, value, outcome.is_ok())
+    });
+    set.into_iter().chain(told).collect()
 }
 
 async fn find_or_make(connection: &Connection, name: &str, cwd: &Path, known: Option<&AgentSessionRow>) -> Result<Open, RpcError> {
     // Until its first prompt an agent keeps nothing of a session, so nothing is lost by making it anew.
     let Some(known) = known.filter(|row| row.prompted_at.is_some()) else {
-        return Ok(Open { opened: connection.new_session(name, cwd).await?, how: How::New });
+        return Ok(Open { opened: connection.new_session(name, cwd).await?, how: How::New, put_back: Vec::new() });
     };
     let mut restored = restore(connection, name, cwd, &known.acp_session_id).await;
     if restored.as_ref().is_err_and(RpcError::is_already_loaded) {
@@ -98,7 +100,7 @@ async fn find_or_make(connection: &Connection, name: &str, cwd: &Path, known: Op
             Ok(()) => restore(connection, name, cwd, &known.acp_session_id).await,
             Err(_) => {
                 let opened = Opened { agent_session: known.acp_session_id.clone(), modes: None, options: known.options.clone() };
-                Ok(Open { opened, how: How::Loaded })
+                Ok(Open { opened, how: How::Loaded, put_back: Vec::new() })
             }
         };
     }
@@ -109,7 +111,7 @@ async fn find_or_make(connection: &Connection, name: &str, cwd: &Path, known: Op
             let code = if let RpcError::Rejected { code, .. } = &error { Some(*code) } else { None };
             tracing::warn!(agent_session = known.acp_session_id, code, %error, "the agent session could not be restored");
             let opened = connection.new_session(name, cwd).await?;
-            Ok(Open { opened, how: How::Lost { code, message: error.to_string() } })
+            Ok(Open { opened, how: How::Lost { code, message: error.to_string() }, put_back: Vec::new() })
         }
     }
 }
@@ -129,7 +131,7 @@ async fn restore(connection: &Connection, name: &str, cwd: &Path, agent_session:
     }
     if capabilities.resume {
         match connection.resume_session(name, agent_session, cwd).await {
-            Ok(opened) => return Ok(Open { opened, how: How::Resumed }),
+            Ok(opened) => return Ok(Open { opened, how: How::Resumed, put_back: Vec::new() }),
             Err(error) if error.is_method_missing() => {}
             Err(error) => return Err(error),
         }
@@ -138,5 +140,5 @@ async fn restore(connection: &Connection, name: &str, cwd: &Path, agent_session:
         return Err(RpcError::Rejected { code: -32601, message: "the agent cannot load earlier sessions".to_owned(), data: None });
     }
     let opened = connection.load_session(name, agent_session, cwd).await?;
-    Ok(Open { opened, how: How::Loaded })
+    Ok(Open { opened, how: How::Loaded, put_back: Vec::new() })
 }

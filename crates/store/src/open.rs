@@ -14,6 +14,7 @@ use crate::error::OpenError;
 pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_log.sql"),
     include_str!("../migrations/0002_rules.sql"),
+    include_str!("../migrations/0003_agent_options.sql"),
     include_str!("../migrations/0004_attachments.sql"),
     include_str!("../migrations/0005_requests.sql"),
 ];

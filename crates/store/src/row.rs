@@ -180,6 +180,9 @@ pub struct AgentSessionRow {
     pub usage: Option<Value>,
     /// The slash commands that it offers.
     pub commands: Option<Value>,
+    pub title: Option<String>,
+    /// What a person wants set and the agent has not been told yet, by option id.
+    pub wanted: Option<Value>,
     /// How it was last brought back.
     pub restored: Option<String>,
     /// The runner in whose process it was last opened.

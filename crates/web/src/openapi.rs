@@ -41,6 +41,7 @@ pub fn router() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(trace::list))
         .routes(routes!(trace::capture))
         .routes(routes!(trace::entry))
+        .routes(routes!(agents::set))
         .routes(routes!(agents::catalogue))
         .routes(routes!(login::login))
         .routes(routes!(artifacts::read))

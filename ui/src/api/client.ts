@@ -2,6 +2,7 @@
 
 import type {
   Accepted,
+  AgentSession,
   Artifact,
   Catalogue,
   Message,
@@ -142,6 +143,9 @@ export const api = {
   traceEntry: (id: string, runner: string, seq: number) =>
     call<TraceEntry>("GET", `${session(id)}/trace/${encodeURIComponent(runner)}/${seq}`),
   captureUrl: (id: string) => `${session(id)}/trace/capture`,
+  agentSessions: (id: string) => call<{ agents: AgentSession[] }>("GET", `${session(id)}/agents`),
+  setAgent: (id: string, name: string, options: Record<string, string | boolean>) =>
+    call<AgentSession>("PATCH", `${session(id)}/agents/${encodeURIComponent(name)}`, { options }),
 
   artifact: (id: string) => call<Artifact>("GET", `/api/artifacts/${encodeURIComponent(id)}`),
   agents: () => call<Catalogue>("GET", "/api/agents"),

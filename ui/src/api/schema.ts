@@ -120,6 +120,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sessions/{id}/agents/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch: operations["agents_set"];
+        trace?: never;
+    };
     "/api/sessions/{id}/attachments/{attachment_id}": {
         parameters: {
             query?: never;
@@ -371,6 +387,36 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        AgentChoice: {
+            value?: string | null;
+            name?: string | null;
+            description?: string | null;
+            /** @description Of a group: its choices. */
+            options?: components["schemas"]["AgentChoice"][] | null;
+        };
+        /** @description An option as agents describe it; more fields may come. */
+        AgentOption: {
+            id: string;
+            name?: string | null;
+            description?: string | null;
+            /** @description mode, model, thought_level, or what the agent says. */
+            category?: string | null;
+            /** @description select or boolean. */
+            type: string;
+            /** @description A text, or true or false. */
+            currentValue: unknown;
+            /** @description What can be chosen, perhaps in groups. */
+            options?: components["schemas"]["AgentChoice"][] | null;
+        };
+        /** @description Each may be named as the agent does, by the name that people see, or by the last part of an address (`plan`). */
+        AgentPatch: {
+            mode?: string | null;
+            model?: string | null;
+            /** @description By option id: a text, or true or false. */
+            options?: {
+                [key: string]: unknown;
+            } | null;
+        };
         /** @description How far the repetition of an answer has come. It is told anew as the repetition goes on, each time in the place of the last. */
         AgentRetry: {
             /**
@@ -392,7 +438,12 @@ export interface components {
             /** @description stored, opening, idle or running. */
             state: string;
             mode?: string | null;
-            options?: Record<string, never> | null;
+            /** @description What can be set and how it is, as the agent describes it; modes and models are among them. */
+            options?: components["schemas"]["AgentOption"][] | null;
+            /** @description What was set and the agent has not been told yet, by option id; it is told with the next prompt. */
+            wanted?: {
+                [key: string]: unknown;
+            } | null;
             usage?: Record<string, never> | null;
             title?: string | null;
             /** @description The slash commands that it offers. */
@@ -408,7 +459,7 @@ export interface components {
             title?: string | null;
             /** @description read, edit, delete, move, search, execute, think, fetch, switch_mode, other, or what the agent says. */
             kind?: string | null;
-            /** @description pending, in_progress, completed, failed, or what the agent says. */
+            /** @description pending, in_progress, completed, failed, or what the agent says; cancelled or interrupted where we closed what it left open. */
             status?: string | null;
             content?: components["schemas"]["ToolContent"][] | null;
             locations?: components["schemas"]["Location"][] | null;
@@ -493,6 +544,14 @@ export interface components {
             title: string;
             installed: boolean;
             version?: string | null;
+            /** @description Whether it let us work when it was last asked; null where that is not known. */
+            logged_in?: boolean | null;
+            /** @description What it said that it can do; null until it was started. */
+            capabilities?: Record<string, never> | null;
+            /** @description missing, unknown, ok, login_required or failing. */
+            health: string;
+            /** @description Why it could not be started last time. */
+            problem?: string | null;
         };
         Command: {
             name: string;
@@ -1061,6 +1120,16 @@ export interface components {
             /** @enum {string} */
             type: "notice";
         } | {
+            id: string;
+            /** @description in_progress, completed, failed, cancelled, or what the agent says. */
+            status?: string | null;
+            summary?: string | null;
+            /** @description The summary continues the earlier one instead of replacing it. */
+            appends?: boolean;
+            error?: string | null;
+            /** @enum {string} */
+            type: "compaction";
+        } | {
             content: unknown;
             /** @enum {string} */
             type: "content";
@@ -1369,6 +1438,48 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    agents_set: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["SessionId"];
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentPatch"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentSessionView"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

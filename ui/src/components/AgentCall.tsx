@@ -1,10 +1,11 @@
 import { createMemo, For, Match, Show, Switch } from "solid-js";
 import type { AgentToolCall, ToolContent } from "../api/types";
-import { countChanges, diffTexts } from "../diff/lines";
-import { readCommand, readOutput } from "./callText";
+import { countChanges } from "../diff/lines";
+import { readChange, readCommand, readOutput } from "./callText";
 import { DiffLines } from "./DiffLines";
 import { Fields } from "./Fields";
 import { Icon, kindIcon } from "./Icon";
+import { usePath } from "./paths";
 import { Spinner } from "./Spinner";
 
 /** A change longer than this starts folded. */
@@ -14,9 +15,10 @@ const open_lines = 40;
 export function AgentCall(props: { call: AgentToolCall }) {
   const diffs = createMemo(() =>
     (props.call.content ?? []).flatMap((part) =>
-      part.type === "diff" ? [{ path: part.path, lines: diffTexts(part.old_text ?? null, part.new_text) }] : [],
+      part.type === "diff" ? [{ path: part.path, ...readChange(props.call, part) }] : [],
     ),
   );
+  const shown = usePath();
   const texts = createMemo(() =>
     (props.call.content ?? [])
       .flatMap((part) => (part.type === "text" ? [part.text] : []))
@@ -27,7 +29,7 @@ export function AgentCall(props: { call: AgentToolCall }) {
   const output = createMemo(() => texts() || (diffs().length > 0 ? "" : readOutput(props.call.output)));
   const lineCount = createMemo(() => diffs().reduce((sum, diff) => sum + diff.lines.length, 0));
   const open = createMemo(() => lineCount() > 0 && lineCount() <= open_lines);
-  const title = () => props.call.title || command() || props.call.kind || "Tool call";
+  const title = () => shown(props.call.title ?? "") || command() || props.call.kind || "Tool call";
   /** A diff names its file itself. */
   const locations = createMemo(() =>
     (props.call.locations ?? []).filter((place) => !diffs().some((diff) => diff.path === place.path)),
@@ -43,19 +45,20 @@ export function AgentCall(props: { call: AgentToolCall }) {
         <Show when={props.call.exit_code != null && props.call.exit_code !== 0}>
           <span class="badge bad">exit {props.call.exit_code}</span>
         </Show>
-        <Show when={props.call.parent}>{(parent) => <span class="badge">{parent()}</span>}</Show>
         <Status status={props.call.status} />
       </summary>
       <div class="agent-call-body">
         <Show when={locations().length > 0}>
           <ul class="locations" aria-label="Places">
             <For each={locations()}>
-              {(place) => <li>{place.line == null ? place.path : `${place.path}:${place.line}`}</li>}
+              {(place) => <li>{place.line == null ? shown(place.path) : `${shown(place.path)}:${place.line}`}</li>}
             </For>
           </ul>
         </Show>
         <Show when={command()}>{(text) => <code class="command">{text()}</code>}</Show>
-        <For each={diffs()}>{(diff) => <DiffLines path={diff.path} lines={diff.lines} />}</For>
+        <For each={diffs()}>
+          {(diff) => <DiffLines path={shown(diff.path)} isPart={diff.isPart} lines={diff.lines} />}
+        </For>
         <Show when={output()}>
           {(text) => (
             <div class="agent-output" tabindex="0" role="group" aria-label="Output">
@@ -104,6 +107,12 @@ function Status(props: { status: string | null | undefined }) {
       </Match>
       <Match when={props.status === "failed"}>
         <span class="call-status bad">✕ failed</span>
+      </Match>
+      <Match when={props.status === "interrupted"}>
+        <span class="call-status bad">interrupted</span>
+      </Match>
+      <Match when={props.status === "cancelled"}>
+        <span class="call-status">stopped</span>
       </Match>
     </Switch>
   );

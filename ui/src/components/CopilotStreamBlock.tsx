@@ -1,6 +1,7 @@
 import { createMemo, createSignal, For, onMount, Show } from "solid-js";
 import { readArguments, sessionName } from "../state/delegation";
 import type { StreamingToolCall } from "../state/model";
+import { ContextMeter } from "./ContextMeter";
 import { callStatus } from "./callStatus";
 import { FlowPart } from "./FlowPart";
 import { InlineError } from "./InlineError";
@@ -113,22 +114,8 @@ function CopilotBody(props: CopilotBodyProps) {
             {props.stopping ? "Stopping…" : "Stop this agent"}
           </button>
         </Show>
-        <Usage call={props.call} />
+        <ContextMeter usage={props.call.copilotStream?.usage ?? null} />
       </div>
     </div>
   );
-}
-
-function Usage(props: { call: StreamingToolCall }) {
-  const text = () => {
-    const usage = props.call.copilotStream?.usage;
-    if (!usage || usage.used === null) return null;
-    const size = usage.size === null ? "" : ` of ${short(usage.size)}`;
-    return `${short(usage.used)}${size} tokens`;
-  };
-  return <Show when={text()}>{(usage) => <span class="copilot-usage">{usage()}</span>}</Show>;
-}
-
-function short(count: number): string {
-  return count < 1000 ? String(count) : `${(count / 1000).toFixed(count < 10_000 ? 1 : 0)}k`;
 }

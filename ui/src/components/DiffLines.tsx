@@ -4,11 +4,17 @@ import type { DiffLine } from "../diff/lines";
 const signs: Record<DiffLine["kind"], string> = { added: "+", removed: "−", same: " ", skipped: "⋯", header: "" };
 
 /** A change, line by line. The signs tell what the colours tell. */
-export function DiffLines(props: { path?: string; lines: DiffLine[] }) {
+export function DiffLines(props: { path?: string; isPart?: boolean; lines: DiffLine[] }) {
   return (
     <figure class="diff">
       <Show when={props.path}>
-        <figcaption>{props.path}</figcaption>
+        <figcaption>
+          {props.path}
+          <Show when={props.isPart}>
+            {" "}
+            <span class="badge">only the changed part</span>
+          </Show>
+        </figcaption>
       </Show>
       <div class="diff-lines" tabindex="0" role="group" aria-label={props.path ? `Change of ${props.path}` : "Change"}>
         <For each={props.lines}>

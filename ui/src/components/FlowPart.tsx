@@ -1,6 +1,6 @@
 import { For, Match, Show, Switch } from "solid-js";
 import type { PlanEntry, Update } from "../api/types";
-import type { Part, TextPart, ThoughtPart, UpdatePart } from "../state/flow";
+import type { GroupPart, Part, TextPart, ThoughtPart, UpdatePart } from "../state/flow";
 import { AgentCall } from "./AgentCall";
 import { Fields } from "./Fields";
 import { NoticeView } from "./NoticeView";
@@ -23,6 +23,9 @@ export function FlowPart(props: { part: Part }) {
           </div>
         </details>
       </Match>
+      <Match when={props.part.type === "group"}>
+        <SubAgent group={props.part as GroupPart} />
+      </Match>
       <Match when={props.part.type === "update"}>
         <FlowUpdate update={(props.part as UpdatePart).update} />
       </Match>
@@ -37,7 +40,7 @@ function FlowUpdate(props: { update: UpdatePart["update"] }) {
     <Switch>
       <Match when={is("tool_call")}>{(call) => <AgentCall call={call()} />}</Match>
       <Match when={is("plan")}>{(plan) => <Plan entries={plan().entries} />}</Match>
-      <Match when={is("mode")}>{(mode) => <p class="flow-item flow-note">Mode: {mode().mode_id}</p>}</Match>
+      <Match when={is("mode")}>{(mode) => <p class="flow-item flow-note">Mode: {lastPart(mode().mode_id)}</p>}</Match>
       <Match when={is("notice")}>
         {(notice) => (
           <div class="flow-item">
@@ -45,12 +48,54 @@ function FlowUpdate(props: { update: UpdatePart["update"] }) {
           </div>
         )}
       </Match>
+      <Match when={is("compaction")}>{(compaction) => <Compaction of={compaction()} />}</Match>
       <Match when={is("user_message")}>
         {(message) => <blockquote class="flow-item flow-quote">{message().text}</blockquote>}
       </Match>
       <Match when={is("content")}>{(part) => <Folded label="Attachment" value={part().content} />}</Match>
       <Match when={is("unknown")}>{(other) => <Folded label={other().kind} value={other().raw} />}</Match>
     </Switch>
+  );
+}
+
+/** Some agents name their modes by addresses. */
+function lastPart(id: string): string {
+  return id.slice(id.lastIndexOf("#") + 1);
+}
+
+/** Enough of an id to tell it from the others. */
+function shortId(id: string): string {
+  return id.replace(/^([0-9a-f]{8})-[0-9a-f-]{27}$/, "$1");
+}
+
+function SubAgent(props: { group: GroupPart }) {
+  const count = () => props.group.parts.length;
+  return (
+    <details class="flow-item sub-agent" open>
+      <summary>
+        <span class="agent-call-title">Sub-agent {shortId(props.group.agent)}</span>
+        <span class="badge">{count() === 1 ? "1 call" : `${count()} calls`}</span>
+      </summary>
+      <For each={props.group.parts}>{(part) => <FlowUpdate update={part.update} />}</For>
+    </details>
+  );
+}
+
+function Compaction(props: { of: Of<"compaction"> }) {
+  const label = () => {
+    if (props.of.status === "completed") return "The conversation was shortened to make room";
+    if (props.of.status === "failed")
+      return `Shortening the conversation failed: ${props.of.error ?? "no reason given"}`;
+    if (props.of.status === "cancelled") return "Shortening the conversation was stopped";
+    return "Shortening the conversation to make room…";
+  };
+  return (
+    <details class="flow-item agent-call">
+      <summary>
+        <span class="agent-call-title">{label()}</span>
+      </summary>
+      <div class="agent-call-body">{props.of.summary || "No summary was given."}</div>
+    </details>
   );
 }
 

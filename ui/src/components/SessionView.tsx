@@ -3,6 +3,7 @@ import type { Agent } from "../api/types";
 import { firstQuestion, waitingCount } from "../state/model";
 import { openSession } from "../state/openSession";
 import type { Sessions } from "../state/sessions";
+import { AgentSessions } from "./AgentSessions";
 import { Approvals } from "./Approvals";
 import { addToDraft, Composer } from "./Composer";
 import { ConnectionStatus } from "./ConnectionStatus";
@@ -11,6 +12,7 @@ import { Inspector } from "./Inspector";
 import { focusComposer } from "./keyboard";
 import { Log } from "./Log";
 import { OutboxList } from "./OutboxList";
+import { WorkDir } from "./paths";
 import { Queue } from "./Queue";
 import { SessionHeader } from "./SessionHeader";
 import { createSubmit } from "./submit";
@@ -94,7 +96,10 @@ export function SessionView(props: SessionViewProps) {
       <Show when={inspecting()}>
         <Inspector sessionId={props.id} onClose={() => setInspecting(false)} />
       </Show>
-      <Log open={open} stopping={stopping()} isRelay={session()?.model === "relay"} />
+      <AgentSessions sessionId={props.id} news={open.state.agentNews + open.state.epoch} />
+      <WorkDir.Provider value={() => session()?.work_dir}>
+        <Log open={open} stopping={stopping()} isRelay={session()?.model === "relay"} />
+      </WorkDir.Provider>
       <div class="dock">
         <ConnectionStatus broken={open.broken()} />
         <Approvals open={open} agent={agent()} />

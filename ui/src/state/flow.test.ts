@@ -85,3 +85,25 @@ it("the notice of a retry is laid over its earlier state", () => {
   addText(flow, 4, " done");
   expect(viewOfFlow(flow)).toEqual(["half", retry(1, 3), retry(2, 0), " done"]);
 });
+
+it("the calls of a sub-agent stand together where the first of them happened", () => {
+  const of = (id: string, status: string): Update => ({ type: "tool_call", id, status, parent: "helper" });
+  const flow = newFlow(0);
+  addText(flow, 0, "one ");
+  addUpdate(flow, 4, of("a", "pending"));
+  addText(flow, 4, "two ");
+  addUpdate(flow, 8, call("mine", "pending"));
+  addUpdate(flow, 8, of("b", "pending"));
+  addUpdate(flow, 8, of("a", "completed"));
+  const group = { agent: "helper", calls: [of("a", "completed"), of("b", "pending")] };
+  expect(viewOfFlow(flow)).toEqual(["one ", group, "two ", call("mine", "pending")]);
+});
+
+it("a compaction grows with its reports", () => {
+  const flow = newFlow(0);
+  addUpdate(flow, 0, { type: "compaction", id: "k", status: "in_progress" });
+  addUpdate(flow, 0, { type: "compaction", id: "k", summary: "We mended", appends: true });
+  addUpdate(flow, 0, { type: "compaction", id: "k", summary: " the login.", appends: true });
+  addUpdate(flow, 0, { type: "compaction", id: "k", status: "completed" });
+  expect(viewOfFlow(flow)).toMatchObject([{ status: "completed", summary: "We mended the login." }]);
+});

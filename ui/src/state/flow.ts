@@ -20,6 +20,8 @@ export interface ThoughtPart {
 /** Shown updates; what only describes the session is kept beside the flow. */
 export type ShownUpdate = Exclude<Update, { type: "thought" | "usage" | "title" | "commands" | "options" }>;
 
+type Of<Kind extends Update["type"]> = Extract<Update, { type: Kind }>;
+
 export interface UpdatePart {
   type: "update";
   id: string;
@@ -27,7 +29,16 @@ export interface UpdatePart {
   update: ShownUpdate;
 }
 
-export type Part = TextPart | ThoughtPart | UpdatePart;
+/** The tool calls of a sub-agent, together where the first of them happened. */
+export interface GroupPart {
+  type: "group";
+  id: string;
+  offset: number;
+  agent: string;
+  parts: UpdatePart[];
+}
+
+export type Part = TextPart | ThoughtPart | UpdatePart | GroupPart;
 
 export interface Flow {
   /** Of all the text, in UTF-16 code units. */
@@ -72,7 +83,11 @@ export function addUpdate(flow: Flow, offset: number, update: Update): void {
       think(flow, offset, update.text);
       return;
     case "tool_call":
-      upsert(flow, offset, `call:${update.id}`, update);
+      if (update.parent) upsertInGroup(flow, offset, update.parent, update);
+      else upsert(flow, offset, `call:${update.id}`, update);
+      return;
+    case "compaction":
+      compact(flow, offset, update);
       return;
     case "plan":
       upsert(flow, offset, "plan", update);
@@ -102,6 +117,35 @@ function upsert(flow: Flow, offset: number, id: string, update: ShownUpdate): vo
   const known = flow.parts.find((part) => part.id === id);
   if (known?.type === "update") known.update = update;
   else place(flow, openPlace(flow, offset), { type: "update", id, offset, update });
+}
+
+function upsertInGroup(flow: Flow, offset: number, agent: string, update: Of<"tool_call">): void {
+  const id = `agent:${agent}`;
+  if (!flow.parts.some((part) => part.id === id)) {
+    place(flow, openPlace(flow, offset), { type: "group", id, offset, agent, parts: [] });
+  }
+  const group = flow.parts.find((part) => part.id === id);
+  if (group?.type !== "group") return;
+  const known = group.parts.find((part) => part.id === `call:${update.id}`);
+  if (known) known.update = update;
+  else group.parts.push({ type: "update", id: `call:${update.id}`, offset, update });
+}
+
+/** A later report of a compaction mentions what changed; a piece of its summary continues the earlier ones. */
+function compact(flow: Flow, offset: number, update: Of<"compaction">): void {
+  const id = `compaction:${update.id}`;
+  const known = flow.parts.find((part) => part.id === id);
+  const before = known?.type === "update" && known.update.type === "compaction" ? known.update : undefined;
+  const summary = update.appends
+    ? `${before?.summary ?? ""}${update.summary ?? ""}`
+    : (update.summary ?? before?.summary ?? null);
+  upsert(flow, offset, id, {
+    ...update,
+    status: update.status ?? before?.status ?? null,
+    error: update.error ?? before?.error ?? null,
+    summary,
+    appends: false,
+  });
 }
 
 function place(flow: Flow, index: number, part: Part): void {

@@ -102,6 +102,8 @@ export interface SessionState {
   permissions: PermissionRequest[];
   login: NeededLogin | null;
   session: SessionChange;
+  /** Grows when something about the agent's named sessions may have changed. */
+  agentNews: number;
   /** The oldest message that was received: where paging goes on. */
   oldestMessage: string | null;
   moreBefore: boolean;
@@ -122,6 +124,7 @@ export function emptyState(epoch: number): SessionState {
     permissions: [],
     login: null,
     session: {},
+    agentNews: 0,
     oldestMessage: null,
     moreBefore: true,
   };

@@ -64,10 +64,12 @@ const handlers: Handlers = {
   "copilot-done"(state, { tool_call_id, session_name, summary, stop_reason }) {
     ensureFlow(state, tool_call_id, session_name);
     ensureDelegation(state, tool_call_id).copilotDone = { stopReason: stop_reason, summary };
+    state.agentNews += 1;
     return "ok";
   },
   "agent-update"(state, { tool_call_id, session_name, offset, update }) {
     addUpdate(ensureFlow(state, tool_call_id, session_name), offset, update);
+    if (update.type === "mode" || update.type === "options") state.agentNews += 1;
     endLogin(state);
     return "ok";
   },
@@ -106,6 +108,7 @@ const handlers: Handlers = {
     return "ok";
   },
   notice(state, notice) {
+    if (notice.code === "agent_option") state.agentNews += 1;
     receiveNotice(state, notice);
     return "ok";
   },

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use agent_client_protocol_schema::ProtocolVersion;
 use agent_client_protocol_schema::v1::{
-    CancelNotification, ClientCapabilities, ClientSessionCapabilities, CloseSessionRequest, ContentBlock, ElicitationCapabilities,
-    ElicitationFormCapabilities, FileSystemCapabilities, Implementation, InitializeRequest, ListSessionsRequest, LoadSessionRequest,
-    NewSessionRequest, NoticeCapabilities, PromptRequest, RequestPermissionOutcome, RequestPermissionResponse, ResumeSessionRequest,
-    SelectedPermissionOutcome, SetSessionConfigOptionRequest, SetSessionModeRequest, TextContent,
+    CancelNotification, ClientCapabilities, ClientSessionCapabilities, CloseSessionRequest, CompactionCapabilities, ContentBlock,
+    ElicitationCapabilities, ElicitationFormCapabilities, FileSystemCapabilities, Implementation, InitializeRequest, ListSessionsRequest,
+    LoadSessionRequest, NewSessionRequest, NoticeCapabilities, PromptRequest, RequestPermissionOutcome, RequestPermissionResponse,
+    ResumeSessionRequest, SelectedPermissionOutcome, SetSessionConfigOptionRequest, SetSessionModeRequest, TextContent,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ pub fn initialize() -> Value {
         .fs(FileSystemCapabilities::new().read_text_file(true).write_text_file(true))
         .terminal(true)
         .elicitation(ElicitationCapabilities::new().form(ElicitationFormCapabilities::new()))
-        .session(ClientSessionCapabilities::new().notices(NoticeCapabilities::new()));
+        .session(ClientSessionCapabilities::new().notices(NoticeCapabilities::new()).compaction(CompactionCapabilities::new()));
     let client = Implementation::new("voxpilot", env!("CARGO_PKG_VERSION")).title("VoxPilot".to_owned());
     value(&InitializeRequest::new(ProtocolVersion::V1).client_capabilities(capabilities).client_info(client))
 }
@@ -120,7 +120,7 @@ mod tests {
                     "fs": { "readTextFile": true, "writeTextFile": true },
                     "terminal": true,
                     "elicitation": { "form": {} },
-                    "session": { "notices": {} },
+                    "session": { "notices": {}, "compaction": {} },
                     "auth": { "terminal": false },
                 },
                 "clientInfo": { "name": "voxpilot", "title": "VoxPilot", "version": env!("CARGO_PKG_VERSION") },

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::options;
 use crate::signal::TurnEnd;
 
 /// What an agent said about itself when it was initialised; stored, for a server that adopts the process later.
@@ -32,6 +33,7 @@ pub struct Capabilities {
 pub struct Opened {
     pub agent_session: String,
     pub modes: Option<Value>,
+    /// What can be set, in the shape of [`options::unified`].
     pub options: Option<Value>,
 }
 
@@ -89,7 +91,9 @@ pub(crate) fn opened(result: &RawValue, asked_for: Option<&str>) -> Option<Opene
     let answered = ["sessionId", "id"].into_iter().find_map(|key| result.get(key)?.as_str());
     let agent_session = asked_for.or(answered)?.to_owned();
     let mut take = |key: &str| result.get_mut(key).map(Value::take).filter(|value| !value.is_null());
-    Some(Opened { agent_session, modes: take("modes"), options: take("configOptions") })
+    let (modes, models) = (take("modes"), take("models"));
+    let options = options::unified(take("configOptions"), modes.as_ref(), models.as_ref());
+    Some(Opened { agent_session, modes, options })
 }
 
 pub(crate) fn page(result: &RawValue) -> Option<Page> {
@@ -104,7 +108,7 @@ pub(crate) fn page(result: &RawValue) -> Option<Page> {
     Some(Page { sessions, next: shape.next_cursor })
 }
 
-pub(crate) fn options(result: &RawValue) -> Option<Value> {
+pub(crate) fn set_options(result: &RawValue) -> Option<Value> {
     let mut result: Value = serde_json::from_str(result.get()).ok()?;
     result.get_mut("configOptions").map(Value::take)
 }

@@ -52,13 +52,7 @@ pub(super) fn read_value(value: Value) -> serde_json::Result<Report> {
 
 fn report(wire: Wire) -> Report {
     let meta = |pointer: &str| wire.meta.as_ref()?.pointer(pointer);
-    // Shell results say how they ended only here; a call that ends with another status is "completed" all the same.
-    let shell_exit = wire
-        .raw_output
-        .as_ref()
-        .and_then(|output| output.get("contents")?.as_array())
-        .and_then(|contents| contents.iter().rev().find_map(|content| content.get("exitCode")?.as_i64()));
-    let exit_code = shell_exit.or_else(|| meta("/terminal_exit/exit_code")?.as_i64());
+    let exit_code = wire.raw_output.as_ref().and_then(exit_code).or_else(|| meta("/terminal_exit/exit_code")?.as_i64());
     let parent = meta("/github.com~1copilot/agentId").and_then(Value::as_str).map(str::to_owned);
     let terminal_output = meta("/terminal_output_delta/data").and_then(Value::as_str).map(str::to_owned);
     let call = ToolCall {
@@ -74,6 +68,14 @@ fn report(wire: Wire) -> Report {
         parent,
     };
     Report { call, name: wire.name, terminal_output, is_whole: false }
+}
+
+/// How a command ended. A call whose command failed is "completed" all the same, so this is the only word about it; agents put it in
+/// different places.
+fn exit_code(output: &Value) -> Option<i64> {
+    let parts = output.get("contents").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let of_part = parts.iter().rev().find_map(|part| part.get("exitCode")?.as_i64());
+    of_part.or_else(|| ["/exitCode", "/exit_code", "/metadata/exit"].iter().find_map(|place| output.pointer(place)?.as_i64()))
 }
 
 fn content(item: Value) -> ToolContent {
@@ -166,6 +168,15 @@ mod tests {
         assert_eq!(call.title.as_deref(), Some("T"));
         assert_eq!((call.exit_code, call.parent.as_deref(), call.is_open()), (Some(3), Some("sub"), false));
         assert!(matches!(&call.content.unwrap()[..], [ToolContent::Text { .. }, ToolContent::Other { .. }]));
+    }
+
+    #[test]
+    fn an_exit_code_is_found_wherever_agents_put_it() {
+        let mut calls = Calls::default();
+        for output in [r#"{"exitCode":3}"#, r#"{"exit_code":3}"#, r#"{"metadata":{"exit":3}}"#] {
+            let call = lay(&mut calls, &format!(r#"{{"toolCallId":"{}","rawOutput":{output}}}"#, output.len()));
+            assert_eq!(call.exit_code, Some(3), "{output}");
+        }
     }
 
     #[test]

@@ -99,6 +99,8 @@ fn typed(kind: &str, json: &str) -> Option<Piece> {
         "current_mode_update" => mode(json)?,
         "config_option_update" => Update::Options { options: field(json, "configOptions")? },
         "notice" => notice(json)?,
+        "compaction_update" => compaction(json)?,
+        "compaction_summary_chunk" => compaction_chunk(json)?,
         _ => return None,
     };
     Some(Piece::Update(update))
@@ -199,6 +201,30 @@ fn notice(json: &str) -> Option<Update> {
         None => title,
     };
     Some(Update::notice(severity.unwrap_or_else(|| "info".to_owned()), text))
+}
+
+fn compaction(json: &str) -> Option<Update> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Compaction {
+        compaction_id: String,
+        status: Option<String>,
+        summary: Option<Vec<Value>>,
+        error: Option<Value>,
+    }
+    let Compaction { compaction_id: id, status, summary, error } = serde_json::from_str(json).ok()?;
+    let summary = summary.map(|blocks| blocks.iter().filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n\n"));
+    let error = error.filter(|error| !error.is_null()).map(|error| match error {
+        Value::String(text) => text,
+        other => other["message"].as_str().map_or_else(|| other.to_string(), str::to_owned),
+    });
+    Some(Update::Compaction { id, status, summary, appends: false, error })
+}
+
+fn compaction_chunk(json: &str) -> Option<Update> {
+    let (Value::String(id), content) = (field(json, "compactionId")?, field(json, "content")?) else { return None };
+    let text = content["text"].as_str()?.to_owned();
+    Some(Update::Compaction { id, status: None, summary: Some(text), appends: true, error: None })
 }
 
 fn field(json: &str, key: &str) -> Option<Value> {

@@ -23,6 +23,7 @@ pub(super) fn place(updates: &mut Vec<PlacedUpdate>, offset: u64, update: &Updat
         | (Update::Mode { .. }, Update::Mode { .. })
         | (Update::Options { .. }, Update::Options { .. }) => true,
         (Update::Notice { retry: Some(old), .. }, Update::Notice { retry: Some(new), .. }) => old.number == new.number,
+        (Update::Compaction { id: old, .. }, Update::Compaction { id: new, .. }) => old == new,
         _ => false,
     };
     if let (Some(PlacedUpdate { update: Update::Thought { text }, offset: at }), Update::Thought { text: more }) =
@@ -33,8 +34,24 @@ pub(super) fn place(updates: &mut Vec<PlacedUpdate>, offset: u64, update: &Updat
         return;
     }
     match updates.iter_mut().find(same) {
-        Some(placed) => placed.update = update.clone(),
+        Some(placed) => replace(&mut placed.update, update),
         None => updates.push(PlacedUpdate { offset, update: update.clone() }),
+    }
+}
+
+/// All but compactions are told whole every time.
+fn replace(placed: &mut Update, later: &Update) {
+    match (placed, later) {
+        (Update::Compaction { status, summary, error, .. }, Update::Compaction { status: s, summary: more, appends, error: e, .. }) => {
+            *status = s.clone().or_else(|| status.take());
+            *error = e.clone().or_else(|| error.take());
+            match (summary.as_mut(), more) {
+                (Some(text), Some(more)) if *appends => text.push_str(more),
+                (_, Some(more)) => *summary = Some(more.clone()),
+                (_, None) => {}
+            }
+        }
+        (placed, later) => *placed = later.clone(),
     }
 }
 

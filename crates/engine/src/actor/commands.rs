@@ -79,6 +79,11 @@ impl Actor {
             Command::Agents { reply } => {
                 let _ = reply.send(Ok(self.agent_views()));
             }
+            Command::SetOptions { name, set, reply } => {
+                let stored = self.want_options(&name, set);
+                self.settle().await;
+                self.answer_wanted(&name, stored, reply);
+            }
             Command::Delete { .. } => unreachable!("deleting ends the task and is handled by its loop"),
         }
     }

@@ -40,6 +40,7 @@ impl Actor {
         let (code, text) = self.explain(error);
         self.notice(code, "error", "Login required", text, Some(name.to_owned()));
         self.host.login_needed = true;
+        self.shared.learn(&self.row.agent, |learned| learned.logged_in = Some(false));
         self.stop_agent();
     }
 

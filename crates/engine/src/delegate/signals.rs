@@ -75,26 +75,14 @@ impl Actor {
     }
 
     fn agent_update(&mut self, agent_session: &str, update: Update) {
-        let mut told = self.host.told.remove(agent_session).unwrap_or_default();
+        let told = self.host.told.entry(agent_session.to_owned()).or_default();
         let before = told.options.clone();
-        match &update {
-            Update::Mode { mode_id } => told.mode = Some(mode_id.clone()),
-            Update::Options { options } => told.options = Some(options.clone()),
-            Update::Commands { commands } => told.commands = serde_json::to_value(commands).ok(),
-            Update::Title { title } => told.title = title.clone(),
-            Update::Usage { .. } => told.usage = serde_json::to_value(&update).ok(),
-            _ => {}
-        }
-        self.host.told.insert(agent_session.to_owned(), told.clone());
+        told.take(&update);
+        let told = told.clone();
         let Some((name, named)) = self.host.find(agent_session) else { return };
         let name = name.to_owned();
         let before = before.or_else(|| named.row.as_ref()?.options.clone());
-        let changed = match (&mut named.row, &update) {
-            (Some(row), Update::Mode { mode_id }) => row.mode.replace(mode_id.clone()).as_ref() != Some(mode_id),
-            (Some(row), Update::Options { options }) => row.options.replace(options.clone()).as_ref() != Some(options),
-            (Some(row), Update::Commands { .. }) => std::mem::replace(&mut row.commands, told.commands.clone()) != told.commands,
-            _ => false,
-        };
+        let changed = named.row.as_mut().is_some_and(|row| told.lay_over(row));
         let (call_id, row) = (named.running.clone(), named.row.clone().filter(|_| changed));
         // What a restored session is put back to.
         self.rows.extend(row.map(Row::AgentSession));

@@ -112,6 +112,8 @@ pub(crate) async fn agent_sessions(conn: &mut SqliteConnection, session: Session
                 options: row.maybe_json("options")?,
                 usage: row.maybe_json("usage")?,
                 commands: row.maybe_json("commands")?,
+                title: row.maybe("title")?,
+                wanted: row.maybe_json("wanted")?,
                 restored: row.maybe("restored")?,
                 runner_id: row.maybe("runner_id")?,
             })

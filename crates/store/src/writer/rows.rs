@@ -283,11 +283,12 @@ async fn save_attachment(conn: &mut SqliteConnection, session: String, attachmen
 async fn save_agent_session(conn: &mut SqliteConnection, session: String, agent: &AgentSessionRow) -> Result<()> {
     sqlx::query(
         "INSERT INTO acp_sessions (id, session_id, name, acp_session_id, agent, cwd, created_at, prompted_at, mode, options, usage, \
-         restored, runner_id, commands) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) \
+         restored, runner_id, commands, title, wanted) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) \
          ON CONFLICT (session_id, name) DO UPDATE SET acp_session_id = excluded.acp_session_id, agent = excluded.agent, \
          cwd = excluded.cwd, created_at = excluded.created_at, prompted_at = excluded.prompted_at, mode = excluded.mode, \
          options = excluded.options, usage = excluded.usage, restored = excluded.restored, \
-         runner_id = excluded.runner_id, commands = excluded.commands",
+         runner_id = excluded.runner_id, commands = excluded.commands, title = excluded.title, wanted = excluded.wanted",
     )
     .bind(agent.id.to_string())
     .bind(session)
@@ -303,6 +304,8 @@ async fn save_agent_session(conn: &mut SqliteConnection, session: String, agent:
     .bind(agent.restored.as_deref())
     .bind(agent.runner_id.as_deref())
     .bind(agent.commands.as_ref().map(json))
+    .bind(agent.title.as_deref())
+    .bind(agent.wanted.as_ref().map(json))
     .execute(conn)
     .await?;
     Ok(())

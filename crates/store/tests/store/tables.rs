@@ -336,6 +336,8 @@ async fn agent_sessions_are_kept_by_name() {
         mode: None,
         options: None,
         usage: None,
+        title: None,
+        wanted: None,
         restored: None,
         runner_id: None,
         commands: Some(json!([{ "name": "help" }])),
@@ -344,6 +346,7 @@ async fn agent_sessions_are_kept_by_name() {
     agent.prompted_at = Some(at(2));
     agent.options = Some(json!([{ "id": "model" }]));
     agent.restored = Some("load".into());
+    (agent.title, agent.wanted) = (Some("Mend the login".into()), Some(json!({ "model": "b" })));
     let again = AgentSessionRow { id: Uuid::from_u128(2), ..agent.clone() };
     fixture.store.commit(rows(id, vec![Row::AgentSession(again)])).await.unwrap();
     assert_eq!(fixture.store.agent_sessions(id).await.unwrap(), [agent]);

@@ -12,6 +12,7 @@ mod lost;
 mod mcp;
 mod model_faults;
 mod names;
+mod options;
 mod permissions;
 mod policies;
 mod reload;

@@ -1,9 +1,12 @@
 //! Agents: the named sessions of a conversation, and the catalogue.
 
+use std::collections::BTreeMap;
+
 use axum::Json;
+use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use domain::ids::SessionId;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
@@ -23,8 +26,12 @@ pub struct AgentSessionView {
     /// stored, opening, idle or running.
     pub state: String,
     pub mode: Option<String>,
-    #[schema(value_type = Option<Object>)]
+    /// What can be set and how it is, as the agent describes it; modes and models are among them.
+    #[schema(value_type = Option<Vec<AgentOption>>)]
     pub options: Option<Value>,
+    /// What was set and the agent has not been told yet, by option id; it is told with the next prompt.
+    #[schema(value_type = Option<HashMap<String, Value>>)]
+    pub wanted: Option<Value>,
     #[schema(value_type = Option<Object>)]
     pub usage: Option<Value>,
     pub title: Option<String>,
@@ -39,18 +46,80 @@ pub struct AgentSessionView {
     responses((status = 200, body = AgentSessions), (status = 404, body = ErrorBody)))]
 pub async fn sessions(State(app): State<App>, Path(id): Path<String>) -> ApiResult<Json<AgentSessions>> {
     let views = app.engine.agent_sessions(session_id(&id)?).await?;
-    let agents = views.into_iter().map(|view| AgentSessionView {
-        name: view.name,
-        agent: view.agent,
-        state: view.state,
-        mode: view.mode,
-        options: view.options,
-        usage: view.usage,
-        title: view.title,
-        commands: view.commands,
-        restored: view.restored,
-    });
-    Ok(Json(AgentSessions { agents: agents.collect() }))
+    Ok(Json(AgentSessions { agents: views.into_iter().map(AgentSessionView::from).collect() }))
+}
+
+impl From<engine::AgentSessionView> for AgentSessionView {
+    fn from(view: engine::AgentSessionView) -> AgentSessionView {
+        AgentSessionView {
+            name: view.name,
+            agent: view.agent,
+            state: view.state,
+            mode: view.mode,
+            options: view.options,
+            wanted: view.wanted,
+            usage: view.usage,
+            title: view.title,
+            commands: view.commands,
+            restored: view.restored,
+        }
+    }
+}
+
+/// An option as agents describe it; more fields may come.
+#[derive(Serialize, ToSchema)]
+pub struct AgentOption {
+    pub id: String,
+    pub name: Option<String>,
+    pub description: Option<String>,
+    /// mode, model, thought_level, or what the agent says.
+    pub category: Option<String>,
+    /// select or boolean.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// A text, or true or false.
+    #[serde(rename = "currentValue")]
+    pub current_value: Value,
+    /// What can be chosen, perhaps in groups.
+    pub options: Option<Vec<AgentChoice>>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct AgentChoice {
+    pub value: Option<String>,
+    pub name: Option<String>,
+    pub description: Option<String>,
+    /// Of a group: its choices.
+    #[schema(no_recursion)]
+    pub options: Option<Vec<AgentChoice>>,
+}
+
+/// Each may be named as the agent does, by the name that people see, or by the last part of an address (`plan`).
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AgentPatch {
+    pub mode: Option<String>,
+    pub model: Option<String>,
+    /// By option id: a text, or true or false.
+    #[serde(default)]
+    #[schema(value_type = Option<HashMap<String, Value>>)]
+    pub options: BTreeMap<String, Value>,
+}
+
+#[utoipa::path(patch, operation_id = "agents_set", path = "/api/sessions/{id}/agents/{name}",
+    params(("id" = SessionId, Path), ("name" = String, Path)), request_body = AgentPatch,
+    responses((status = 200, body = AgentSessionView), (status = 404, body = ErrorBody), (status = 422, body = ErrorBody)))]
+pub async fn set(
+    State(app): State<App>,
+    Path((id, name)): Path<(String, String)>,
+    body: Result<Json<AgentPatch>, JsonRejection>,
+) -> ApiResult<Json<AgentSessionView>> {
+    let Json(patch) = body?;
+    let mut wanted = patch.options;
+    let named = [("mode", patch.mode), ("model", patch.model)];
+    wanted.extend(named.into_iter().filter_map(|(key, value)| Some((key.to_owned(), Value::String(value?)))));
+    let view = app.engine.set_options(session_id(&id)?, name, wanted).await?;
+    Ok(Json(view.into()))
 }
 
 #[derive(Serialize, ToSchema)]
@@ -66,13 +135,31 @@ pub struct CatalogueAgent {
     pub title: String,
     pub installed: bool,
     pub version: Option<String>,
+    /// Whether it let us work when it was last asked; null where that is not known.
+    pub logged_in: Option<bool>,
+    /// What it said that it can do; null until it was started.
+    #[schema(value_type = Option<Object>)]
+    pub capabilities: Option<Value>,
+    /// missing, unknown, ok, login_required or failing.
+    pub health: String,
+    /// Why it could not be started last time.
+    pub problem: Option<String>,
 }
 
 #[utoipa::path(get, operation_id = "agents_catalogue", path = "/api/agents", responses((status = 200, body = Catalogue)))]
 pub async fn catalogue(State(app): State<App>) -> Json<Catalogue> {
     let mut agents = Vec::new();
     for agent in app.engine.catalogue().await {
-        agents.push(CatalogueAgent { id: agent.id, title: agent.title, installed: agent.installed, version: agent.version });
+        agents.push(CatalogueAgent {
+            id: agent.id,
+            title: agent.title,
+            installed: agent.installed,
+            version: agent.version,
+            logged_in: agent.logged_in,
+            capabilities: agent.capabilities,
+            health: agent.health.to_owned(),
+            problem: agent.problem,
+        });
     }
     Json(Catalogue { agents, default: app.engine.settings().default_agent.clone() })
 }

@@ -1,9 +1,12 @@
 //! `/api/sessions/{id}/agents` and `/api/agents`
 
-use serde_json::json;
-use testkit::model_server::Reply;
+use std::time::{Duration, Instant};
 
-use crate::rig::{Rig, SOON, delegate, of_kind};
+use serde_json::{Value, json};
+use testkit::model_server::Reply;
+use testkit::processes;
+
+use crate::rig::{Options, Rig, SOON, delegate, of_kind};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_catalogue_says_what_is_installed() {
@@ -88,4 +91,126 @@ async fn another_agent_takes_over_at_once_and_also_in_the_middle_of_a_turn() {
     let agents = rig.get(&format!("/api/sessions/{session}/agents")).await.json()["agents"].clone();
     let of = |name: &str| agents.as_array().unwrap().iter().find(|agent| agent["name"] == name).unwrap()["agent"].clone();
     assert_eq!((of("a"), of("b")), (json!("faulty"), json!("demo")));
+}
+
+/// The view of the only named session.
+async fn view(rig: &Rig, session: &str) -> Value {
+    rig.get(&format!("/api/sessions/{session}/agents")).await.json()["agents"][0].clone()
+}
+
+fn current(view: &Value, id: &str) -> Value {
+    view["options"].as_array().unwrap().iter().find(|option| option["id"] == id).unwrap()["currentValue"].clone()
+}
+
+/// Kills the agent's process and waits until the server knows.
+async fn kill_agent(rig: &Rig, session: &str) {
+    for process in processes::of_dir(rig.dir.path()).iter().filter(|process| process.command.contains("demo-agent")) {
+        processes::signal(process.pid, "KILL");
+    }
+    let deadline = Instant::now() + SOON;
+    while view(rig, session).await["state"] != "stored" {
+        assert!(Instant::now() < deadline, "the server did not notice");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn mode_and_options_of_an_open_session_are_set_at_once() {
+    let rig = Rig::replies([]).await;
+    let session = rig.session_with(json!({ "model": "relay", "agent": "demo", "permission_policy": "auto" })).await;
+    rig.turn(&session, "list files").await;
+    let path = format!("/api/sessions/{session}/agents/main");
+    let set = rig.patch(&path, json!({ "mode": "plan", "options": { "pace": "fast" } })).await;
+    assert_eq!(set.status, 200, "{}", set.text);
+    for view in [set.json(), view(&rig, &session).await] {
+        assert_eq!((&view["mode"], &view["wanted"]), (&json!("plan"), &Value::Null), "{view}");
+        assert_eq!((current(&view, "mode"), current(&view, "pace")), (json!("plan"), json!("fast")));
+        assert!(view["usage"]["size"].is_u64(), "{view}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_set_is_refused_by_name() {
+    let rig = Rig::replies([]).await;
+    let session = rig.session_with(json!({ "model": "relay", "agent": "demo", "permission_policy": "auto" })).await;
+    rig.turn(&session, "list files").await;
+    let path = format!("/api/sessions/{session}/agents/main");
+    let cases = [
+        (json!({ "options": { "speed": "x" } }), "speed"),
+        (json!({ "mode": "dream" }), "dream"),
+        (json!({ "model": "gpt" }), "model"),
+        (json!({ "options": { "pace": true } }), "pace"),
+        (json!({}), "nothing"),
+    ];
+    for (patch, named) in cases {
+        let refused = rig.patch(&path, patch).await;
+        refused.refuses(422, "invalid");
+        assert!(refused.text.contains(named), "{}", refused.text);
+    }
+    rig.patch(&path, json!({ "modes": "plan" })).await.refuses(422, "invalid");
+    rig.patch(&format!("/api/sessions/{session}/agents/nobody"), json!({ "mode": "plan" })).await.refuses(404, "not_found");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_set_on_a_stored_session_waits_for_its_next_prompt_and_outlives_the_agent() {
+    let rig = Rig::replies([]).await;
+    let session = rig.session_with(json!({ "model": "relay", "agent": "demo", "permission_policy": "auto" })).await;
+    rig.turn(&session, "list files").await;
+    kill_agent(&rig, &session).await;
+    let set = rig.patch(&format!("/api/sessions/{session}/agents/main"), json!({ "options": { "pace": "fast" } })).await.json();
+    assert_eq!((&set["wanted"], &set["state"]), (&json!({ "pace": "fast" }), &json!("stored")), "{set}");
+    for _ in 0..2 {
+        let (state, client) = rig.turn(&session, "list files").await;
+        assert_eq!(state, "completed", "{}", client.seen.tail());
+        let view = view(&rig, &session).await;
+        assert_eq!(
+            (current(&view, "pace"), &view["wanted"], &view["restored"]),
+            (json!("fast"), &Value::Null, &json!("resumed")),
+            "{view}"
+        );
+        kill_agent(&rig, &session).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_knows_only_modes_is_set_by_its_own_method() {
+    let rig = Rig::start(Options { agent_env: vec![("FAULTY_MODES", "1")], ..Options::default() }).await;
+    let session = rig.relay().await;
+    rig.turn(&session, "say hello").await;
+    assert_eq!(current(&view(&rig, &session).await, "mode"), "careful");
+    let set = rig.patch(&format!("/api/sessions/{session}/agents/main"), json!({ "mode": "Bold" })).await.json();
+    assert_eq!((&set["mode"], current(&set, "mode")), (&json!("bold"), json!("bold")), "{set}");
+    let log = std::fs::read_to_string(rig.dir.path().join("agent.log")).unwrap();
+    assert!(log.contains(r#""method":"session/set_mode""#) && !log.contains("set_config_option"), "{log}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_catalogue_says_what_was_learned_of_an_agent() {
+    let rig = Rig::replies([]).await;
+    let of = |body: Value, id: &str| body["agents"].as_array().unwrap().iter().find(|agent| agent["id"] == id).unwrap().clone();
+    let before = rig.get("/api/agents").await.json();
+    assert_eq!((&of(before.clone(), "faulty")["health"], &of(before.clone(), "copilot")["health"]), (&json!("unknown"), &json!("missing")));
+    assert_eq!((&of(before.clone(), "faulty")["logged_in"], &of(before, "faulty")["capabilities"]), (&Value::Null, &Value::Null));
+    rig.turn(&rig.relay().await, "say hello").await;
+    let after = of(rig.get("/api/agents").await.json(), "faulty");
+    assert_eq!(
+        (&after["health"], &after["logged_in"], &after["capabilities"]["close"]),
+        (&json!("ok"), &json!(true), &json!(true)),
+        "{after}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_catalogue_names_an_agent_that_needs_a_login_or_does_not_start() {
+    for (env, health) in [(("FAULTY_AUTH", "1"), "login_required"), (("FAULTY_INIT", "exit"), "failing")] {
+        let rig = Rig::start(Options { agent_env: vec![env], ..Options::default() }).await;
+        let session = rig.relay().await;
+        let mut client = rig.watch(&session).await;
+        rig.say(&session, "say hello").await;
+        client.until("the trouble", SOON, |event| event.kind == "error" || event.data["code"] == "auth_required").await;
+        let body = rig.get("/api/agents").await.json();
+        let agent = body["agents"].as_array().unwrap().iter().find(|agent| agent["id"] == "faulty").unwrap().clone();
+        assert_eq!(agent["health"], health, "{agent}");
+        assert_eq!(agent["problem"].is_string(), health == "failing", "{agent}");
+    }
 }

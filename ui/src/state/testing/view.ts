@@ -27,6 +27,7 @@ export function viewOf(state: SessionState) {
 export function viewOfFlow(flow: Flow) {
   return flow.parts.map((part) => {
     if (part.type === "text") return wholeText(part.text);
+    if (part.type === "group") return { agent: part.agent, calls: part.parts.map((call) => call.update) };
     return part.type === "thought" ? { thought: wholeText(part.text) } : part.update;
   });
 }

@@ -270,3 +270,35 @@ fn a_restarted_decoder_goes_on_with_what_was_stored() {
     assert!(matches!(&signals[1], Signal::Replay { .. }));
     assert_eq!(signals[2], text("b", "live"));
 }
+
+#[test]
+fn notices_among_the_text_are_told_apart_only_where_the_agent_is_known_for_them() {
+    let lines = [chunk("a", "half "), chunk("a", "Error: no more"), chunk("a", "an Error: no more")];
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    assert_eq!(signals(&lines), [text("a", "half Error: no morean Error: no more")]);
+    let told = feed(&mut Decoder::default().with_notices_in_text(true), &lines).take_signals();
+    let notice = Update::Notice { level: "error".into(), text: "no more".into(), in_text: true, retry: None };
+    assert_eq!(told, [text("a", "half "), Signal::Update { agent_session: "a".into(), update: notice }, text("a", "an Error: no more")]);
+}
+
+#[test]
+fn a_compaction_is_understood_whole_and_in_pieces() {
+    let told = signals(&[
+        &update(
+            "a",
+            r#"{"sessionUpdate":"compaction_update","compactionId":"k","status":"in_progress","summary":[{"type":"text","text":"We"}]}"#,
+        ),
+        &update("a", r#"{"sessionUpdate":"compaction_summary_chunk","compactionId":"k","content":{"type":"text","text":" did"}}"#),
+    ]);
+    let report = |status: Option<&str>, summary: &str, appends| Signal::Update {
+        agent_session: "a".into(),
+        update: Update::Compaction {
+            id: "k".into(),
+            status: status.map(str::to_owned),
+            summary: Some(summary.to_owned()),
+            appends,
+            error: None,
+        },
+    };
+    assert_eq!(told, [report(Some("in_progress"), "We", false), report(None, " did", true)]);
+}

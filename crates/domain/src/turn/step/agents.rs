@@ -9,6 +9,8 @@ use super::super::{AgentEnd, delegation};
 use super::Step;
 
 const END_TURN: &str = "end_turn";
+const CANCELLED: &str = "cancelled";
+pub(super) const INTERRUPTED: &str = "interrupted";
 
 impl Step<'_> {
     pub(super) fn running_delegate(&self, call_id: &str) -> Option<&Call> {
@@ -63,7 +65,7 @@ impl Step<'_> {
         }
         self.resolve_permissions(call_id, if matches!(end, AgentEnd::Gone { .. }) { "agent_gone" } else { "cancel" }, false);
         let fault = self.running_delegate(call_id).and_then(|call| call.answer.fault().map(str::to_owned));
-        self.close_agent_calls(call_id);
+        self.close_agent_calls(call_id, if matches!(end, AgentEnd::Gone { .. }) { INTERRUPTED } else { CANCELLED });
         let cut_short = self.running_delegate(call_id).filter(|_| fault.is_none()).and_then(answer::cut_short);
         if let Some(heard) = cut_short.filter(|_| matches!(&end, AgentEnd::Stopped { stop_reason } if stop_reason == END_TURN)) {
             self.append_heard(call_id, heard);
@@ -79,7 +81,7 @@ impl Step<'_> {
                 (stop_reason, content, false)
             }
             (AgentEnd::Failed { code, message }, _) => (code, message, true),
-            (AgentEnd::Gone { message }, _) => ("interrupted".to_owned(), delegation::failure(&call, message, "interrupted"), true),
+            (AgentEnd::Gone { message }, _) => (INTERRUPTED.to_owned(), delegation::failure(&call, message, INTERRUPTED), true),
         };
         self.close_delegate(call, stop_reason, content, is_error);
     }
@@ -109,14 +111,14 @@ impl Step<'_> {
     }
 
     /// Agents leave tool calls open when they are cancelled or die; nothing may look as if it still ran.
-    pub(super) fn close_agent_calls(&mut self, call_id: &str) {
+    pub(super) fn close_agent_calls(&mut self, call_id: &str, status: &str) {
         let updates = self.session.turn.as_ref().and_then(|turn| turn.call(call_id)).map_or(&[][..], |call| &call.updates);
         let open = updates.iter().filter_map(|placed| match &placed.update {
             Update::ToolCall(tool_call) if tool_call.is_open() => Some(tool_call.clone()),
             _ => None,
         });
         for mut closed in open.collect::<Vec<_>>() {
-            closed.status = Some("cancelled".to_owned());
+            closed.status = Some(status.to_owned());
             self.agent_update(call_id.to_owned(), Update::ToolCall(closed));
         }
     }

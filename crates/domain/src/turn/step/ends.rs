@@ -6,6 +6,7 @@ use crate::ids::MessageId;
 use super::super::call::{Call, CallState};
 use super::super::{Effect, Phase, ToolEnd};
 use super::Step;
+use super::agents::INTERRUPTED;
 
 const STOPPED: &str = "stopped by the person";
 const NEVER_RAN: &str = "stopped by the person before it ran";
@@ -93,7 +94,7 @@ impl Step<'_> {
             (true, false) => self.effects.push(Effect::StopTool { call_id: call_id.clone() }),
             (false, _) => {}
         }
-        self.close_agent_calls(call_id);
+        self.close_agent_calls(call_id, INTERRUPTED);
         let Some(call) = self.open_call(call_id) else { return };
         let plain = ToolResult {
             id: call.call.id.clone(),
@@ -103,7 +104,7 @@ impl Step<'_> {
             is_error: true,
             artifact_id: None,
         };
-        match self.delegation_done(call, "interrupted".to_owned(), reason.to_owned(), true) {
+        match self.delegation_done(call, INTERRUPTED.to_owned(), reason.to_owned(), true) {
             Some((result, record)) => self.record_result(result, Some(record)),
             None => self.record_result(plain, None),
         }

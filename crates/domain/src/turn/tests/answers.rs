@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::super::{AgentEnd, Effect, Input, Session};
 use super::{Story, delegate};
 use crate::agent::{Retry, ToolCall as AgentCall, Update};
-use crate::event::{Event, PlacedUpdate, ToolResult};
+use crate::event::{AgentUpdate, Event, PlacedUpdate, ToolResult};
 
 /// One call to an agent.
 struct Talk {
@@ -146,6 +146,45 @@ fn an_error_that_something_follows_is_only_a_notice() {
     talk.says("Fine.");
     talk.does(Update::notice("error", "a notice of an agent that sends notices"));
     assert!(!talk.ends().is_error);
+}
+
+#[test]
+fn what_an_agent_left_open_is_closed_by_how_its_work_ended() {
+    let ends = [
+        (AgentEnd::Stopped { stop_reason: "cancelled".into() }, "cancelled"),
+        (AgentEnd::Gone { message: "killed".into() }, "interrupted"),
+    ];
+    for (end, status) in ends {
+        let mut talk = Talk::begin(false);
+        talk.does(Update::ToolCall(AgentCall { id: "t".into(), status: Some("pending".into()), ..AgentCall::default() }));
+        talk.does(agent_call("done"));
+        let effects = talk.story.feed(Input::AgentEnd { call_id: "c".into(), end });
+        let closed = effects.iter().filter_map(|effect| match effect {
+            Effect::Append(Event::AgentUpdate(AgentUpdate { update: Update::ToolCall(call), .. })) => {
+                Some((call.id.as_str(), call.status.as_deref()))
+            }
+            _ => None,
+        });
+        assert_eq!(closed.collect::<Vec<_>>(), [("t", Some(status))]);
+    }
+}
+
+#[test]
+fn a_compaction_is_kept_as_one_thing() {
+    let mut talk = Talk::begin(false);
+    let report = |status: Option<&str>, summary: Option<&str>, appends| Update::Compaction {
+        id: "k".into(),
+        status: status.map(str::to_owned),
+        summary: summary.map(str::to_owned),
+        appends,
+        error: None,
+    };
+    for update in [report(Some("in_progress"), None, false), report(None, Some("We "), true), report(None, Some("did."), true)] {
+        talk.does(update);
+    }
+    talk.does(report(Some("completed"), None, false));
+    assert_eq!(talk.updates().len(), 1);
+    assert_eq!(talk.updates()[0].update, report(Some("completed"), Some("We did."), false));
 }
 
 proptest! {

@@ -109,7 +109,12 @@ impl Agent {
         self.sessions().push((session.clone(), None));
         // Before the answer that makes the id known, as Copilot does it.
         self.wire.update(&session, &json!({ "sessionUpdate": "available_commands_update", "availableCommands": [] }));
-        self.wire.respond(id, &json!({ "sessionId": session }));
+        let mut opened = json!({ "sessionId": session });
+        if setting("FAULTY_MODES").is_some() {
+            let modes = json!([{ "id": "careful", "name": "Careful" }, { "id": "bold", "name": "Bold" }]);
+            opened["modes"] = json!({ "currentModeId": "careful", "availableModes": modes });
+        }
+        self.wire.respond(id, &opened);
     }
 
     fn load_session(&self, id: &Value, params: &Value) {

@@ -1,0 +1,74 @@
+//! The agents that can be driven, and what is known of each: what can be seen on the disk, and what was learned by driving it.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::{Engine, Shared};
+
+/// How long an agent may take to say its version.
+const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// An agent as people choose it.
+#[derive(Clone, Debug)]
+pub struct CatalogueEntry {
+    pub id: String,
+    pub title: String,
+    pub installed: bool,
+    pub version: Option<String>,
+    /// Whether it let us work when it was last asked; it says so only then.
+    pub logged_in: Option<bool>,
+    /// What it said that it can do.
+    pub capabilities: Option<Value>,
+    /// missing, unknown, ok, login_required or failing.
+    pub health: &'static str,
+    /// Why it could not be started last time.
+    pub problem: Option<String>,
+}
+
+/// What was learned of an agent since the server started.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Learned {
+    pub logged_in: Option<bool>,
+    pub capabilities: Option<Value>,
+    pub problem: Option<String>,
+}
+
+impl Shared {
+    pub(crate) fn learn(&self, agent: &str, change: impl FnOnce(&mut Learned)) {
+        let mut learned = self.learned.lock().expect("no code panics while it holds what was learned");
+        change(learned.entry(agent.to_owned()).or_default());
+    }
+
+    fn learned(&self, agent: &str) -> Learned {
+        self.learned.lock().expect("no code panics while it holds what was learned").get(agent).cloned().unwrap_or_default()
+    }
+}
+
+impl Engine {
+    /// The agents that can be driven, and how each is.
+    pub async fn catalogue(&self) -> Vec<CatalogueEntry> {
+        let settings = &self.shared.settings;
+        let mut entries = Vec::new();
+        for agent in settings.catalogue.iter() {
+            let program = agent.program(settings.path());
+            let env = agents::catalogue::environment(settings.environment.iter().cloned(), &[]);
+            let version = match &program {
+                // Of a remote one, the program here is only the way to it.
+                Some(program) if agent.remote.is_none() => agents::catalogue::version(program, &env, VERSION_TIMEOUT).await,
+                _ => None,
+            };
+            let Learned { logged_in, capabilities, problem } = self.shared.learned(&agent.id);
+            let health = match (&program, &problem, logged_in, &capabilities) {
+                (None, ..) => "missing",
+                (_, Some(_), ..) => "failing",
+                (_, _, Some(false), _) => "login_required",
+                (_, _, _, Some(_)) => "ok",
+                _ => "unknown",
+            };
+            let (id, title, installed) = (agent.id.clone(), agent.title.clone(), program.is_some());
+            entries.push(CatalogueEntry { id, title, installed, version, logged_in, capabilities, health, problem });
+        }
+        entries
+    }
+}
