@@ -114,4 +114,16 @@ mod tests {
         assert_eq!(Policy::Auto.decide(&ask("edit", &[("no", "reject_once")])), Decision::Ask);
         assert_eq!(Policy::Deny.decide(&ask("edit", &[("yes", "allow_once")])), Decision::Cancel);
     }
+
+    /// S2-34, S2-35, S2-36, S2-37: of two that fit, the one that holds only this time; else the one that is remembered.
+    #[test]
+    fn once_goes_before_always() {
+        let offered = [("never", "reject_always"), ("always", "allow_always"), ("no", "reject_once"), ("yes", "allow_once")];
+        let picked = |policy: Policy, options: &[(&str, &str)]| match policy.decide(&ask("edit", options)) {
+            Decision::Select(option) => option.option_id,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!((picked(Policy::Auto, &offered), picked(Policy::Deny, &offered)), ("yes".to_owned(), "no".to_owned()));
+        assert_eq!((picked(Policy::Auto, &offered[..2]), picked(Policy::Deny, &offered[..2])), ("always".to_owned(), "never".to_owned()));
+    }
 }

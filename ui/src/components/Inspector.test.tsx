@@ -140,6 +140,7 @@ it("puts new lines in front only where nothing is missing in between", () => {
 
 it("says what a line is in a few words", () => {
   expect(headline(line(1))).toBe("session/update");
+  expect(headline(line(1, { payload: { params: { update: { sessionUpdate: "plan" } } } }))).toBe("session/update plan");
   const { method: _, ...answer } = line(1, { kind: "response", id: "prompt:1" });
   expect(headline(answer)).toBe("response prompt:1");
   expect(headline({ ...answer, kind: "error", id: 0 })).toBe("error 0");

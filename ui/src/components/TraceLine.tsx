@@ -12,9 +12,16 @@ const directions = {
 
 /** What one line is about, in a few words. */
 export function headline(entry: TraceEntry): string {
-  if (entry.method) return entry.method;
+  if (entry.method) return [entry.method, updateKind(entry.payload)].filter(Boolean).join(" ");
   const id = entry.id === undefined || entry.id === null ? "" : ` ${String(entry.id)}`;
   return `${entry.kind}${id}`;
+}
+
+/** Nearly all that an agent says is a `session/update`: its kind tells more. */
+function updateKind(payload: unknown): string | undefined {
+  if (typeof payload !== "object" || payload === null || !("params" in payload)) return undefined;
+  const { update } = (payload.params ?? {}) as { update?: { sessionUpdate?: unknown } };
+  return typeof update?.sessionUpdate === "string" ? update.sessionUpdate : undefined;
 }
 
 export function payloadText(payload: unknown): string {

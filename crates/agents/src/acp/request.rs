@@ -109,6 +109,8 @@ fn value(params: &impl Serialize) -> Value {
 mod tests {
     use super::*;
 
+    /// S2-12, S2-16, S2-17, S2-19, S2-42, S2-43: what we send, as the protocol has it: an option is named by `configId`, a mode by an id that the
+    /// agent gave.
     #[test]
     fn requests_have_the_protocols_shape() {
         let cwd = Path::new("/w");
@@ -142,6 +144,7 @@ mod tests {
         );
     }
 
+    /// S2-38, S2-39: the forms that the document gives count as a denial with real agents.
     #[test]
     fn a_permission_answer_has_the_one_valid_form() {
         let selected = json!({ "outcome": { "outcome": "selected", "optionId": "allow_once" } });

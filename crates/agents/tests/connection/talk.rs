@@ -69,6 +69,7 @@ async fn lists_are_read_to_their_last_page() {
     odd.connection.stop().await.unwrap();
 }
 
+/// S2-42: an option of the agent's is set by its id and comes back changed.
 #[tokio::test]
 async fn allow_all_is_put_to_what_is_wanted() {
     let odd = Odd::start("", deadlines()).await.unwrap();

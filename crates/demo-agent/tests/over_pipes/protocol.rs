@@ -74,6 +74,7 @@ fn a_busy_session_refuses_a_second_prompt_and_goes_on() {
     assert_eq!(format!("{}{}", refused.text(), rest.text()).split(' ').count(), 20);
 }
 
+/// S2-42, S2-43: modes and options are set by the ids that the session came with.
 #[test]
 fn modes_and_options_change_and_are_announced() {
     let home = Home::new();

@@ -5,7 +5,7 @@ use testkit::model_server::{ModelServer, Reply, Script};
 use testkit::server::{Rig, Server};
 
 use crate::SOON;
-use crate::program::run;
+use crate::program::{on_terminal, run};
 
 async fn asking() -> (Server, String) {
     let server = Rig::default().demo_agent().start().await;
@@ -78,5 +78,21 @@ async fn a_tool_of_the_main_ai_is_confirmed_in_the_same_way() {
     assert_eq!(answered.code, 0, "{answered:?}");
     assert_eq!(client.turn_end(SOON).await, "completed");
     assert!(client.seen.of_kind("tool-result").next().unwrap().data["is_error"].as_bool().unwrap());
+    server.end().await;
+}
+
+#[tokio::test]
+async fn on_a_terminal_a_person_is_asked() {
+    let (server, session) = asking().await;
+    let mut client = server.stream(&session, None).await;
+    server.send(&session, "run `echo yes > made.txt`").await;
+    client.until("the question", SOON, |event| event.kind == "permission-request").await;
+    let left = on_terminal(&server, &["approve"], "\n").await;
+    assert!(left.contains("echo yes > made.txt") && left.contains("1) Allow once"), "{left}");
+    assert!(!left.contains("answered"), "Enter leaves it: {left}");
+    let answered = on_terminal(&server, &["approve"], "9\n1\n").await;
+    assert!(answered.contains("there is no such number") && answered.contains("answered"), "{answered}");
+    assert_eq!(client.turn_end(SOON).await, "completed");
+    assert_eq!(std::fs::read_to_string(server.rig().work_dir().join("made.txt")).unwrap(), "yes\n");
     server.end().await;
 }

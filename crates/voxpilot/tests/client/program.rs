@@ -1,7 +1,10 @@
 //! A command of ours as a process, run to its end or read line by line.
 
+use std::fs::File;
+use std::io::{Read, Write};
 use std::process::Stdio;
 
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::Value;
 use testkit::server::{Rig, Server};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
@@ -54,6 +57,28 @@ pub async fn run_with(rig: &Rig, args: &[&str], env: &[(&str, &str)], input: &st
     let output = timeout(SOON, child.wait_with_output()).await.expect("the command ends in time").unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     Ended { code: output.status.code().unwrap(), stdout: text(output.stdout), stderr: text(output.stderr) }
+}
+
+/// Runs a command on a terminal of its own, where `input` is typed, and gives everything that the terminal showed.
+pub async fn on_terminal(server: &Server, args: &[&str], input: &str) -> String {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let name = ptsname(&master, Vec::new()).unwrap();
+    let screen = File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+    let keyboard = screen.try_clone().unwrap();
+    let mut child = command(server.rig(), args).stdin(keyboard).stdout(screen).stderr(Stdio::null()).spawn().unwrap();
+    let mut terminal = File::from(master);
+    terminal.write_all(input.as_bytes()).unwrap();
+    let shown = tokio::task::spawn_blocking(move || {
+        let mut shown = Vec::new();
+        // A terminal that nobody uses any more is read with an error.
+        let _ = terminal.read_to_end(&mut shown);
+        String::from_utf8_lossy(&shown).into_owned()
+    });
+    let ended = timeout(SOON, child.wait()).await.expect("the command ends in time").unwrap();
+    assert!(ended.success(), "{ended}");
+    shown.await.unwrap()
 }
 
 /// A command that goes on.

@@ -39,6 +39,7 @@ async fn told_to_log_in(client: &mut Client) {
     assert!(text.contains("`copilot login`") && text.contains("COPILOT_GITHUB_TOKEN"), "{text}");
 }
 
+/// S2-53, S2-54, S2-60: the login is Copilot's own business; where it asks for one (-32000), the person is told what to run.
 #[tokio::test]
 async fn a_logged_out_copilot_says_what_to_do_waits_for_it_and_other_sessions_go_on() {
     let model = ModelServer::start(Script::new().route("main", [delegate("task", "do it"), Reply::text("It is done.")]));

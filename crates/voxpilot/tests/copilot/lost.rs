@@ -59,6 +59,7 @@ fn asked<'a>(requests: &'a [Request], prompt: &str) -> Vec<&'a Request> {
     requests.iter().filter(|request| request.last_user().contains(prompt)).collect()
 }
 
+/// S2-59, S2-61: a session that Copilot does not know (-32002) or cannot read (-32603) is replaced, and said to be.
 #[tokio::test]
 async fn every_kind_of_unreadable_state_ends_in_a_new_session_with_banner_recap_and_log_line() {
     let script = Script::new()

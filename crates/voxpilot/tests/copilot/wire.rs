@@ -280,3 +280,35 @@ async fn a_change_has_its_kind_and_its_diff() {
     );
     stage.end().await;
 }
+
+/// S2-31: a plan comes as the whole list of its entries, which replaces the one before.
+#[tokio::test]
+async fn a_plan_comes_whole() {
+    let mut stage = straight("auto").await;
+    let todo = json!({ "description": "Plan", "query": "INSERT INTO todos (id,title,status) VALUES ('t1','First thing','in_progress')" });
+    stage.coder([Reply::tool_call("sql", todo), Reply::text("Planned.")]);
+    assert_eq!(stage.turn("plan it").await, "completed");
+    let wire = Wire::of(&stage).await;
+    let plans = wire.updates("plan");
+    assert!(!plans.is_empty() && plans.iter().all(|plan| plan["entries"].is_array() && plan.get("steps").is_none()), "{plans:?}");
+    let shown: Vec<&Value> =
+        stage.client.seen.of_kind("agent-update").map(|event| &event.data["update"]).filter(|update| update["type"] == "plan").collect();
+    let entries = |plans: &[&Value]| plans.iter().map(|plan| plan["entries"].as_array().unwrap().len()).collect::<Vec<_>>();
+    assert_eq!(entries(&shown), entries(&plans));
+    stage.end().await;
+}
+
+/// S2-35: what was always allowed runs again without a question.
+#[tokio::test]
+async fn what_is_always_allowed_is_not_asked_again() {
+    let mut stage = straight("ask").await;
+    stage.coder([Reply::new().and_call(bash("echo run >> runs.txt")), Reply::text("Once.")]);
+    stage.send("run it").await;
+    answer(&mut stage, "allow_always").await;
+    assert_eq!(stage.turn_end().await, "completed");
+    stage.coder([Reply::new().and_call(bash("echo run >> runs.txt")), Reply::text("Twice.")]);
+    assert_eq!(stage.turn("and again").await, "completed");
+    assert_eq!(stage.read("runs.txt"), "run\nrun\n");
+    assert_eq!(stage.client.seen.of_kind("permission-request").count(), 1);
+    stage.end().await;
+}

@@ -36,6 +36,7 @@ fn tool_calls<'a>(client: &'a Client, prefix: &'a str) -> Vec<&'a Value> {
     updates.filter(|update| update["id"].as_str().is_some_and(|id| id.starts_with(prefix))).collect()
 }
 
+/// S2-9, S2-10: an agent names files by absolute paths and lines from 1.
 #[tokio::test(flavor = "multi_thread")]
 async fn files_are_read_and_written_inside_the_work_directory() {
     let rig = Rig::replies([]).await;

@@ -17,6 +17,7 @@ mod model_faults;
 mod openapi;
 mod permission_rules;
 mod permissions;
+mod protocol;
 mod queue;
 mod rig;
 mod sessions;

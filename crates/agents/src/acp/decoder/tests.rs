@@ -141,6 +141,7 @@ fn notifications_of_no_session_are_kept_too() {
     assert!(matches!(&signals[..], [Signal::Update { update: Update::Unknown { kind, .. }, .. }] if kind == "session/novelty"));
 }
 
+/// S2-55: an agent is not told of its malformed lines, since real ones answer that with worse.
 #[test]
 fn bad_lines_are_reported_and_never_answered() {
     let mut decoder = Decoder::default();
@@ -201,6 +202,7 @@ fn a_turn_ends_once_and_by_its_id_alone() {
     assert!(end.usage.is_some() && error.is_not_found());
 }
 
+/// S2-57: a method that we do not know is refused with -32601.
 #[test]
 fn a_request_that_nobody_implements_is_refused_once() {
     let lines = [

@@ -23,6 +23,7 @@
 //! | `calls JSON` | requests to its client, see `calls`; the answers are streamed as JSON |
 //! | `unasked [KIND]` | a tool call of that kind (execute) that runs without asking, reported as completed twice |
 //! | `error_code C` | the prompt is answered with that JSON-RPC error |
+//! | `stop_reason R` | the prompt is answered with that stop reason |
 //! | `unknown_stop` · `null_result` | a stop reason nobody knows · a result that is null |
 //! | `echo_env NAME` · `pid` · `sessions` · `prompts` | streams that, the last two as JSON lists |
 
@@ -102,6 +103,7 @@ impl Turn {
             "calls" => calls::play(self, rest),
             "unasked" => self.unasked(if rest.is_empty() { "execute" } else { rest }),
             "error_code" => self.error_code(rest.parse().unwrap_or(-32603)),
+            "stop_reason" => self.only_respond(&json!({ "stopReason": rest })),
             "unknown_stop" => self.only_respond(&json!({ "stopReason": "banana" })),
             "null_result" => self.only_respond(&Value::Null),
             "echo_env" => self.say_at_once(&setting(rest).unwrap_or_else(|| "unset".to_owned())),
