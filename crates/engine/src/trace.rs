@@ -8,6 +8,7 @@ pub(crate) mod kept;
 use std::io;
 use std::path::PathBuf;
 
+use agents::Transport;
 use agents::trace::{self, Entry, Filter, Mask};
 use domain::ids::SessionId;
 use uuid::Uuid;
@@ -130,6 +131,11 @@ impl Settings {
             // One whose token cannot be read has not been started with it either.
             let env = agent.environment(std::iter::empty()).unwrap_or_else(|_| agent.env.clone());
             secrets.extend(env.into_iter().filter(|(name, _)| trace::sounds_secret(name)).map(|(_, value)| value));
+        }
+        for server in self.mcp_servers.iter() {
+            let (Transport::Stdio { env: values, .. } | Transport::Http { headers: values, .. } | Transport::Sse { headers: values, .. }) =
+                &server.transport;
+            secrets.extend(values.iter().map(|(_, value)| value.clone()));
         }
         if let model::Settings::Endpoint { api_key: Some(key), .. } = &self.endpoint {
             secrets.push(key.expose().to_owned());

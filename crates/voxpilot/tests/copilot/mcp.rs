@@ -108,6 +108,8 @@ async fn an_http_server_is_passed_with_the_session_and_its_headers() {
     .await;
     use_tool(&mut stage, "far-measure").await;
     assert_hidden(&stage);
+    let traffic = stage.server.text("GET", &format!("/api/sessions/{}/trace/capture", stage.session)).await;
+    assert!(traffic.contains("x-secret") && traffic.contains("[masked]") && !traffic.contains(SECRET), "{traffic}");
     stage.end().await;
     server.kill().await.unwrap();
 }
