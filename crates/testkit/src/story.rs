@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::client::{Event, Transcript};
 
 /// What is made anew in each run.
-const MADE: [&str; 8] = ["tool_call_id", "request_id", "turn_id", "message_id", "created_at", "asked_at", "expires_at", "id"];
+const MADE: [&str; 7] = ["tool_call_id", "request_id", "turn_id", "message_id", "created_at", "asked_at", "id"];
 
 /// By the name of the agent session, and under no name how the turns ended. Into how many pieces a text was cut, and how many reports of
 /// one tool call were taken together, depends on how busy the machine was, and is not told. Nor is what an agent says of its session as it
