@@ -161,6 +161,9 @@ impl Actor {
     }
 
     fn prepared(&mut self, id: PermissionId, outcome: Result<PermissionAsk, Answer>) {
+        if !self.asked(id).is_some_and(|asked| matches!(asked.stage, Stage::Waiting)) {
+            return;
+        }
         match outcome {
             Err(answer) => self.answer_request(id, answer),
             // The person has stopped the call meanwhile.
@@ -265,11 +268,15 @@ impl Actor {
 
     /// The agent no longer wants an answer, and is owed one all the same.
     pub(super) fn withdraw_request(&mut self, id: PermissionId) {
-        if let Some(asked) = self.asked(id)
-            && let Stage::Acting(Some(task)) = &asked.stage
-        {
-            task.abort();
-            self.answer_request(id, Answer::error(CANCELLED, "cancelled"));
+        // What a person is being asked ends as any other permission that is withdrawn.
+        let is_asked = self.host.asks.contains_key(&id);
+        match self.asked(id).map(|asked| &asked.stage) {
+            Some(Stage::Acting(Some(task))) => {
+                task.abort();
+                self.answer_request(id, Answer::error(CANCELLED, "cancelled"));
+            }
+            Some(Stage::Fresh | Stage::Waiting) if !is_asked => _ = self.request_decided(id, None),
+            _ => {}
         }
     }
 

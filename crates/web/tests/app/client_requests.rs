@@ -161,6 +161,27 @@ async fn a_stop_kills_what_runs_and_answers_what_is_asked() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_taken_back_is_answered_all_the_same() {
+    let rig = Rig::replies([]).await;
+    let calls = json!([
+        ["withdraw", ["fs/write_text_file", { "path": "a", "content": "x" }]],
+        ["withdraw", form()[0]],
+        ["fs/read_text_file", { "path": "a" }],
+    ]);
+    let (answers, client) = play(&rig, "ask", calls).await;
+    assert_eq!((&answers[0]["code"], &answers[1]), (&json!(-32800), &json!({ "action": "cancel" })));
+    assert_eq!(answers[2]["code"], -32002, "nothing was written");
+    assert_eq!(of_kind(&client, "permission-request").len(), of_kind(&client, "permission-resolved").len());
+    let calls = json!([
+        ["terminal/create", { "command": "sleep 1000" }],
+        ["withdraw", ["terminal/wait_for_exit", { "terminalId": "$terminal" }]],
+        ["terminal/release", { "terminalId": "$terminal" }],
+    ]);
+    let (answers, _) = play(&rig, "auto", calls).await;
+    assert_eq!((&answers[1]["code"], &answers[2]), (&json!(-32800), &json!({})));
+}
+
 fn form() -> Value {
     let schema = json!({ "type": "object", "required": ["name"], "properties": {
         "name": { "type": "string", "title": "Your name" }, "count": { "type": "integer", "minimum": 1 } } });

@@ -45,11 +45,15 @@ impl Wire {
 
     /// Sends a request; its whole answer arrives at the receiver.
     pub fn request(&self, method: &str, params: &Value) -> Receiver<Value> {
+        self.numbered_request(method, params).1
+    }
+
+    pub fn numbered_request(&self, method: &str, params: &Value) -> (u64, Receiver<Value>) {
         let id = self.next_request.fetch_add(1, Ordering::Relaxed);
         let (sender, answer) = sync_channel(1);
         self.waiting.lock().expect("nobody panics with the table").insert(id, sender);
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
-        answer
+        (id, answer)
     }
 
     pub fn deliver(&self, message: &Value) {
