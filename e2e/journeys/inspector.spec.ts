@@ -7,6 +7,7 @@ test("the raw traffic can be looked through, filtered, copied and downloaded", a
   const lines = inspector.getByRole("listitem");
 
   await cockpit.send("say hello inspector");
+  await expect(cockpit.answers).toContainText("hello inspector");
   await cockpit.expectIdle();
   await open.click();
   await expect(lines.first()).toContainText("response prompt:");
