@@ -32,9 +32,10 @@ export class Cockpit {
     await this.composer.press("Enter");
   }
 
-  /** A Copilot block by the name of its agent session; the latest if there are several. */
+  /** What an agent says and does, by the name of its agent session; the latest if there are several. Behind a main AI it is a block,
+   * in straight talk it is the conversation itself. */
   copilot(name = "main"): CopilotBlock {
-    const block = this.log.locator("details.copilot-block").filter({ hasText: `Copilot [${name}]` });
+    const block = this.log.locator("details.copilot-block, .agent-turn").filter({ hasText: `Copilot [${name}]` });
     return new CopilotBlock(block.last());
   }
 
@@ -67,9 +68,9 @@ export class CopilotBlock {
   readonly stream: Locator;
 
   constructor(readonly block: Locator) {
-    this.title = block.locator("> summary");
+    this.title = block.locator("> summary, > .agent-turn-head");
     this.spinner = this.title.getByRole("img", { name: "running" });
-    this.stream = block.locator("pre.copilot-stream");
+    this.stream = block.locator(".copilot-stream");
   }
 
   /** The agent's own words, whether or not the block is open. */
@@ -84,7 +85,7 @@ export class CopilotBlock {
   }
 
   async expectRunning(): Promise<void> {
-    await expect(this.block).toHaveAttribute("open");
+    await expect(this.stream).toBeVisible();
     await expect(this.spinner).toBeVisible();
   }
 

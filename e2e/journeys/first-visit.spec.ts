@@ -43,7 +43,6 @@ test("the first message: work streams in, closes itself, and is there again afte
   expect(await readFile(join(server.work, "hello.txt"), "utf8")).toBe("hello from the browser");
 
   const full = await copilot.everything();
-  await copilot.title.click();
   await expect(copilot.stream).toBeVisible();
   await expect(copilot.stream).toContainText(counted(150));
   await expect(copilot.stream.locator(".agent-call")).toContainText("hello.txt");

@@ -77,9 +77,10 @@ test("everything works from the keyboard @desktop", async ({ cockpit, page }) =>
   await page.keyboard.press("Enter");
   await expect(cockpit.sidebar.getByRole("link", { name: "Fruit" })).toBeVisible();
 
-  await tabTo(page, cockpit.copilot().title);
+  const thought = cockpit.copilot().stream.locator("details.thought");
+  await tabTo(page, thought.locator("> summary"));
   await page.keyboard.press("Enter");
-  await expect(cockpit.copilot().block).toHaveAttribute("open");
+  await expect(thought).toHaveAttribute("open");
   await page.keyboard.press("/");
   await expect(cockpit.composer).toBeFocused();
 

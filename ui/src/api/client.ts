@@ -3,10 +3,13 @@
 import type {
   Accepted,
   AgentSession,
+  AgentSessions,
   Artifact,
   Catalogue,
+  Files,
   Message,
   MessagePage,
+  NewAttachment,
   PermissionAnswer,
   QueueItem,
   RuleList,
@@ -36,6 +39,8 @@ export class NetworkError extends Error {}
 const unreachable = "The server cannot be reached.";
 
 const answer_timeout_ms = 30_000;
+/** Photos from a phone on the road. */
+const upload_timeout_ms = 300_000;
 let reportSignedOut = () => {};
 
 /** Who is told when the server no longer knows this browser. */
@@ -43,7 +48,7 @@ export function onSignedOut(report: () => void): void {
   reportSignedOut = report;
 }
 
-async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
+async function call<T>(method: string, path: string, body?: unknown, timeout_ms = answer_timeout_ms): Promise<T> {
   let response: Response;
   let text: string;
   try {
@@ -52,7 +57,7 @@ async function call<T>(method: string, path: string, body?: unknown): Promise<T>
       credentials: "same-origin",
       headers: body === undefined ? {} : { "content-type": "application/json" },
       body: body === undefined ? null : JSON.stringify(body),
-      signal: AbortSignal.timeout(answer_timeout_ms),
+      signal: AbortSignal.timeout(timeout_ms),
     });
     text = await response.text();
   } catch {
@@ -116,8 +121,13 @@ export const api = {
     call<MessagePage>("GET", `${session(id)}/messages?before=${encodeURIComponent(before)}&limit=${limit}`),
   message: (id: string, message: string) =>
     call<Message>("GET", `${session(id)}/messages/${encodeURIComponent(message)}`),
-  send: (id: string, content: string, client_id: string) =>
-    call<Accepted>("POST", `${session(id)}/messages`, { content, client_id }),
+  send: (id: string, content: string, client_id: string, attachments: NewAttachment[] = []) =>
+    attachments.length === 0
+      ? call<Accepted>("POST", `${session(id)}/messages`, { content, client_id })
+      : call<Accepted>("POST", `${session(id)}/messages`, { content, client_id, attachments }, upload_timeout_ms),
+  attachmentUrl: (id: string, attachment: string) => `${session(id)}/attachments/${encodeURIComponent(attachment)}`,
+  files: (id: string, query: string) => call<Files>("GET", `${session(id)}/files?query=${encodeURIComponent(query)}`),
+  agentSessions: (id: string) => call<AgentSessions>("GET", `${session(id)}/agents`),
   cancel: (id: string, tool_call_id?: string) =>
     call<void>("POST", `${session(id)}/cancel`, tool_call_id === undefined ? {} : { tool_call_id }),
 

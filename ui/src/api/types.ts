@@ -37,6 +37,10 @@ export type SessionDraft = Schemas["NewSession"];
 /** Only what is to change: null would say the same as leaving a field out. */
 export type SessionChange = NonNull<Schemas["SessionPatch"]>;
 export type MessagePage = Schemas["MessagePage"];
+export type Attachment = Schemas["Attachment"];
+export type NewAttachment = Schemas["NewAttachment"];
+export type Files = Schemas["Files"];
+export type AgentSessions = Schemas["AgentSessions"];
 export type NewMessage = Schemas["NewMessage"];
 export type Accepted = Schemas["Posted"];
 export type Agent = Schemas["CatalogueAgent"];

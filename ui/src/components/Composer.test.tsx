@@ -41,7 +41,7 @@ it("Enter sends and empties the box", () => {
   const input = mount();
   type(input, "  hello\nthere ");
   expect(press(input, {})).toBe(false);
-  expect(onSend).toHaveBeenCalledExactlyOnceWith("hello\nthere");
+  expect(onSend).toHaveBeenCalledExactlyOnceWith("hello\nthere", []);
   expect(input.value).toBe("");
 });
 
@@ -70,7 +70,7 @@ it("a draft is kept for its session until it is sent", () => {
   const input = mount("a");
   expect(input.value).toBe("half a thou");
   press(input, {});
-  expect(onSend).toHaveBeenCalledWith("half a thou");
+  expect(onSend).toHaveBeenCalledWith("half a thou", []);
   expect(mount("a").value).toBe("");
 });
 
@@ -82,7 +82,7 @@ it("while a turn runs it can be stopped, and messages can still be sent", () => 
   expect(onStop).toHaveBeenCalledOnce();
   type(input, "next");
   button("Queue")?.click();
-  expect(onSend).toHaveBeenCalledWith("next");
+  expect(onSend).toHaveBeenCalledWith("next", []);
 });
 
 it("a text that is given back stands behind what was written", () => {
@@ -90,3 +90,44 @@ it("a text that is given back stands behind what was written", () => {
   addToDraft("s", "given back");
   expect(mount().value).toBe("written\n\ngiven back");
 });
+
+it("a pasted image goes along with the message, once, and can be taken away before", async () => {
+  const input = mount("pasting");
+  paste(input, new File([Uint8Array.of(1, 2, 3)], "dot.png", { type: "image/png" }));
+  await vi.waitFor(() => expect(document.querySelector<HTMLImageElement>("img[alt='dot.png']")).not.toBeNull());
+  paste(input, new File(["text"], "note.txt", { type: "text/plain" }));
+  await vi.waitFor(() => expect(button("Remove note.txt")).not.toBeNull());
+  button("Remove note.txt")?.click();
+  expect(button("Remove note.txt")).toBeNull();
+  type(input, "look");
+  press(input, {});
+  const image = { kind: "image", name: "dot.png", mime_type: "image/png", data: "AQID" };
+  expect(onSend).toHaveBeenCalledExactlyOnceWith("look", [image]);
+  expect(button("Remove dot.png")).toBeNull();
+});
+
+it("a file beyond the limit is refused by name", async () => {
+  const input = mount("refusing");
+  const large = new File([], "film.mp4");
+  Object.defineProperty(large, "size", { value: 9 * 1024 * 1024 });
+  paste(input, large);
+  await vi.waitFor(() =>
+    expect(document.querySelector("[role=alert]")?.textContent).toContain("“film.mp4” is too large"),
+  );
+  expect(button("Remove film.mp4")).toBeNull();
+});
+
+it("files that are not sent yet are there after a reload", async () => {
+  paste(mount("keeping"), new File(["a"], "a.txt", { type: "text/plain" }));
+  await vi.waitFor(() => expect(button("Remove a.txt")).not.toBeNull());
+  mount("other");
+  expect(button("Remove a.txt")).toBeNull();
+  mount("keeping");
+  await vi.waitFor(() => expect(button("Remove a.txt")).not.toBeNull());
+});
+
+function paste(input: HTMLTextAreaElement, file: File): void {
+  const event = new Event("paste", { bubbles: true, cancelable: true });
+  Object.defineProperty(event, "clipboardData", { value: { files: [file] } });
+  input.dispatchEvent(event);
+}

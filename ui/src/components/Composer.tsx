@@ -1,5 +1,11 @@
-import { createSignal, onMount, Show } from "solid-js";
+import { createSignal, onCleanup, onMount, Show } from "solid-js";
+import type { NewAttachment } from "../api/types";
+import { keepFiles, readFiles } from "../state/files";
 import { readStored, store } from "../state/storage";
+import { DraftAttachments } from "./Attachments";
+import { Completions, optionId } from "./Completions";
+import { createCompletion } from "./createCompletion";
+import { createDraftFiles } from "./createDraftFiles";
 import { Icon } from "./Icon";
 import { composerId } from "./keyboard";
 
@@ -8,13 +14,18 @@ interface ComposerProps {
   draftKey: string;
   running: boolean;
   stopping: boolean;
-  onSend(content: string): void;
+  /** The session whose files and commands are suggested. */
+  sessionId?: string;
+  /** A person talks straight to an agent, which has commands of its own. */
+  isRelay?: boolean;
+  onSend(content: string, attachments: NewAttachment[]): void;
   onStop(): void;
 }
 
 const tallest_px = 240;
 /** What browsers report for a key that an input method is still working on. */
 const composing_key_code = 229;
+const suggestionsId = "suggestions";
 
 const draftName = (draftKey: string) => `draft.${draftKey}`;
 
@@ -24,10 +35,18 @@ export function addToDraft(draftKey: string, content: string): void {
   store(draftName(draftKey), before ? `${before}\n\n${content}` : content);
 }
 
+/** The same for files. */
+export async function addToDraftFiles(draftKey: string, files: NewAttachment[]): Promise<void> {
+  if (files.length > 0) await keepFiles(draftName(draftKey), [...(await readFiles(draftName(draftKey))), ...files]);
+}
+
 export function Composer(props: ComposerProps) {
   const draft = () => draftName(props.draftKey);
   const [text, setText] = createSignal(readStored(draft()) ?? "");
+  const files = createDraftFiles(draft);
   let input!: HTMLTextAreaElement;
+  let picker!: HTMLInputElement;
+  let camera!: HTMLInputElement;
 
   const grow = () => {
     input.style.height = "auto";
@@ -38,22 +57,50 @@ export function Composer(props: ComposerProps) {
     store(draft(), value);
     grow();
   };
+  const look = () => suggestions.look(input.value, input.selectionStart);
+  const suggestions = createCompletion({
+    sessionId: () => props.sessionId,
+    withCommands: () => props.isRelay ?? false,
+    onChoose(value, caret) {
+      input.value = value;
+      write(value);
+      input.focus();
+      input.setSelectionRange(caret, caret);
+      // A directory goes on with what is in it.
+      look();
+    },
+  });
   const send = () => {
     const content = text().trim();
-    if (content === "") return;
-    props.onSend(content);
+    if (content === "" || files.reading().length > 0) return;
+    props.onSend(content, files.take());
     input.value = "";
+    suggestions.close();
     write("");
     input.focus();
   };
   const onKeyDown = (event: KeyboardEvent) => {
+    if (suggestions.onKey(event)) return event.preventDefault();
     if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === composing_key_code) return;
     event.preventDefault();
     send();
   };
+  const onPaste = (event: ClipboardEvent) => {
+    const pasted = [...(event.clipboardData?.files ?? [])];
+    if (pasted.length === 0) return;
+    event.preventDefault();
+    void files.add(pasted);
+  };
+  const onPicked = (element: HTMLInputElement) => {
+    void files.add([...(element.files ?? [])]);
+    // The same file can be picked again.
+    element.value = "";
+    input.focus();
+  };
   onMount(() => {
     input.value = text();
     grow();
+    onCleanup(watchDrops((dropped) => void files.add(dropped)));
   });
 
   return (
@@ -64,36 +111,120 @@ export function Composer(props: ComposerProps) {
         send();
       }}
     >
-      <textarea
-        ref={input}
-        id={composerId}
-        rows="1"
-        aria-label="Message"
-        placeholder={props.running ? "Queue another message…" : "Message VoxPilot…"}
-        enterkeyhint="send"
-        onInput={(event) => write(event.currentTarget.value)}
-        onKeyDown={onKeyDown}
+      <Completions
+        id={suggestionsId}
+        items={suggestions.items()}
+        active={suggestions.active()}
+        onChoose={suggestions.choose}
       />
-      <Show when={props.running}>
+      <DraftAttachments items={files.items()} reading={files.reading()} onRemove={files.remove} />
+      <Show when={files.error()}>
+        {(message) => (
+          <p class="inline-error composer-error" role="alert">
+            {message()}
+          </p>
+        )}
+      </Show>
+      <div class="composer-row">
+        <input
+          ref={picker}
+          type="file"
+          multiple
+          hidden
+          aria-label="Files"
+          onChange={(event) => onPicked(event.currentTarget)}
+        />
+        <input
+          ref={camera}
+          type="file"
+          accept="image/*"
+          capture="environment"
+          hidden
+          aria-label="Photo"
+          onChange={(event) => onPicked(event.currentTarget)}
+        />
         <button
           type="button"
-          class="round-button stop"
-          aria-label={props.stopping ? "Stopping" : "Stop"}
-          title="Stop the running turn"
-          disabled={props.stopping}
-          onClick={() => props.onStop()}
+          class="icon-button"
+          aria-label="Attach files"
+          title="Attach files"
+          onClick={() => picker.click()}
         >
-          <Icon name="stop" />
+          <Icon name="clip" />
         </button>
-      </Show>
-      <button
-        type="submit"
-        class="round-button send"
-        aria-label={props.running ? "Queue" : "Send"}
-        disabled={text().trim() === ""}
-      >
-        <Icon name="send" />
-      </button>
+        <button type="button" class="icon-button camera" aria-label="Take a photo" onClick={() => camera.click()}>
+          <Icon name="camera" />
+        </button>
+        <textarea
+          ref={input}
+          id={composerId}
+          rows="1"
+          aria-label="Message"
+          aria-autocomplete="list"
+          aria-haspopup="listbox"
+          aria-controls={suggestions.items().length > 0 ? suggestionsId : undefined}
+          aria-activedescendant={
+            suggestions.items().length > 0 ? optionId(suggestionsId, suggestions.active()) : undefined
+          }
+          placeholder={props.running ? "Queue another message…" : "Message VoxPilot…"}
+          enterkeyhint="send"
+          onInput={(event) => {
+            write(event.currentTarget.value);
+            look();
+          }}
+          onClick={look}
+          onBlur={() => suggestions.close()}
+          onPaste={onPaste}
+          onKeyDown={onKeyDown}
+        />
+        <Show when={props.running}>
+          <button
+            type="button"
+            class="round-button stop"
+            aria-label={props.stopping ? "Stopping" : "Stop"}
+            title="Stop the running turn"
+            disabled={props.stopping}
+            onClick={() => props.onStop()}
+          >
+            <Icon name="stop" />
+          </button>
+        </Show>
+        <button
+          type="submit"
+          class="round-button send"
+          aria-label={props.running ? "Queue" : "Send"}
+          disabled={text().trim() === "" || files.reading().length > 0}
+        >
+          <Icon name="send" />
+        </button>
+      </div>
     </form>
   );
+}
+
+/** A file that is dropped anywhere on the page goes along with the message; the browser would leave the page for it. */
+function watchDrops(onDrop: (files: File[]) => void): () => void {
+  const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
+  const over = (event: DragEvent) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    document.body.classList.add("dragging-files");
+  };
+  const leave = (event: DragEvent) => {
+    if (event.relatedTarget === null) document.body.classList.remove("dragging-files");
+  };
+  const drop = (event: DragEvent) => {
+    document.body.classList.remove("dragging-files");
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    onDrop([...(event.dataTransfer?.files ?? [])]);
+  };
+  window.addEventListener("dragover", over);
+  window.addEventListener("dragleave", leave);
+  window.addEventListener("drop", drop);
+  return () => {
+    window.removeEventListener("dragover", over);
+    window.removeEventListener("dragleave", leave);
+    window.removeEventListener("drop", drop);
+  };
 }

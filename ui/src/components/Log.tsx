@@ -3,6 +3,8 @@ import type { ArtifactEntry, CallEntry, EndingEntry, ErrorEntry, MessageEntry, N
 import { isShown } from "../state/notices";
 import type { OpenSession } from "../state/openSession";
 import { brokenCall, isExplained, resume } from "../state/resume";
+import { answerTo, isRepetition, isStraight } from "../state/straight";
+import { AgentTurn } from "./AgentTurn";
 import { EndingView } from "./EndingView";
 import { Icon } from "./Icon";
 import { MessageView } from "./MessageView";
@@ -90,20 +92,34 @@ export function Log(props: { open: OpenSession; isRelay: boolean; stopping: bool
             </div>
           </Show>
           <For each={state.entries}>
-            {(entry) => (
+            {(entry, index) => (
               <Switch>
+                <Match when={isRepetition(state.entries, index(), state.calls)}>{null}</Match>
                 <Match when={entry.kind === "message"}>
-                  <MessageView entry={entry as MessageEntry} />
+                  <MessageView entry={entry as MessageEntry} sessionId={props.open.id} />
                 </Match>
                 <Match when={entry.kind === "call" && state.calls[entry.id]}>
                   {(call) => (
-                    <ToolCallBlock
-                      call={call()}
-                      artifact={state.artifacts[call().artifactId ?? ""]}
-                      waitsForLogin={state.login !== null}
-                      stopping={props.stopping}
-                      onStop={() => props.open.cancel((entry as CallEntry).id)}
-                    />
+                    <Show
+                      when={isStraight(call())}
+                      fallback={
+                        <ToolCallBlock
+                          call={call()}
+                          artifact={state.artifacts[call().artifactId ?? ""]}
+                          waitsForLogin={state.login !== null}
+                          stopping={props.stopping}
+                          onStop={() => props.open.cancel((entry as CallEntry).id)}
+                        />
+                      }
+                    >
+                      <AgentTurn
+                        call={call()}
+                        answer={answerTo(state.entries, index())}
+                        waitsForLogin={state.login !== null}
+                        stopping={props.stopping}
+                        onStop={() => props.open.cancel((entry as CallEntry).id)}
+                      />
+                    </Show>
                   )}
                 </Match>
                 <Match when={entry.kind === "artifact" && state.artifacts[(entry as ArtifactEntry).id]}>

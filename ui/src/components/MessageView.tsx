@@ -1,15 +1,17 @@
 import { createRenderEffect, createSignal, Show, untrack } from "solid-js";
 import { unwrap } from "solid-js/store";
 import type { MessageEntry } from "../state/model";
+import { SentAttachments } from "./Attachments";
 import { patchHtml } from "./html";
 import { StreamText } from "./StreamText";
 import { tailPlace, tailStart } from "./tail";
 import { clock } from "./time";
 
-export function MessageView(props: { entry: MessageEntry }) {
+export function MessageView(props: { entry: MessageEntry; sessionId: string }) {
   return (
     <Show when={props.entry.role === "user"} fallback={<AssistantMessage entry={props.entry} />}>
       <article class="message user" aria-label="You">
+        <SentAttachments sessionId={props.sessionId} items={props.entry.attachments} />
         <div class="bubble">
           <StreamText text={props.entry.text} />
         </div>

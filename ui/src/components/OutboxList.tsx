@@ -1,4 +1,5 @@
 import { For, Show } from "solid-js";
+import type { NewAttachment } from "../api/types";
 import type { Outbox, OutboxItem } from "../state/outbox";
 
 const words: Record<OutboxItem["state"], string> = {
@@ -12,7 +13,7 @@ const words: Record<OutboxItem["state"], string> = {
 interface OutboxListProps {
   outbox: Outbox;
   /** A message was withdrawn: its text is not to be lost. */
-  onWithdrawn(content: string): void;
+  onWithdrawn(content: string, attachments: NewAttachment[]): void;
 }
 
 /** Messages that the stream has not shown yet. */
@@ -26,16 +27,29 @@ export function OutboxList(props: OutboxListProps) {
   );
 }
 
+/** That something goes along, by name. */
+export function AttachedNames(props: { names: string[] }) {
+  return (
+    <Show when={props.names.length > 0}>
+      <span class="badge attached-names" title={props.names.join(", ")}>
+        {props.names.length === 1 ? props.names[0] : `${props.names.length} attachments`}
+      </span>
+    </Show>
+  );
+}
+
 function OutgoingMessage(props: OutboxListProps & { item: OutboxItem }) {
   const isStuck = () => props.item.state !== "sending" && props.item.state !== "accepted";
-  const withdraw = () => {
-    const { clientId, content } = props.item;
+  const withdraw = async () => {
+    const { clientId, content, files } = props.item;
+    const attachments = files.length === 0 ? [] : await props.outbox.filesOf(clientId);
     props.outbox.discard(clientId);
-    props.onWithdrawn(content);
+    props.onWithdrawn(content, attachments);
   };
   return (
     <li class="queue-item" classList={{ unsent: isStuck(), failed: props.item.state === "refused" }}>
       <span class="queue-text">{props.item.content}</span>
+      <AttachedNames names={props.item.files} />
       <span class="queue-state">{words[props.item.state]}</span>
       <Show when={isStuck()}>
         <span class="queue-actions">

@@ -4,6 +4,7 @@ import type { QueueItem } from "../api/types";
 import { Icon } from "./Icon";
 import { InlineError } from "./InlineError";
 import { createSubmit } from "./submit";
+import { AttachedNames } from "./OutboxList";
 
 /** Messages that wait for the running turn to end. */
 export function Queue(props: { sessionId: string; items: QueueItem[] }) {
@@ -51,6 +52,7 @@ function QueuedMessage(props: { sessionId: string; item: QueueItem }) {
         fallback={
           <>
             <span class="queue-text">{props.item.content}</span>
+            <AttachedNames names={(props.item.attachments ?? []).map((attachment) => attachment.name)} />
             <button
               type="button"
               class="icon-button"

@@ -1,11 +1,11 @@
 import { createEffect, createMemo, createSignal, on, onCleanup, Show } from "solid-js";
-import type { Agent } from "../api/types";
+import type { Agent, NewAttachment } from "../api/types";
 import { firstQuestion, waitingCount } from "../state/model";
 import { openSession } from "../state/openSession";
 import type { Sessions } from "../state/sessions";
 import { AgentSessions } from "./AgentSessions";
 import { Approvals } from "./Approvals";
-import { addToDraft, Composer } from "./Composer";
+import { addToDraft, addToDraftFiles, Composer } from "./Composer";
 import { ConnectionStatus } from "./ConnectionStatus";
 import { InlineError } from "./InlineError";
 import { Inspector } from "./Inspector";
@@ -68,8 +68,9 @@ export function SessionView(props: SessionViewProps) {
   };
   /** A composer that is made anew takes its text from what is stored. */
   const [composer, setComposer] = createSignal(1);
-  const giveBack = (content: string) => {
+  const giveBack = async (content: string, attachments: NewAttachment[]) => {
     addToDraft(props.id, content);
+    await addToDraftFiles(props.id, attachments);
     setComposer(composer() + 1);
     focusComposer();
   };
@@ -112,7 +113,9 @@ export function SessionView(props: SessionViewProps) {
               draftKey={props.id}
               running={running()}
               stopping={stopping()}
-              onSend={(content) => open.outbox.send(content)}
+              sessionId={props.id}
+              isRelay={session()?.model === "relay"}
+              onSend={(content, attachments) => open.outbox.send(content, attachments)}
               onStop={stop}
             />
           )}

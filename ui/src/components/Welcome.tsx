@@ -1,11 +1,11 @@
 import { createSignal, For, Show } from "solid-js";
 import { sentence } from "../api/client";
-import type { Agent } from "../api/types";
+import type { Agent, NewAttachment } from "../api/types";
 import { queueFirst } from "../state/outbox";
 import { goTo } from "../state/route";
 import type { Sessions } from "../state/sessions";
 import { store } from "../state/storage";
-import { Composer } from "./Composer";
+import { addToDraftFiles, Composer } from "./Composer";
 import { Icon } from "./Icon";
 import { focusComposer } from "./keyboard";
 
@@ -27,13 +27,14 @@ export function Welcome(props: WelcomeProps) {
     setAttempt(attempt() + 1);
     focusComposer();
   };
-  const start = async (content: string) => {
+  const start = async (content: string, attachments: NewAttachment[]) => {
     setError(null);
     try {
-      const session = await props.sessions.create({}, (fresh) => queueFirst(fresh.id, content));
+      const session = await props.sessions.create({}, (fresh) => queueFirst(fresh.id, content, attachments));
       goTo(session.id);
     } catch (reason) {
       setError(sentence(reason));
+      await addToDraftFiles("new", attachments);
       suggest(content);
     }
   };

@@ -34,7 +34,7 @@ it("a long break says since when, how many tries, and that nothing is lost", () 
 });
 
 it("an unsent message says why, and can be tried at once or withdrawn", () => {
-  const item: OutboxItem = { clientId: "a", content: "hello", state: "offline", error: null };
+  const item: OutboxItem = { clientId: "a", content: "hello", files: [], state: "offline", error: null };
   const [items, setItems] = createSignal([item]);
   const outbox = { retry: vi.fn(), discard: vi.fn() };
   const onWithdrawn = vi.fn();
@@ -44,7 +44,7 @@ it("an unsent message says why, and can be tried at once or withdrawn", () => {
   button("Withdraw")?.click();
   expect(outbox.retry).toHaveBeenCalledWith("a");
   expect(outbox.discard).toHaveBeenCalledWith("a");
-  expect(onWithdrawn).toHaveBeenCalledWith("hello");
+  expect(onWithdrawn).toHaveBeenCalledWith("hello", []);
   setItems([{ ...item, state: "postponed", error: "the disk is full" }]);
   expect(document.querySelector('[role="alert"]')?.textContent).toBe("the disk is full");
   setItems([{ ...item, state: "sending" }]);

@@ -1,6 +1,14 @@
 // What the page knows of one session. Only the reducer and the local actions change it.
 
-import type { Notice, PermissionRequest, QueueItem, ReviewArtifact, SessionChange, ToolCall } from "../api/types";
+import type {
+  Attachment,
+  Notice,
+  PermissionRequest,
+  QueueItem,
+  ReviewArtifact,
+  SessionChange,
+  ToolCall,
+} from "../api/types";
 import type { Flow } from "./flow";
 import type { TextStream } from "./text";
 
@@ -15,6 +23,7 @@ export interface MessageEntry {
   createdAt: string | null;
   clientId: string | null;
   turnId: string | null;
+  attachments: Attachment[];
   streaming: boolean;
 }
 

@@ -77,7 +77,7 @@ it("the first message of a session is left for it before it is opened", async ()
   queueFirst("s", "first");
   outbox = createOutbox("s", post);
   await settle();
-  expect(post).toHaveBeenCalledWith("s", "first", expect.any(String));
+  expect(post).toHaveBeenCalledWith("s", "first", expect.any(String), []);
 });
 
 it.each([
@@ -131,4 +131,20 @@ it("two pages with the same session keep each other's messages", async () => {
   other.close();
   outbox = createOutbox("s", post);
   expect(outbox.items.map((item) => item.content)).toEqual(["one", "two", "three"]);
+});
+
+it("what goes along goes along with every attempt, over a reload too, and is forgotten when it has arrived", async () => {
+  const file = { kind: "file", name: "a.txt", mime_type: "text/plain", data: "YQ==" } as const;
+  post.mockRejectedValue(new NetworkError("gone"));
+  outbox = createOutbox("s", post);
+  outbox.send("hello", [file]);
+  await settle();
+  outbox.close();
+  post.mockReset().mockResolvedValue(accepted);
+  outbox = createOutbox("s", post);
+  expect(outbox.items[0]?.files).toEqual(["a.txt"]);
+  const { clientId } = outbox.items[0] ?? { clientId: "" };
+  await vi.advanceTimersByTimeAsync(first_retry_ms);
+  expect(post.mock.calls.map((call) => call[3])).toEqual([[file]]);
+  expect(await outbox.filesOf(clientId)).toEqual([]);
 });

@@ -4,7 +4,9 @@
 
 import { createStore } from "solid-js/store";
 import { ApiError, api, NetworkError, sentence } from "../api/client";
-import type { Accepted } from "../api/types";
+import type { Accepted, NewAttachment } from "../api/types";
+import { nameOf } from "./attachments";
+import { keepFiles, readFiles } from "./files";
 import { readStored, store, storedKeys } from "./storage";
 
 export const first_retry_ms = 500;
@@ -15,6 +17,8 @@ const linger_ms = 10_000;
 export interface OutboxItem {
   clientId: string;
   content: string;
+  /** The names of what goes along; the files themselves are kept elsewhere. */
+  files: string[];
   /** `offline` and `postponed` are tried again: nobody answered, or the server cannot take it at the moment. */
   state: "sending" | "offline" | "postponed" | "accepted" | "refused";
   error: string | null;
@@ -22,15 +26,17 @@ export interface OutboxItem {
 
 export interface Outbox {
   items: OutboxItem[];
-  send(content: string): void;
+  send(content: string, attachments?: NewAttachment[]): void;
   retry(clientId: string): void;
   /** The connection is back: no need to wait for the next attempt. */
   hurry(): void;
   discard(clientId: string): void;
+  /** What goes along with a message that has not left. */
+  filesOf(clientId: string): Promise<NewAttachment[]>;
   close(): void;
 }
 
-type Post = (sessionId: string, content: string, clientId: string) => Promise<Accepted>;
+type Post = (sessionId: string, content: string, clientId: string, files: NewAttachment[]) => Promise<Accepted>;
 
 export function createOutbox(sessionId: string, post: Post = api.send): Outbox {
   const [items, setItems] = createStore<OutboxItem[]>(readItems(sessionId));
@@ -47,22 +53,26 @@ export function createOutbox(sessionId: string, post: Post = api.send): Outbox {
   };
   const change = (clientId: string, fields: Pick<OutboxItem, "state" | "error">) => {
     setItems((item) => item.clientId === clientId, fields);
-    if (fields.state === "accepted") store(itemKey(sessionId, clientId), "");
+    if (fields.state === "accepted") forget(sessionId, clientId);
   };
   const discard = (clientId: string) => {
     setItems((all) => all.filter((item) => item.clientId !== clientId));
-    store(itemKey(sessionId, clientId), "");
+    forget(sessionId, clientId);
   };
 
   async function pump(delay_ms = first_retry_ms): Promise<void> {
     if (busy || closed) return;
     const next = items.find((item) => item.state !== "accepted" && item.state !== "refused");
     if (!next) return;
-    const { clientId, content } = next;
+    const { clientId, content, files } = next;
     busy = true;
     let wait_ms = 0;
     try {
-      await post(sessionId, content, clientId);
+      // Without its files it would be another message: what is gone is said, not left out.
+      const attachments = files.length === 0 ? [] : await readFiles(itemKey(sessionId, clientId));
+      if (attachments.length < files.length)
+        throw new Error("The attachments are gone: withdraw it and attach them again.");
+      await post(sessionId, content, clientId, attachments);
       change(clientId, { state: "accepted", error: null });
       later(() => discard(clientId), linger_ms);
     } catch (error) {
@@ -84,10 +94,16 @@ export function createOutbox(sessionId: string, post: Post = api.send): Outbox {
   void pump();
   return {
     items,
-    send(content) {
-      const item: OutboxItem = { clientId: newClientId(), content, state: "sending", error: null };
+    send(content, attachments = []) {
+      const item: OutboxItem = {
+        clientId: newClientId(),
+        content,
+        files: attachments.map(nameOf),
+        state: "sending",
+        error: null,
+      };
       setItems(items.length, item);
-      keep(sessionId, item.clientId, content);
+      keep(sessionId, item.clientId, content, attachments);
       void pump();
     },
     retry(clientId) {
@@ -96,6 +112,7 @@ export function createOutbox(sessionId: string, post: Post = api.send): Outbox {
     },
     hurry,
     discard,
+    filesOf: (clientId) => readFiles(itemKey(sessionId, clientId)),
     close() {
       closed = true;
       window.removeEventListener("online", hurry);
@@ -105,8 +122,8 @@ export function createOutbox(sessionId: string, post: Post = api.send): Outbox {
 }
 
 /** Leaves a message for a session that is opened next. */
-export function queueFirst(sessionId: string, content: string): void {
-  keep(sessionId, newClientId(), content);
+export function queueFirst(sessionId: string, content: string, attachments: NewAttachment[] = []): void {
+  keep(sessionId, newClientId(), content, attachments);
 }
 
 /** The disk is full, or the server is on its way out or in: nothing was stored, and later it may be. */
@@ -130,22 +147,30 @@ const itemKey = (sessionId: string, clientId: string) => `outbox.${sessionId}.${
 interface Kept {
   clientId: string;
   content: string;
+  files?: string[];
   at: number;
 }
 
 let lastAt = 0;
 
-function keep(sessionId: string, clientId: string, content: string): void {
+function keep(sessionId: string, clientId: string, content: string, attachments: NewAttachment[]): void {
   // Two messages of one millisecond keep their order.
   lastAt = Math.max(lastAt + 1, Date.now());
-  store(itemKey(sessionId, clientId), JSON.stringify({ clientId, content, at: lastAt } satisfies Kept));
+  const files = attachments.map(nameOf);
+  store(itemKey(sessionId, clientId), JSON.stringify({ clientId, content, files, at: lastAt } satisfies Kept));
+  if (files.length > 0) void keepFiles(itemKey(sessionId, clientId), attachments);
+}
+
+function forget(sessionId: string, clientId: string): void {
+  store(itemKey(sessionId, clientId), "");
+  void keepFiles(itemKey(sessionId, clientId), []);
 }
 
 function readItems(sessionId: string): OutboxItem[] {
   return storedKeys(itemKey(sessionId, ""))
     .flatMap((key) => readKept(key) ?? [])
     .sort((a, b) => a.at - b.at)
-    .map(({ clientId, content }) => ({ clientId, content, state: "sending", error: null }));
+    .map(({ clientId, content, files = [] }) => ({ clientId, content, files, state: "sending", error: null }));
 }
 
 function readKept(key: string): Kept | null {

@@ -170,6 +170,7 @@ function receiveMessage(state: SessionState, message: Message): Outcome {
     entry.createdAt = message.created_at;
     entry.clientId = message.client_id ?? null;
     entry.turnId = message.turn_id ?? null;
+    entry.attachments = message.attachments ?? [];
     finishMessage(entry, message.html);
   }
   for (const call of message.tool_calls ?? []) ensureCall(state, call);
@@ -230,6 +231,7 @@ function newMessage(
     createdAt: null,
     clientId: null,
     turnId: null,
+    attachments: [],
     streaming,
   };
 }

@@ -1,0 +1,86 @@
+import { createMemo, createSignal, For, Show } from "solid-js";
+import { sessionName } from "../state/delegation";
+import type { StreamingToolCall } from "../state/model";
+import { repeatedPart } from "../state/straight";
+import { callStatus } from "./callStatus";
+import { FlowPart } from "./FlowPart";
+import { InlineError } from "./InlineError";
+import { Spinner } from "./Spinner";
+import { createSubmit } from "./submit";
+import { Usage } from "./Usage";
+
+interface AgentTurnProps {
+  call: StreamingToolCall;
+  /** What follows as the answer; words that it repeats are not shown twice. */
+  answer: string | null;
+  waitsForLogin: boolean;
+  /** Its whole turn is being stopped. */
+  stopping: boolean;
+  onStop(): Promise<void>;
+}
+
+/** An agent that a person talks to straight: what it says and does is the conversation itself. */
+export function AgentTurn(props: AgentTurnProps) {
+  const status = createMemo(() => callStatus(props.call));
+  const running = createMemo(() => status().running);
+  const repeated = createMemo(() => (running() ? undefined : repeatedPart(props.call.copilotStream, props.answer)));
+  const { error, submit } = createSubmit();
+  /** Asked for here; the server has not said so yet. */
+  const [asked, setAsked] = createSignal(false);
+  const stopping = () => props.stopping || props.call.stopping || asked();
+  const stop = async () => {
+    setAsked(true);
+    if (!(await submit(() => props.onStop()))) setAsked(false);
+  };
+  /** What ended without a word of the agent still has something to say. */
+  const ending = () => {
+    if (running() || props.answer !== null || (props.call.copilotStream?.length ?? 0) > 0) return null;
+    return props.call.isError ? null : props.call.copilotDone?.summary || props.call.display || props.call.result;
+  };
+  return (
+    <section
+      class="agent-turn"
+      classList={{ [status().tone]: true }}
+      aria-label={`Copilot ${sessionName(props.call)}`}
+      aria-busy={running()}
+    >
+      <p class="agent-turn-head">
+        <span class="copilot-name">
+          🤖 Copilot [{sessionName(props.call)}]{running() ? "" : ` — ${status().label}`}
+        </span>
+        <Show when={running()}>
+          <Spinner label="running" />
+          <Show when={stopping()}>
+            <span class="badge">stopping</span>
+          </Show>
+          <Show when={props.call.recovered}>
+            <span class="badge copilot-recovered">recovered, still live</span>
+          </Show>
+        </Show>
+      </p>
+      <div class="copilot-stream straight">
+        <For each={props.call.copilotStream?.parts}>
+          {(part) => (
+            <div class="agent-part" hidden={repeated() === part}>
+              <FlowPart part={part} />
+            </div>
+          )}
+        </For>
+        <Show when={ending()}>{(text) => <p class="copilot-ending">{text()}</p>}</Show>
+        <Show when={running() && (props.call.copilotStream?.parts.length ?? 0) === 0}>
+          <p class="copilot-ending">{props.waitsForLogin ? "Waiting for the login…" : "Starting…"}</p>
+        </Show>
+      </div>
+      <Show when={props.call.isError && props.call.result}>{(text) => <p class="inline-error">{text()}</p>}</Show>
+      <InlineError message={error()} />
+      <div class="copilot-foot">
+        <Show when={running()}>
+          <button type="button" class="button small" disabled={stopping()} onClick={stop}>
+            {stopping() ? "Stopping…" : "Stop this agent"}
+          </button>
+        </Show>
+        <Usage call={props.call} />
+      </div>
+    </section>
+  );
+}
