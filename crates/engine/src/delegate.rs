@@ -140,7 +140,8 @@ impl Actor {
 
     fn start_agent(&mut self) {
         let runner = Uuid::now_v7();
-        let launch = match self.launch(runner) {
+        let label = format!("session {} agent {}", self.id, self.row.agent);
+        let launch = match self.shared.settings.launch(&self.row.agent, runner, PathBuf::from(&self.row.work_dir), label) {
             Ok(launch) => launch,
             Err(refusal) => return self.fail_jobs("agent_not_found", &refusal.to_string()),
         };

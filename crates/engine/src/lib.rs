@@ -4,6 +4,7 @@
 
 mod actor;
 mod attachments;
+mod browse;
 mod catalogue;
 mod command;
 mod delegate;
@@ -28,7 +29,7 @@ use domain::rule::{Rule, Scope};
 use jiff::Timestamp;
 use serde_json::Value;
 use store::{NewSession, Row, SessionRow, Store, Write};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
@@ -37,6 +38,7 @@ use command::Command;
 
 pub use agents::trace::{Entry, Filter, Payload};
 pub use attachments::{ATTACHMENT_MAX, MESSAGE_MAX, NewAttachment};
+pub use browse::AgentsOwn;
 pub use catalogue::CatalogueEntry;
 pub use command::{AgentSessionView, Posted, Refusal};
 pub use login::Login;
@@ -59,6 +61,8 @@ pub(crate) struct Shared {
     sessions: Mutex<HashMap<SessionId, Live>>,
     /// By agent id.
     learned: Mutex<HashMap<String, catalogue::Learned>>,
+    /// One at a time takes over a session of an agent's own.
+    taking_over: Semaphore,
     tasks: TaskTracker,
     /// Ends every session's task; its agents are left or stopped as the shutdown says.
     stop: CancellationToken,
@@ -78,6 +82,8 @@ pub struct Wanted {
     pub model: Option<String>,
     pub agent: Option<String>,
     pub permission_policy: Option<domain::policy::Policy>,
+    /// A session that the agent keeps by itself, to go on with.
+    pub agent_session: Option<String>,
 }
 
 impl Engine {
@@ -90,6 +96,7 @@ impl Engine {
             rules,
             sessions: Mutex::default(),
             learned: Mutex::default(),
+            taking_over: Semaphore::new(1),
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),
         };
@@ -106,7 +113,10 @@ impl Engine {
         &self.shared.settings
     }
 
-    pub async fn create(&self, wanted: Wanted) -> Result<SessionRow, Refusal> {
+    pub async fn create(&self, mut wanted: Wanted) -> Result<SessionRow, Refusal> {
+        if let Some(agent_session) = wanted.agent_session.take() {
+            return self.take_over(wanted, agent_session).await;
+        }
         let settings = &self.shared.settings;
         let work_dir = settings.work_dir(wanted.work_dir.as_deref())?;
         let model = wanted.model.unwrap_or_else(|| settings.model.clone());

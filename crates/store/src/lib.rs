@@ -13,6 +13,7 @@ mod row;
 mod tail;
 mod writer;
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::future::Future;
 use std::path::Path;
@@ -260,6 +261,11 @@ impl Store {
 
     pub async fn agent_sessions(&self, id: SessionId) -> Result<Vec<AgentSessionRow>> {
         Ok(read::work::agent_sessions(&mut *self.reader().await?, id).await?)
+    }
+
+    /// Which of the agent's sessions belong to which of ours.
+    pub async fn agent_session_owners(&self, agent: &str) -> Result<HashMap<String, SessionId>> {
+        Ok(read::work::agent_session_owners(&mut *self.reader().await?, agent).await?)
     }
 
     pub async fn attachment(&self, session: SessionId, id: AttachmentId) -> Result<Option<AttachmentRow>> {

@@ -43,6 +43,7 @@ pub fn router() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(trace::entry))
         .routes(routes!(agents::set))
         .routes(routes!(agents::catalogue))
+        .routes(routes!(agents::own_sessions))
         .routes(routes!(login::login))
         .routes(routes!(artifacts::read))
         .split_for_parts()

@@ -3,7 +3,7 @@
 import type {
   Accepted,
   AgentSession,
-  AgentSessions,
+  AgentsOwnList,
   Artifact,
   Catalogue,
   Files,
@@ -39,6 +39,8 @@ export class NetworkError extends Error {}
 const unreachable = "The server cannot be reached.";
 
 const answer_timeout_ms = 30_000;
+/** An agent that is slow to start, or has much to repeat. */
+const start_timeout_ms = 120_000;
 /** Photos from a phone on the road. */
 const upload_timeout_ms = 300_000;
 let reportSignedOut = () => {};
@@ -112,7 +114,7 @@ export const api = {
       `/api/sessions?limit=${limit}${before === undefined ? "" : `&before=${encodeURIComponent(before)}`}`,
     ),
   session: (id: string) => call<Session>("GET", session(id)),
-  createSession: (draft: SessionDraft) => call<Session>("POST", "/api/sessions", draft),
+  createSession: (draft: SessionDraft) => call<Session>("POST", "/api/sessions", draft, start_timeout_ms),
   changeSession: (id: string, change: SessionChange) => call<Session>("PATCH", session(id), change),
   deleteSession: (id: string) => call<void>("DELETE", session(id)),
 
@@ -127,7 +129,6 @@ export const api = {
       : call<Accepted>("POST", `${session(id)}/messages`, { content, client_id, attachments }, upload_timeout_ms),
   attachmentUrl: (id: string, attachment: string) => `${session(id)}/attachments/${encodeURIComponent(attachment)}`,
   files: (id: string, query: string) => call<Files>("GET", `${session(id)}/files?query=${encodeURIComponent(query)}`),
-  agentSessions: (id: string) => call<AgentSessions>("GET", `${session(id)}/agents`),
   cancel: (id: string, tool_call_id?: string) =>
     call<void>("POST", `${session(id)}/cancel`, tool_call_id === undefined ? {} : { tool_call_id }),
 
@@ -159,6 +160,9 @@ export const api = {
 
   artifact: (id: string) => call<Artifact>("GET", `/api/artifacts/${encodeURIComponent(id)}`),
   agents: () => call<Catalogue>("GET", "/api/agents"),
+  /** What the agent keeps by itself; it has to be started for that. */
+  agentsOwn: (agent: string) =>
+    call<AgentsOwnList>("GET", `/api/agents/${encodeURIComponent(agent)}/sessions`, undefined, start_timeout_ms),
   login: (agent: string, onText: (text: string) => void, signal: AbortSignal) =>
     read(`/api/agents/${encodeURIComponent(agent)}/login`, onText, signal),
   /** The login was done elsewhere. */

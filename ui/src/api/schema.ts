@@ -40,6 +40,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agents/{id}/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What an agent has stored, also from outside of VoxPilot. Starts the agent for as long as it takes. */
+        get: operations["agents_own_sessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/artifacts/{id}": {
         parameters: {
             query?: never;
@@ -480,6 +497,18 @@ export interface components {
             offset: number;
             update: components["schemas"]["Update"];
         };
+        /** @description A session that an agent keeps by itself. */
+        AgentsOwn: {
+            agent_session_id: string;
+            work_dir: string;
+            title?: string | null;
+            updated_at?: string | null;
+            session_id?: components["schemas"]["SessionId"] | null;
+        };
+        AgentsOwnList: {
+            /** @description The latest first. */
+            sessions: components["schemas"]["AgentsOwn"][];
+        };
         Answer: {
             option_id: string;
             /** @description Of a form that is sent: its fields. */
@@ -779,6 +808,11 @@ export interface components {
             model?: string | null;
             agent?: string | null;
             permission_policy?: components["schemas"]["Policy"] | null;
+            /**
+             * @description A session that the agent keeps by itself, from `GET /api/agents/{id}/sessions`: it goes on here in its own work directory, what
+             *     was said before becomes the first messages, and the model is `relay` unless named.
+             */
+            agent_session_id?: string | null;
         };
         Notice: {
             code: string;
@@ -1212,6 +1246,54 @@ export interface operations {
             };
         };
     };
+    agents_own_sessions: {
+        parameters: {
+            query?: {
+                /** @description Only those of this directory; all below the server's work directory otherwise. */
+                work_dir?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentsOwnList"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     artifacts_read: {
         parameters: {
             query?: never;
@@ -1311,7 +1393,31 @@ export interface operations {
                     "application/json": components["schemas"]["SessionView"];
                 };
             };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };

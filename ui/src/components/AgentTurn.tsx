@@ -2,12 +2,12 @@ import { createMemo, createSignal, For, Show } from "solid-js";
 import { sessionName } from "../state/delegation";
 import type { StreamingToolCall } from "../state/model";
 import { repeatedPart } from "../state/straight";
+import { ContextMeter } from "./ContextMeter";
 import { callStatus } from "./callStatus";
 import { FlowPart } from "./FlowPart";
 import { InlineError } from "./InlineError";
 import { Spinner } from "./Spinner";
 import { createSubmit } from "./submit";
-import { Usage } from "./Usage";
 
 interface AgentTurnProps {
   call: StreamingToolCall;
@@ -79,7 +79,7 @@ export function AgentTurn(props: AgentTurnProps) {
             {stopping() ? "Stopping…" : "Stop this agent"}
           </button>
         </Show>
-        <Usage call={props.call} />
+        <ContextMeter usage={props.call.copilotStream?.usage ?? null} />
       </div>
     </section>
   );

@@ -3,6 +3,7 @@ import { api, onSignedOut } from "../api/client";
 import { createAttention } from "../state/notify";
 import { activeId, goTo } from "../state/route";
 import { createSessions } from "../state/sessions";
+import { ContinueDialog } from "./ContinueDialog";
 import { focusComposer, watchShortcuts } from "./keyboard";
 import { type LiveState, SessionView } from "./SessionView";
 import { Sidebar } from "./Sidebar";
@@ -22,6 +23,7 @@ export function App() {
   );
   const [signedOut, setSignedOut] = createSignal(false);
   const [drawerOpen, setDrawerOpen] = createSignal(false);
+  const [continuing, setContinuing] = createSignal(false);
   const [live, setLive] = createSignal<LiveState | null>(null);
   onSignedOut(() => setSignedOut(true));
   onCleanup(() => sessions.close());
@@ -47,11 +49,14 @@ export function App() {
   });
   createEffect(on(activeId, () => setLive(null)));
 
-  const start = async () => {
-    const session = await sessions.create({});
-    goTo(session.id);
+  const show = (id: string) => {
+    goTo(id);
     setDrawerOpen(false);
     requestAnimationFrame(() => focusComposer());
+  };
+  const start = async () => {
+    const session = await sessions.create({});
+    show(session.id);
   };
   const leave = (id: string) => {
     if (activeId() === id) goTo(sessions.list.find((session) => session.id !== id)?.id ?? null);
@@ -66,9 +71,21 @@ export function App() {
           open={drawerOpen()}
           onClose={() => setDrawerOpen(false)}
           onStart={start}
+          onContinue={() => setContinuing(true)}
           onRemoved={leave}
           modal={narrow}
         />
+        <Show when={continuing()}>
+          <ContinueDialog
+            agents={agents() ?? []}
+            onContinue={async (agent, own) => {
+              const session = await sessions.create({ agent, agent_session_id: own.agent_session_id });
+              show(session.id);
+            }}
+            onOpen={show}
+            onClose={() => setContinuing(false)}
+          />
+        </Show>
         <Show
           when={activeId()}
           keyed

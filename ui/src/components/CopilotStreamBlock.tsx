@@ -8,7 +8,6 @@ import { InlineError } from "./InlineError";
 import { Spinner } from "./Spinner";
 import { createStick } from "./stick";
 import { createSubmit } from "./submit";
-import { Usage } from "./Usage";
 
 interface CopilotStreamBlockProps {
   call: StreamingToolCall;

@@ -24,6 +24,7 @@ const shapes = {
   traffic: ["M4 8h15", "M15 4l4 4-4 4", "M20 16H5", "M9 12l-4 4 4 4"],
   clip: ["M8 12l6-6a3 3 0 0 1 4 4l-8 8a5 5 0 0 1-7-7l8-8"],
   camera: ["M4 8h4l2-3h4l2 3h4v11H4z", "M12 10a3 3 0 1 0 0 6 3 3 0 0 0 0-6z"],
+  history: ["M5 6v4h4", "M5 10a8 8 0 1 1-1 5", "M12 8v4l3 2"],
   files: ["M8 3h7l4 4v10H8z", "M5 7v14h10"],
 } as const;
 

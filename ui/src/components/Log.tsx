@@ -3,7 +3,7 @@ import type { ArtifactEntry, CallEntry, EndingEntry, ErrorEntry, MessageEntry, N
 import { isShown } from "../state/notices";
 import type { OpenSession } from "../state/openSession";
 import { brokenCall, isExplained, resume } from "../state/resume";
-import { answerTo, isRepetition, isStraight } from "../state/straight";
+import { answerTo, isLastEarlier, isRepetition, isStraight } from "../state/straight";
 import { AgentTurn } from "./AgentTurn";
 import { EndingView } from "./EndingView";
 import { Icon } from "./Icon";
@@ -97,6 +97,9 @@ export function Log(props: { open: OpenSession; isRelay: boolean; stopping: bool
                 <Match when={isRepetition(state.entries, index(), state.calls)}>{null}</Match>
                 <Match when={entry.kind === "message"}>
                   <MessageView entry={entry as MessageEntry} sessionId={props.open.id} />
+                  <Show when={isLastEarlier(state.entries, index())}>
+                    <p class="earlier-end">Continued here from the agent’s own session</p>
+                  </Show>
                 </Match>
                 <Match when={entry.kind === "call" && state.calls[entry.id]}>
                   {(call) => (

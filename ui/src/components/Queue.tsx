@@ -3,8 +3,8 @@ import { api } from "../api/client";
 import type { QueueItem } from "../api/types";
 import { Icon } from "./Icon";
 import { InlineError } from "./InlineError";
-import { createSubmit } from "./submit";
 import { AttachedNames } from "./OutboxList";
+import { createSubmit } from "./submit";
 
 /** Messages that wait for the running turn to end. */
 export function Queue(props: { sessionId: string; items: QueueItem[] }) {

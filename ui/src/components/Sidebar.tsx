@@ -18,6 +18,8 @@ interface SidebarProps {
   modal: MediaQueryList | undefined;
   onClose(): void;
   onStart(): Promise<void>;
+  /** Somebody wants to go on with what an agent did elsewhere. */
+  onContinue(): void;
   onRemoved(id: string): void;
 }
 
@@ -73,6 +75,15 @@ export function Sidebar(props: SidebarProps) {
           <span class="brand">VoxPilot</span>
           <button type="button" class="button primary" onClick={() => attempt(props.onStart)}>
             <Icon name="plus" /> New session
+          </button>
+          <button
+            type="button"
+            class="icon-button"
+            aria-label="Continue an agent’s session"
+            title="Continue an agent’s session"
+            onClick={() => props.onContinue()}
+          >
+            <Icon name="history" />
           </button>
         </div>
         <Show when={error() ?? props.sessions.error()}>

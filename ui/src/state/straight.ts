@@ -33,3 +33,10 @@ export function isRepetition(entries: Entry[], index: number, calls: Record<stri
   const call = calls[before.id];
   return call !== undefined && isStraight(call) && !repeatedPart(call.copilotStream, wholeText(entry.text));
 }
+
+/** What was said before an agent's own session was continued here belongs to no turn; whether it ends at `index`. */
+export function isLastEarlier(entries: Entry[], index: number): boolean {
+  const isEarlier = (entry: Entry | undefined) =>
+    entry?.kind === "message" && entry.turnId === null && entry.createdAt !== null;
+  return isEarlier(entries[index]) && !isEarlier(entries[index + 1]);
+}

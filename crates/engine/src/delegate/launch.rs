@@ -6,38 +6,40 @@ use agents::{Connection, Launch};
 use uuid::Uuid;
 
 use crate::actor::Actor;
-use crate::command::Refusal;
+use crate::{Refusal, Settings};
 
 /// In the runner's directory, and gone with it.
 const MCP_FILE: &str = "mcp.json";
 
-impl Actor {
-    pub(super) fn launch(&self, runner: Uuid) -> Result<Launch, Refusal> {
-        let settings = &self.shared.settings;
-        let agent = settings.agent(&self.row.agent)?;
-        let env = agent.environment(settings.environment.iter().cloned()).map_err(|error| Refusal::Invalid(error.to_string()))?;
-        let dir = settings.runners_dir().join(runner.to_string());
+impl Settings {
+    /// How an agent's process is started in a directory.
+    pub(crate) fn launch(&self, agent: &str, runner: Uuid, cwd: PathBuf, label: String) -> Result<Launch, Refusal> {
+        let agent = self.agent(agent)?;
+        let env = agent.environment(self.environment.iter().cloned()).map_err(|error| Refusal::Invalid(error.to_string()))?;
+        let dir = self.runners_dir().join(runner.to_string());
         let mut args = agent.args.clone();
         // By way of a file: what stands among the arguments can be seen by everybody on the machine.
-        let servers = agent.mcp_flag().and_then(|flag| Some((flag, agents::acp::mcp::for_flag(&settings.mcp_servers)?)));
+        let servers = agent.mcp_flag().and_then(|flag| Some((flag, agents::acp::mcp::for_flag(&self.mcp_servers)?)));
         let file = servers.map(|(flag, servers)| {
             args.extend([flag.to_owned(), format!("@{}", dir.join(MCP_FILE).display())]);
             (MCP_FILE, servers.to_string().into_bytes())
         });
         let spec = agents::Spec {
             id: runner,
-            command: settings.program(agent)?,
+            command: self.program(agent)?,
             args,
             env,
-            cwd: PathBuf::from(&self.row.work_dir),
-            durability: settings.durability,
-            ttl_s: settings.agent_ttl.as_secs(),
-            term_grace_ms: settings.term_grace_ms,
-            label: format!("session {} agent {}", self.id, agent.id),
+            cwd,
+            durability: self.durability,
+            ttl_s: self.agent_ttl.as_secs(),
+            term_grace_ms: self.term_grace_ms,
+            label,
         };
-        Ok(Launch { exe: settings.exe.clone(), dir, spec, notices_in_text: agent.notices_in_text, file })
+        Ok(Launch { exe: self.exe.clone(), dir, spec, notices_in_text: agent.notices_in_text, file })
     }
+}
 
+impl Actor {
     /// Gives the agent's sessions the configured MCP servers.
     pub(crate) fn offer(&self, connection: Connection, agent: &str) -> Connection {
         let settings = &self.shared.settings;

@@ -1,5 +1,7 @@
 //! Reading what is under way: turns, the queue, confirmations, agent sessions, runners, artifacts.
 
+use std::collections::HashMap;
+
 use domain::event::{QueueItem, ReviewArtifact, ToolCall, Turn};
 use domain::ids::{ArtifactId, SessionId};
 use sqlx::SqliteConnection;
@@ -119,6 +121,11 @@ pub(crate) async fn agent_sessions(conn: &mut SqliteConnection, session: Session
             })
         })
         .collect()
+}
+
+pub(crate) async fn agent_session_owners(conn: &mut SqliteConnection, agent: &str) -> Result<HashMap<String, SessionId>> {
+    let rows = sqlx::query("SELECT acp_session_id, session_id FROM acp_sessions WHERE agent = $1").bind(agent).fetch_all(conn).await?;
+    rows.iter().map(|row| Ok((row.text("acp_session_id")?, row.parsed("session_id")?))).collect()
 }
 
 pub(crate) async fn artifacts(conn: &mut SqliteConnection, session: SessionId) -> Result<Vec<ReviewArtifact>> {

@@ -5,6 +5,7 @@
 mod agent_killed;
 mod always;
 mod attachments;
+mod continued;
 mod delegation;
 mod environment;
 mod login;

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use axum::Json;
-use axum::extract::rejection::JsonRejection;
-use axum::extract::{Path, State};
+use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::extract::{Path, Query, State};
 use domain::ids::SessionId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use super::sessions::session_id;
 use crate::App;
@@ -162,4 +162,48 @@ pub async fn catalogue(State(app): State<App>) -> Json<Catalogue> {
         });
     }
     Json(Catalogue { agents, default: app.engine.settings().default_agent.clone() })
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct AgentsOwnList {
+    /// The latest first.
+    pub sessions: Vec<AgentsOwn>,
+}
+
+/// A session that an agent keeps by itself.
+#[derive(Serialize, ToSchema)]
+pub struct AgentsOwn {
+    pub agent_session_id: String,
+    pub work_dir: String,
+    pub title: Option<String>,
+    pub updated_at: Option<String>,
+    /// The session that it belongs to already; without one it can be continued.
+    pub session_id: Option<SessionId>,
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct OwnQuery {
+    /// Only those of this directory; all below the server's work directory otherwise.
+    work_dir: Option<String>,
+}
+
+/// What an agent has stored, also from outside of VoxPilot. Starts the agent for as long as it takes.
+#[utoipa::path(get, operation_id = "agents_own_sessions", path = "/api/agents/{id}/sessions", params(("id" = String, Path), OwnQuery),
+    responses((status = 200, body = AgentsOwnList), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
+pub async fn own_sessions(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    query: Result<Query<OwnQuery>, QueryRejection>,
+) -> ApiResult<Json<AgentsOwnList>> {
+    let Query(query) = query?;
+    let found = app.engine.agents_own(&id, query.work_dir.as_deref().map(std::path::Path::new)).await?;
+    let sessions = found.into_iter().map(|own| AgentsOwn {
+        agent_session_id: own.agent_session,
+        work_dir: own.work_dir.to_string_lossy().into_owned(),
+        title: own.title,
+        updated_at: own.updated_at,
+        session_id: own.owner,
+    });
+    Ok(Json(AgentsOwnList { sessions: sessions.collect() }))
 }

@@ -101,10 +101,13 @@ pub struct NewSession {
     pub model: Option<String>,
     pub agent: Option<String>,
     pub permission_policy: Option<Policy>,
+    /// A session that the agent keeps by itself, from `GET /api/agents/{id}/sessions`: it goes on here in its own work directory, what
+    /// was said before becomes the first messages, and the model is `relay` unless named.
+    pub agent_session_id: Option<String>,
 }
 
 #[utoipa::path(post, operation_id = "sessions_create", path = "/api/sessions", request_body = NewSession,
-    responses((status = 201, body = SessionView), (status = 422, body = ErrorBody)))]
+    responses((status = 201, body = SessionView), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
 pub async fn create(State(app): State<App>, body: Result<Json<NewSession>, JsonRejection>) -> ApiResult<(StatusCode, Json<SessionView>)> {
     let Json(new) = body?;
     check_title(new.title.as_deref())?;
@@ -114,6 +117,7 @@ pub async fn create(State(app): State<App>, body: Result<Json<NewSession>, JsonR
         model: new.model,
         agent: new.agent,
         permission_policy: new.permission_policy,
+        agent_session: new.agent_session_id,
     };
     Ok((StatusCode::CREATED, Json(app.engine.create(wanted).await?.into())))
 }

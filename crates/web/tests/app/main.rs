@@ -5,6 +5,7 @@
 mod access;
 mod agent_faults;
 mod agents;
+mod agents_own;
 mod artifacts;
 mod attachments;
 mod cancel;

@@ -1,0 +1,63 @@
+//! `/api/agents/{id}/sessions`, and going on with one of them.
+
+use serde_json::{Value, json};
+
+use crate::rig::Rig;
+
+/// A session of the demo agent that was made and left: its id is free again when ours is deleted.
+async fn left_behind(rig: &Rig, words: &str) -> String {
+    let session = rig.session_with(json!({ "model": "relay", "agent": "demo" })).await;
+    rig.turn(&session, words).await;
+    let found = listed(rig, "").await;
+    let own = found.iter().find(|own| own["session_id"] == *session).unwrap_or_else(|| panic!("{found:?}"));
+    let id = own["agent_session_id"].as_str().unwrap().to_owned();
+    assert_eq!(rig.delete(&format!("/api/sessions/{session}")).await.status, 204);
+    id
+}
+
+async fn listed(rig: &Rig, query: &str) -> Vec<Value> {
+    let answer = rig.get(&format!("/api/agents/demo/sessions{query}")).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    answer.json()["sessions"].as_array().unwrap().clone()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_agent_keeps_is_listed_by_directory_and_goes_on_once() {
+    let rig = Rig::replies([]).await;
+    assert!(listed(&rig, "").await.is_empty());
+    let first = left_behind(&rig, "say heron").await;
+    let found = listed(&rig, "").await;
+    assert_eq!((found.len(), &found[0]["agent_session_id"], &found[0]["session_id"]), (1, &json!(first), &Value::Null));
+    assert_eq!(found[0]["title"], "say heron");
+    assert!(listed(&rig, "?work_dir=sub").await.is_empty());
+
+    let body = json!({ "agent": "demo", "agent_session_id": first });
+    let path = "/api/sessions";
+    let both = futures::future::join(rig.post(path, body.clone()), rig.post(path, body.clone())).await;
+    let (made, refused) = if both.0.status == 201 { (both.0, both.1) } else { (both.1, both.0) };
+    assert_eq!(made.status, 201, "{}", made.text);
+    refused.refuses(409, "conflict");
+    let session = made.json();
+    assert_eq!((&session["title"], &session["model"]), (&json!("say heron"), &json!("relay")));
+    let id = session["id"].as_str().unwrap();
+    let earlier = rig.get(&format!("/api/sessions/{id}/messages")).await.json()["messages"].clone();
+    let told = |index: usize| (earlier[index]["role"].as_str().unwrap(), earlier[index]["content"].as_str().unwrap());
+    assert_eq!((told(0), told(1)), (("user", "say heron"), ("assistant", "heron")));
+
+    let (state, client) = rig.turn(id, "what was my first message?").await;
+    assert_eq!(state, "completed", "{}", client.seen.tail());
+    assert_eq!(client.seen.agent_text("main"), "Your first message was: “say heron”");
+    assert_eq!(listed(&rig, "").await[0]["session_id"], *id);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_listed_or_found_is_refused_with_a_reason() {
+    let rig = Rig::replies([]).await;
+    rig.get("/api/agents/nobody/sessions").await.refuses(422, "invalid");
+    rig.get("/api/agents/demo/sessions?work_dir=..").await.refuses(422, "invalid");
+    let answer = rig.get("/api/agents/faulty/sessions").await;
+    answer.refuses(503, "unavailable");
+    assert!(answer.text.contains("cannot list its sessions"), "{}", answer.text);
+    rig.post("/api/sessions", json!({ "agent": "demo", "agent_session_id": "nope" })).await.refuses(404, "not_found");
+    assert_eq!(rig.get("/api/sessions").await.json()["sessions"], json!([]));
+}
