@@ -26,7 +26,11 @@ pub fn router() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(sessions::list, sessions::create))
         .routes(routes!(sessions::read, sessions::change, sessions::delete))
         .routes(routes!(stream::stream))
-        .routes(routes!(messages::list, messages::post).layer(DefaultBodyLimit::max(messages::BODY_MAX)))
+        .routes(
+            routes!(messages::list, messages::post)
+                .layer(DefaultBodyLimit::max(messages::BODY_MAX))
+                .layer(axum::middleware::from_fn(messages::refuse_too_large)),
+        )
         .routes(routes!(messages::read))
         .routes(routes!(attachments::read))
         .routes(routes!(files::search))

@@ -1,12 +1,17 @@
 //! Messages: older ones, one of them, and sending a new one.
 
+use std::time::Duration;
+
 use axum::Json;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
-use axum::extract::{Path, Query, State};
-use axum::http::StatusCode;
+use axum::extract::{Path, Query, Request, State};
+use axum::http::{StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
 use domain::event::{Event, Message, Role};
 use domain::ids::{MessageId, SessionId, TurnId};
 use domain::turn::{Phase, Session};
+use futures::StreamExt;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -22,6 +27,22 @@ const CLIENT_ID_MAX: usize = 200;
 const CONTENT_MAX: usize = 2 * 1024 * 1024;
 /// The text, and the attachments in base64, with room for their names.
 pub const BODY_MAX: usize = CONTENT_MAX + engine::MESSAGE_MAX / 3 * 4 + 1024 * 1024;
+
+/// How long a client that sends too much is heard out.
+const HEAR_OUT: Duration = Duration::from_secs(10);
+
+/// Refuses a body that says beforehand that it is too large. It is read to its end all the same: a client that is refused while it still
+/// sends sees a broken connection instead of the reason.
+pub async fn refuse_too_large(request: Request, next: Next) -> Response {
+    let length = request.headers().get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    if length.is_none_or(|length| length <= BODY_MAX) {
+        return next.run(request).await;
+    }
+    let body = request.into_body().into_data_stream();
+    let _ended = tokio::time::timeout(HEAR_OUT, body.for_each(|_| std::future::ready(()))).await;
+    let text = format!("the message is too large: with its attachments it may have {BODY_MAX} bytes");
+    ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", text).into_response()
+}
 
 #[derive(Serialize, ToSchema)]
 pub struct MessagePage {

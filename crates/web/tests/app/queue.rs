@@ -1,9 +1,9 @@
 //! `/api/sessions/{id}/queue`
 
 use serde_json::json;
-use testkit::model_server::{Gate, Reply};
+use testkit::model_server::{Gate, Reply, Script};
 
-use crate::rig::{Rig, SOON};
+use crate::rig::{Options, Rig, SOON};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_waits_can_be_read_edited_and_withdrawn_and_runs_in_order() {
@@ -59,7 +59,9 @@ async fn stopping_a_turn_lets_the_next_message_begin() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_queue_has_a_bound() {
-    let rig = Rig::replies([Reply::new().stall()]).await;
+    // The first turn must last as long as it takes to fill the queue.
+    let script = Script::replies([Reply::new().stall()]);
+    let rig = Rig::start(Options { script, stall: SOON * 10, ..Options::default() }).await;
     let session = rig.session().await;
     for _ in 0..101 {
         rig.say(&session, "more").await;

@@ -30,6 +30,8 @@ pub struct Options {
     pub max_iterations: u32,
     pub agent_env: Vec<(&'static str, &'static str)>,
     pub tries: u32,
+    /// Silence of the model for this long is a stall.
+    pub stall: Duration,
 }
 
 impl Default for Options {
@@ -42,6 +44,7 @@ impl Default for Options {
             max_iterations: 25,
             agent_env: Vec::new(),
             tries: 3,
+            stall: Duration::from_millis(1500),
         }
     }
 }
@@ -212,7 +215,7 @@ fn settings(dir: &Path, model: &ModelServer, options: &Options) -> engine::Setti
             api_key: Some(API_KEY.into()),
             provider: None,
         },
-        model_tuning: model::Tuning { first_backoff_ms: 1, stall_ms: 1500, tries: options.tries },
+        model_tuning: model::Tuning { first_backoff_ms: 1, stall_ms: options.stall.as_millis() as u64, tries: options.tries },
         max_iterations: options.max_iterations,
         default_agent: "faulty".to_owned(),
         catalogue,
