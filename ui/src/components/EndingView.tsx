@@ -1,7 +1,9 @@
 import { Show } from "solid-js";
 import type { EndingEntry } from "../state/model";
 import type { Resume } from "../state/resume";
+import { InlineError } from "./InlineError";
 import { Prose } from "./Prose";
+import { createSubmit } from "./submit";
 
 const titles: Record<EndingEntry["state"], string> = {
   failed: "This did not work",
@@ -17,10 +19,13 @@ interface EndingViewProps {
   isExplained: boolean;
   resume: Resume | null;
   onSend(content: string): void;
+  /** Sends the message once more, with all that went along with it. */
+  onAgain(content: string): Promise<void>;
 }
 
 /** How a turn ended that did not end well, and what can be done about it. */
 export function EndingView(props: EndingViewProps) {
+  const { busy, error, submit } = createSubmit();
   const isFailure = () => props.ending.state === "failed" && !props.isBroken;
   const title = () =>
     isFailure() ? titles.failed : titles[props.ending.state].replace(titles.failed, titles.interrupted);
@@ -58,7 +63,8 @@ export function EndingView(props: EndingViewProps) {
                   type="button"
                   class="button"
                   title="Sends your message once more"
-                  onClick={() => props.onSend(content())}
+                  disabled={busy()}
+                  onClick={() => void submit(() => props.onAgain(content()))}
                 >
                   Send again
                 </button>
@@ -67,6 +73,7 @@ export function EndingView(props: EndingViewProps) {
           </div>
         )}
       </Show>
+      <InlineError message={error()} />
     </div>
   );
 }

@@ -1,8 +1,9 @@
 import { createEffect, For, Match, on, onMount, Show, Switch } from "solid-js";
+import { fetchAgain } from "../state/attachments";
 import type { ArtifactEntry, CallEntry, EndingEntry, ErrorEntry, MessageEntry, NoticeEntry } from "../state/model";
 import { isShown } from "../state/notices";
 import type { OpenSession } from "../state/openSession";
-import { brokenCall, isExplained, resume } from "../state/resume";
+import { brokenCall, isExplained, resume, sentWith } from "../state/resume";
 import { answerTo, isLastEarlier, isRepetition, isStraight } from "../state/straight";
 import { AgentTurn } from "./AgentTurn";
 import { EndingView } from "./EndingView";
@@ -67,6 +68,9 @@ export function Log(props: { open: OpenSession; isRelay: boolean; stopping: bool
 
   const offer = (ending: EndingEntry) =>
     props.open.outbox.items.length === 0 ? resume(state, ending, props.isRelay) : null;
+  const sendAgain = async (content: string, turnId: string) => {
+    props.open.outbox.send(content, await fetchAgain(props.open.id, content, sentWith(state, turnId)));
+  };
 
   return (
     <div class="log-frame">
@@ -138,6 +142,7 @@ export function Log(props: { open: OpenSession; isRelay: boolean; stopping: bool
                     isExplained={isExplained(state, entry as EndingEntry)}
                     resume={offer(entry as EndingEntry)}
                     onSend={(content) => props.open.outbox.send(content)}
+                    onAgain={(content) => sendAgain(content, (entry as EndingEntry).turnId)}
                   />
                 </Match>
                 <Match when={entry.kind === "error"}>

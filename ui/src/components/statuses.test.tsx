@@ -60,15 +60,26 @@ it("a turn that was interrupted says what is certain and offers to go on or to s
     text: "the agent ended\n\nit said: x",
   };
   const onSend = vi.fn();
+  const onAgain = vi.fn(async () => {});
   const [resume, setResume] = createSignal<{ goOn: string | null; again: string | null } | null>({
     goOn: "@api Continue with what you were doing.",
     again: "do it",
   });
-  mount(() => <EndingView ending={ending} isBroken={true} isExplained={false} resume={resume()} onSend={onSend} />);
+  mount(() => (
+    <EndingView
+      ending={ending}
+      isBroken={true}
+      isExplained={false}
+      resume={resume()}
+      onSend={onSend}
+      onAgain={onAgain}
+    />
+  ));
   expect(document.querySelector('[role="alert"]')?.textContent).toBe("Interrupted the agent ended");
   button("Continue")?.click();
   button("Send again")?.click();
-  expect(onSend.mock.calls).toEqual([["@api Continue with what you were doing."], ["do it"]]);
+  expect(onSend.mock.calls).toEqual([["@api Continue with what you were doing."]]);
+  expect(onAgain.mock.calls).toEqual([["do it"]]);
   setResume(null);
   expect(document.querySelector("button")).toBeNull();
 });

@@ -1,5 +1,6 @@
 // How a turn stands that did not end well, and what can be offered to somebody about it.
 
+import type { Attachment } from "../api/types";
 import { sessionName } from "./delegation";
 import type { EndingEntry, SessionState, StreamingToolCall } from "./model";
 import { wholeText } from "./text";
@@ -24,6 +25,12 @@ export function resume(state: SessionState, ending: EndingEntry, isRelay: boolea
   if (ending.state === "failed" && !broken) return again === null ? null : { goOn: null, again };
   const name = broken ? sessionName(broken) : main_session;
   return { goOn: isRelay && name !== main_session ? `@${name} ${continue_text}` : continue_text, again };
+}
+
+/** What went along with the message that began the turn. */
+export function sentWith(state: SessionState, turnId: string): Attachment[] {
+  const first = state.entries[startOf(state, turnId)];
+  return first?.kind === "message" ? first.attachments : [];
 }
 
 function startOf(state: SessionState, turnId: string): number {
