@@ -42,7 +42,9 @@ export class Cockpit {
   /** The list of sessions: always there on a desk, in a drawer on a phone. */
   async openSessions(): Promise<void> {
     const menu = this.page.getByRole("button", { name: "Show sessions" });
-    if (await menu.isVisible()) await menu.click();
+    // On a phone the list lies over the button while it is open.
+    const isOpen = await this.sidebar.evaluate((list) => list.classList.contains("open"));
+    if (!isOpen && (await menu.isVisible())) await menu.click();
     await expect(this.sidebar.getByRole("button", { name: "New session" })).toBeInViewport();
   }
 

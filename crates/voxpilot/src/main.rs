@@ -10,7 +10,15 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use voxpilot::config::{self, ConfigError};
 use voxpilot::{bridge, client, doctor, serve, stop};
 
+const RUNNER: &str = "runner";
+
 fn main() -> ExitCode {
+    // A runner stays for as long as its agent, and there may be many: it does without the pages that reading a command line takes.
+    if let [_, word, dir] = &std::env::args_os().collect::<Vec<_>>()[..]
+        && word == RUNNER
+    {
+        return runner::run(Path::new(dir));
+    }
     match run(&command().get_matches()) {
         Ok(code) => code,
         Err(error) => {
@@ -41,7 +49,7 @@ fn command() -> Command {
         )
         .subcommands(client::commands())
         .subcommand(Command::new("openapi").hide(true).about("Print the description of the HTTP interface"))
-        .subcommand(Command::new("runner").hide(true).arg(Arg::new("dir").required(true)))
+        .subcommand(Command::new(RUNNER).hide(true).arg(Arg::new("dir").required(true)))
         .subcommand(Command::new(bridge::BRIDGE).hide(true).arg(Arg::new("address").required(true)))
         .subcommand(Command::new("terminal").hide(true).arg(words("command").required(true)))
 }
@@ -66,10 +74,6 @@ fn run(matches: &ArgMatches) -> Result<ExitCode> {
         Some(("demo-agent", matches)) => {
             let flags = matches.get_many::<String>("flags").into_iter().flatten().cloned();
             Ok(demo_agent::run(flags))
-        }
-        Some(("runner", matches)) => {
-            let dir: &String = matches.get_one("dir").context("the runner's directory is missing")?;
-            Ok(runner::run(Path::new(dir)))
         }
         Some((bridge::BRIDGE, matches)) => {
             let address: &String = matches.get_one("address").context("the address is missing")?;
