@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use voxpilot::config::{self, ConfigError};
-use voxpilot::{bridge, client, doctor, serve, stop};
+use voxpilot::{bridge, client, doctor, memory, serve, stop};
 
 const RUNNER: &str = "runner";
 
@@ -17,6 +17,7 @@ fn main() -> ExitCode {
     if let [_, word, dir] = &std::env::args_os().collect::<Vec<_>>()[..]
         && word == RUNNER
     {
+        memory::give_back_what_is_freed();
         return runner::run(Path::new(dir));
     }
     match run(&command().get_matches()) {
