@@ -18,6 +18,7 @@ fn main() -> ExitCode {
         && word == RUNNER
     {
         memory::give_back_what_is_freed();
+        memory::forget_the_start();
         return runner::run(Path::new(dir));
     }
     match run(&command().get_matches()) {
