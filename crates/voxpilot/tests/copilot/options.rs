@@ -19,6 +19,7 @@ fn mode_option(view: &Value) -> &Value {
     view["options"].as_array().unwrap().iter().find(|option| option["id"] == "mode").map_or(&Value::Null, |option| &option["currentValue"])
 }
 
+/// S2-42, S2-43: by the ids that Copilot's own session came with.
 #[tokio::test]
 async fn c32_plan_mode_is_set_by_its_short_name_and_is_there_again_after_the_agent_was_killed() {
     let mut stage = Stage::set().await;
