@@ -2,11 +2,11 @@ import { createMemo, createSignal, For, Show } from "solid-js";
 import { sessionName } from "../state/delegation";
 import type { StreamingToolCall } from "../state/model";
 import { repeatedPart } from "../state/straight";
+import { AgentHead } from "./AgentHead";
 import { ContextMeter } from "./ContextMeter";
 import { callStatus } from "./callStatus";
 import { FlowPart } from "./FlowPart";
 import { InlineError } from "./InlineError";
-import { Spinner } from "./Spinner";
 import { createSubmit } from "./submit";
 
 interface AgentTurnProps {
@@ -45,18 +45,7 @@ export function AgentTurn(props: AgentTurnProps) {
       aria-busy={running()}
     >
       <p class="agent-turn-head">
-        <span class="copilot-name">
-          🤖 Copilot [{sessionName(props.call)}]{running() ? "" : ` — ${status().label}`}
-        </span>
-        <Show when={running()}>
-          <Spinner label="running" />
-          <Show when={stopping()}>
-            <span class="badge">stopping</span>
-          </Show>
-          <Show when={props.call.recovered}>
-            <span class="badge copilot-recovered">recovered, still live</span>
-          </Show>
-        </Show>
+        <AgentHead call={props.call} label={status().label} running={running()} stopping={stopping()} />
       </p>
       <div class="copilot-stream straight">
         <For each={props.call.copilotStream?.parts}>

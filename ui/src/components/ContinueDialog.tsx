@@ -1,6 +1,7 @@
 import { createMemo, createResource, createSignal, For, Match, onMount, Show, Switch } from "solid-js";
 import { api, sentence } from "../api/client";
 import type { Agent, AgentsOwn } from "../api/types";
+import { InlineError } from "./InlineError";
 import { Spinner } from "./Spinner";
 import { ago } from "./time";
 
@@ -117,13 +118,7 @@ export function ContinueDialog(props: ContinueDialogProps) {
           </Match>
         </Switch>
       </div>
-      <Show when={error()}>
-        {(message) => (
-          <p class="inline-error" role="alert">
-            {message()}
-          </p>
-        )}
-      </Show>
+      <InlineError message={error()} />
       <div class="dialog-actions">
         <button type="button" class="button" onClick={() => dialog?.close()}>
           Close

@@ -1,11 +1,11 @@
 import { createMemo, createSignal, For, onMount, Show } from "solid-js";
 import { readArguments, sessionName } from "../state/delegation";
 import type { StreamingToolCall } from "../state/model";
+import { AgentHead } from "./AgentHead";
 import { ContextMeter } from "./ContextMeter";
 import { callStatus } from "./callStatus";
 import { FlowPart } from "./FlowPart";
 import { InlineError } from "./InlineError";
-import { Spinner } from "./Spinner";
 import { createStick } from "./stick";
 import { createSubmit } from "./submit";
 
@@ -46,18 +46,7 @@ export function CopilotStreamBlock(props: CopilotStreamBlockProps) {
       <details class="copilot-block" classList={{ [status().tone]: true }} open={running()}>
         <summary>
           <span class="copilot-head">
-            <span class="copilot-name">
-              🤖 Copilot [{sessionName(props.call)}]{running() ? "" : ` — ${status().label}`}
-            </span>
-            <Show when={running()}>
-              <Spinner label="running" />
-              <Show when={stopping()}>
-                <span class="badge">stopping</span>
-              </Show>
-              <Show when={props.call.recovered}>
-                <span class="badge copilot-recovered">recovered, still live</span>
-              </Show>
-            </Show>
+            <AgentHead call={props.call} label={status().label} running={running()} stopping={stopping()} />
           </span>
         </summary>
         <CopilotBody
