@@ -2,8 +2,7 @@
 
 use pulldown_cmark::{Alignment, CodeBlockKind, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, TextMergeStream, html};
 
-use crate::highlight::{self, Budget};
-use crate::{escape, links, sanitize};
+use crate::{escape, highlight, links, sanitize};
 
 /// A text beyond this is shown as it is.
 const TEXT_BYTES: usize = 1024 * 1024;
@@ -50,20 +49,11 @@ struct Shaper<'a> {
     is_in_table_head: bool,
     alignments: Vec<Alignment>,
     column: usize,
-    budget: Budget,
 }
 
 impl<'a> Shaper<'a> {
     fn new() -> Self {
-        Self {
-            events: Vec::new(),
-            open: Vec::new(),
-            is_in_anchor: false,
-            is_in_table_head: false,
-            alignments: Vec::new(),
-            column: 0,
-            budget: Budget::new(),
-        }
+        Self { events: Vec::new(), open: Vec::new(), is_in_anchor: false, is_in_table_head: false, alignments: Vec::new(), column: 0 }
     }
 
     fn take(&mut self, event: Event<'a>) {
@@ -118,8 +108,10 @@ impl<'a> Shaper<'a> {
             Some(Close::Tag(end)) => self.events.push(Event::End(end)),
             Some(Close::Html(html)) => self.html(html),
             Some(Close::Code { language, source }) => {
-                let html = highlight::block(&source, &language, &mut self.budget);
-                self.events.push(Event::Html(CowStr::from(html + "\n")));
+                let mut html = String::with_capacity(source.len() * 2);
+                highlight::block(&source, &language, &mut html);
+                html.push('\n');
+                self.events.push(Event::Html(CowStr::from(html)));
             }
             Some(Close::Anchor(image)) => {
                 if let Some((since, address)) = image

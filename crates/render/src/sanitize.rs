@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use ammonia::{Builder, UrlRelative};
 
-use crate::language;
+use crate::highlight;
 
 const TAGS: [&str; 31] = [
     "a",
@@ -77,7 +77,7 @@ fn classes(value: &str) -> Option<Cow<'_, str>> {
 }
 
 fn is_allowed(class: &str) -> bool {
-    let is_ours = |prefix: &&str| class.strip_prefix(prefix).is_some_and(|rest| rest.chars().all(language::is_label_char));
+    let is_ours = |prefix: &&str| class.strip_prefix(prefix).is_some_and(|rest| rest.chars().all(highlight::is_label_char));
     CLASSES.contains(&class) || CLASS_PREFIXES.iter().any(is_ours)
 }
 
