@@ -28,7 +28,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 /// How long the `wait_for_*` calls wait before they panic: far above any healthy test.
-const WAIT_DEADLINE: Duration = Duration::from_secs(30);
+const WAIT_DEADLINE: Duration = Duration::from_secs(60);
 
 /// The running server; dropping it closes the socket and every connection.
 pub struct ModelServer {

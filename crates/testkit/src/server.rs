@@ -14,7 +14,7 @@ use crate::client::Client;
 use crate::{faulty_agent, processes};
 
 const TOKEN: &str = "test-token-0123456789";
-const START: Duration = Duration::from_secs(20);
+const START: Duration = Duration::from_secs(60);
 
 /// What a server is started with; everything else is its own temporary directory.
 pub struct Rig {
@@ -204,7 +204,7 @@ impl Server {
     /// SIGTERM, and waits for its end.
     pub async fn terminate(&mut self) -> ExitStatus {
         processes::signal(self.pid(), "TERM");
-        let ended = tokio::time::timeout(Duration::from_secs(30), self.child.wait()).await;
+        let ended = tokio::time::timeout(Duration::from_secs(60), self.child.wait()).await;
         ended.expect("the server ends in time").expect("its end can be waited for")
     }
 
@@ -214,7 +214,7 @@ impl Server {
             self.call("DELETE", &format!("/api/sessions/{id}"), None).await;
         }
         self.terminate().await;
-        if let Err(left) = processes::none_left(self.rig.home(), Duration::from_secs(15)).await {
+        if let Err(left) = processes::none_left(self.rig.home(), Duration::from_secs(60)).await {
             panic!("left running: {left:?}\n{}", self.log());
         }
     }

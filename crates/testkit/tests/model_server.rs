@@ -10,7 +10,7 @@ use testkit::model_server::{ModelServer, Reply, Rules, Script};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 
-const DEADLINE: Duration = Duration::from_secs(20);
+const DEADLINE: Duration = Duration::from_secs(60);
 
 /// One request on a connection of its own; gives back the status line and the rest.
 async fn call(port: u16, method: &str, path: &str, body: &Value) -> (String, String) {

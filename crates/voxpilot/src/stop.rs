@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 /// The database's name in the data directory.
 pub const DATABASE: &str = "voxpilot.db";
 /// A server ends its idle agents before it leaves, each of which has its own grace.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Written by a running server, for `voxpilot stop`.

@@ -184,5 +184,5 @@ async fn an_idle_agent_is_ended_with_its_server_and_a_session_goes_on_without_it
     .await;
     assert!(agent_text(&events).ends_with("two"));
     engine.shutdown().await;
-    testkit::processes::none_left(stage.dir.path(), Duration::from_secs(20)).await.unwrap();
+    testkit::processes::none_left(stage.dir.path(), Duration::from_secs(60)).await.unwrap();
 }

@@ -114,5 +114,5 @@ async fn a_terminal_ends_with_its_server_and_whoever_asks_for_it_is_told() {
     assert_eq!(text.matches("-32002").count(), 2, "{text}");
     assert_eq!(answers(&stage).len(), 3);
     engine.shutdown().await;
-    testkit::processes::none_left(stage.dir.path(), std::time::Duration::from_secs(20)).await.unwrap();
+    testkit::processes::none_left(stage.dir.path(), std::time::Duration::from_secs(60)).await.unwrap();
 }

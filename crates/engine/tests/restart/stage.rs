@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use testkit::model_server::{ModelServer, Reply, Script};
 use testkit::{faulty_agent, processes};
 
-const SOON: Duration = Duration::from_secs(30);
+const SOON: Duration = Duration::from_secs(60);
 
 pub struct Stage {
     pub dir: TempDir,

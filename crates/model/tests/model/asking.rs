@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 /// The key of every test: no fault and no event may ever contain it.
 pub const KEY: &str = "sk-test-0123456789";
 
-const DEADLINE: Duration = Duration::from_secs(20);
+const DEADLINE: Duration = Duration::from_secs(60);
 
 pub struct Heard {
     pub outcome: Result<Completion, Fault>,

@@ -18,7 +18,7 @@ use crate::server::{Rig, Server};
 use crate::{copilot, faulty_agent, processes};
 
 /// Far above anything healthy, on a machine that does other things too.
-pub const SOON: Duration = Duration::from_secs(45);
+pub const SOON: Duration = Duration::from_secs(60);
 /// How long a server lives that is killed in the middle of its start.
 const BRIEF: Duration = Duration::from_millis(50);
 /// A server keeps a few connections of its own; a leak grows with every turn and every client.
@@ -164,17 +164,17 @@ impl Stage {
         let runners = data.join("runners");
         let entries =
             || std::fs::read_dir(&runners).map(|dir| dir.flatten().map(|entry| entry.path()).collect::<Vec<_>>()).unwrap_or_default();
-        if cast::until("an empty runners directory", Duration::from_secs(10), || entries().is_empty()).await.is_err() {
+        if cast::until("an empty runners directory", Duration::from_secs(60), || entries().is_empty()).await.is_err() {
             findings.add(Fault::Leak(format!("left of runners: {:?}", entries())));
         }
         drop(address);
         let (pid, limit) = (self.server.pid(), self.sockets + SOCKETS_SPARE);
-        if cast::until("closed sockets", Duration::from_secs(5), || cast::sockets(pid) <= limit).await.is_err() {
+        if cast::until("closed sockets", Duration::from_secs(60), || cast::sockets(pid) <= limit).await.is_err() {
             findings.add(Fault::Leak(format!("the server holds {} sockets, {} at its start", cast::sockets(pid), self.sockets)));
         }
         let status = self.server.terminate().await;
         findings.expect(status.success(), || format!("the server ended with {status}"));
-        if let Err(left) = processes::none_left(self.server.rig().home(), Duration::from_secs(15)).await {
+        if let Err(left) = processes::none_left(self.server.rig().home(), Duration::from_secs(60)).await {
             left.iter().for_each(|process| findings.add(Fault::Orphan(format!("{} {}", process.pid, process.command))));
             // Nothing of a failed case may disturb the next one.
             cast::kill(&left.iter().map(|process| process.pid).collect::<Vec<_>>());

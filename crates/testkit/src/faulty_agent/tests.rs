@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::{deaf, fast_agent_path, path};
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Agent {
     child: Child,

@@ -344,5 +344,5 @@ async fn git_and_all_it_started_are_gone_when_the_call_is_given_up() {
         call.abort();
         assert!(lines.next().is_none());
     });
-    tokio::time::timeout(Duration::from_secs(25), reader).await.unwrap().unwrap();
+    tokio::time::timeout(Duration::from_secs(60), reader).await.unwrap().unwrap();
 }

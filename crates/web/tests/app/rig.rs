@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 pub const TOKEN: &str = "the-access-secret-0123456789";
 pub const API_KEY: &str = "sk-the-model-key-0123456789";
 /// Far above any healthy test, also on a busy machine.
-pub const SOON: Duration = Duration::from_secs(30);
+pub const SOON: Duration = Duration::from_secs(60);
 
 pub struct Options {
     pub script: Script,
