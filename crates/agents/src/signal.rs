@@ -147,11 +147,14 @@ impl RpcError {
         self.code() == Some(METHOD_NOT_FOUND)
     }
 
-    /// The agent does not know the session. Prompting one answers with a code of its own, so the words count too.
+    /// The agent does not know the session, or no longer. It has several codes for that, so the words count too.
     pub fn is_not_found(&self) -> bool {
         match self {
             RpcError::Rejected { code: -32002, .. } => true,
-            RpcError::Rejected { code: -32602, message, .. } => message.ends_with("not found"),
+            RpcError::Rejected { message, .. } => {
+                let message = message.to_ascii_lowercase();
+                message.contains("session") && message.contains("not found")
+            }
             _ => false,
         }
     }
@@ -255,6 +258,7 @@ mod tests {
         let rejected = |code, message: &str| RpcError::Rejected { code, message: message.into(), data: None };
         assert!(rejected(-32002, "Resource not found: Session x not found").is_not_found());
         assert!(rejected(-32602, "Session x not found").is_not_found());
+        assert!(rejected(-32603, "Request session.abort failed with message: Session not found for sessionId: x").is_not_found());
         assert!(!rejected(-32602, "Invalid params: cwd is required").is_not_found());
         assert!(rejected(-32602, "Session x is already loaded").is_already_loaded());
         assert!(rejected(-32000, "Authentication required").is_auth_required());

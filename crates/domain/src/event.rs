@@ -1,6 +1,7 @@
 //! The events of a session's log: everything a client may see, in the words of the public contract.
 
 mod coalescer;
+mod message;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,7 @@ use crate::ids::{ArtifactId, MessageId, PermissionId, TurnId};
 use crate::policy::Policy;
 
 pub use coalescer::Coalescer;
+pub use message::{Delegation, Message, PlacedUpdate, Role};
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "event", content = "data", rename_all = "kebab-case")]
@@ -47,66 +49,6 @@ pub enum Event {
     /// The cursor that was given points into what is no longer kept: forget everything, a snapshot follows.
     Reset {},
     Keepalive {},
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Role {
-    User,
-    Assistant,
-    Tool,
-}
-
-/// A message of the conversation.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
-pub struct Message {
-    pub id: MessageId,
-    pub role: Role,
-    /// The text; of a tool's message what the model was given.
-    pub content: String,
-    /// `content` rendered and sanitised; added when it is sent, not stored.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub html: Option<String>,
-    #[schema(value_type = String, format = "date-time")]
-    pub created_at: Timestamp,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub turn_id: Option<TurnId>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub client_id: Option<String>,
-    /// Of a person's message: what was sent along.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub attachments: Vec<Attachment>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tool_calls: Vec<ToolCall>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tool_call_id: Option<String>,
-    /// Of a tool's message: the full output, for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub display: Option<String>,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_error: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub artifact_id: Option<ArtifactId>,
-    /// Of a delegation: what the agent did beside talking, each at its place in `display`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delegation: Option<Delegation>,
-}
-
-/// The part of a delegation's result that is not text.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
-pub struct Delegation {
-    pub session_name: String,
-    pub stop_reason: String,
-    pub summary: String,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub updates: Vec<PlacedUpdate>,
-}
-
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
-pub struct PlacedUpdate {
-    /// Where in the agent's text it first happened, in UTF-16 code units.
-    pub offset: u64,
-    pub update: Update,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
@@ -282,6 +224,29 @@ pub struct ErrorEvent {
 }
 
 impl Event {
+    /// The names of those that the log keeps.
+    pub const LOGGED: [&str; 19] = [
+        "message",
+        "text-delta",
+        "superseded",
+        "tool-call",
+        "tool-confirm",
+        "tool-stopping",
+        "tool-result",
+        "copilot-delta",
+        "copilot-done",
+        "agent-update",
+        "permission-request",
+        "permission-resolved",
+        "turn",
+        "queue",
+        "notice",
+        "session",
+        "review-artifact",
+        "done",
+        "error",
+    ];
+
     /// The name by which the stream and the log know this event.
     pub fn kind(&self) -> &'static str {
         match self {

@@ -245,21 +245,6 @@ impl History {
 
     fn into_messages(self, said_at: Timestamp) -> impl Iterator<Item = Message> {
         let said = self.said.into_iter().filter(|(_, text)| !text.trim().is_empty());
-        said.map(move |(role, text)| Message {
-            id: MessageId(Uuid::now_v7()),
-            role,
-            content: text.trim().to_owned(),
-            html: None,
-            created_at: said_at,
-            turn_id: None,
-            client_id: None,
-            attachments: Vec::new(),
-            tool_calls: Vec::new(),
-            tool_call_id: None,
-            display: None,
-            is_error: false,
-            artifact_id: None,
-            delegation: None,
-        })
+        said.map(move |(role, text)| Message::plain(MessageId(Uuid::now_v7()), role, text.trim().to_owned(), said_at))
     }
 }

@@ -83,30 +83,9 @@ impl Assembly {
     }
 }
 
-const KINDS: [&str; 18] = [
-    "message",
-    "text-delta",
-    "superseded",
-    "tool-call",
-    "tool-confirm",
-    "tool-result",
-    "copilot-delta",
-    "copilot-done",
-    "agent-update",
-    "permission-request",
-    "permission-resolved",
-    "turn",
-    "queue",
-    "notice",
-    "session",
-    "review-artifact",
-    "done",
-    "error",
-];
-
 /// A kind read from the database, without an allocation where it is a known one.
 pub(crate) fn kind(text: &str) -> Cow<'static, str> {
-    match KINDS.iter().find(|known| **known == text) {
+    match Event::LOGGED.iter().find(|known| **known == text) {
         Some(known) => Cow::Borrowed(known),
         None => Cow::Owned(text.to_owned()),
     }

@@ -66,22 +66,7 @@ impl Step<'_> {
     }
 
     fn plain_message(&self, id: MessageId, role: Role, content: String) -> Message {
-        Message {
-            id,
-            role,
-            content,
-            html: None,
-            created_at: self.now.0,
-            turn_id: None,
-            client_id: None,
-            attachments: Vec::new(),
-            tool_calls: Vec::new(),
-            tool_call_id: None,
-            display: None,
-            is_error: false,
-            artifact_id: None,
-            delegation: None,
-        }
+        Message::plain(id, role, content, self.now.0)
     }
 
     fn turn_message(&self, id: MessageId, role: Role, content: String) -> Message {

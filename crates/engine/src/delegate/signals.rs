@@ -35,10 +35,16 @@ impl Actor {
             Signal::TurnEnd { call_id, result } => {
                 let end = match result {
                     Ok(TurnEnd { stop_reason, .. }) => {
-                        self.notice_cut(&call_id, &stop_reason);
+                        // Cancelled although nobody cancelled it: the agent has cut the session's stream.
+                        if stop_reason == "cancelled" && !self.host.stopped.remove(&call_id) {
+                            self.reopen_next(&call_id);
+                        }
                         AgentEnd::Stopped { stop_reason }
                     }
                     Err(error) => {
+                        if error.is_not_found() {
+                            self.reopen_next(&call_id);
+                        }
                         let (code, message) = self.explain(&error);
                         AgentEnd::Failed { code: code.to_owned(), message }
                     }
@@ -97,14 +103,11 @@ impl Actor {
         }
     }
 
-    /// A prompt that ends as cancelled although nobody cancelled it: the agent has cut the session's stream, and whatever it is asked
-    /// next would never be answered. The session is closed and loaded again before that.
-    fn notice_cut(&mut self, call_id: &str, stop_reason: &str) {
-        if stop_reason != "cancelled" || self.host.stopped.remove(call_id) {
-            return;
-        }
+    /// The agent no longer serves the session of this call, and whatever it is asked next would not be answered. The session is closed
+    /// and loaded again before that.
+    fn reopen_next(&mut self, call_id: &str) {
         let Some(name) = self.host.name_of_call(call_id) else { return };
-        tracing::warn!(session = %self.id, name, "the agent cancelled by itself; its session is opened anew before the next prompt");
+        tracing::warn!(session = %self.id, name, "the agent has lost the session; it is opened anew before the next prompt");
         if let Some(named) = self.host.names.get_mut(&name) {
             named.state = NamedState::Cut;
         }

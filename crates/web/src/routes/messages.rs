@@ -99,22 +99,7 @@ fn unfinished(events: &[Event], message_id: MessageId) -> Option<Message> {
     }
     let turn = session.turn.filter(|turn| turn.message_id() == message_id)?;
     let Phase::Model { text, .. } = turn.phase else { return None };
-    Some(Message {
-        id: message_id,
-        role: Role::Assistant,
-        content: text,
-        html: None,
-        created_at: jiff::Timestamp::now(),
-        turn_id: Some(turn.id),
-        client_id: None,
-        attachments: Vec::new(),
-        tool_calls: Vec::new(),
-        tool_call_id: None,
-        display: None,
-        is_error: false,
-        artifact_id: None,
-        delegation: None,
-    })
+    Some(Message { turn_id: Some(turn.id), ..Message::plain(message_id, Role::Assistant, text, jiff::Timestamp::now()) })
 }
 
 #[derive(Deserialize, ToSchema)]

@@ -104,6 +104,19 @@ async fn an_agent_that_can_load_goes_on_where_it_was() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_the_agent_has_forgotten_is_opened_anew() {
+    let rig = Rig::start(Options { agent_env: vec![("FAULTY_LOAD", "ok")], ..Options::default() }).await;
+    for refusal in ["-32602 Session x not found", "-32603 Request session.abort failed with message: Session not found for sessionId: x"] {
+        let session = rig.relay().await;
+        rig.turn(&session, "say hello").await;
+        let (state, _) = rig.turn(&session, &format!("error_code {refusal}")).await;
+        assert_eq!(state, "failed");
+        let client = goes_on(&rig, &session, refusal).await;
+        assert!(of_kind(&client, "notice").iter().any(|event| event.data["code"] == "session_restored"), "{}", client.seen.tail());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_agent_that_does_not_start_says_why() {
     let table = [
         (vec![("FAULTY_INIT", "exit")], "faulty", "not today"),

@@ -99,20 +99,6 @@ fn turn(rows: &mut Vec<Row>, events: &mut Vec<Event>) {
 }
 
 fn message(turn_id: TurnId, role: Role) -> Message {
-    Message {
-        id: MessageId(Uuid::now_v7()),
-        role,
-        content: DELTA.repeat(5),
-        html: None,
-        created_at: Timestamp::now(),
-        turn_id: Some(turn_id),
-        client_id: None,
-        attachments: Vec::new(),
-        tool_calls: Vec::new(),
-        tool_call_id: None,
-        display: None,
-        is_error: false,
-        artifact_id: None,
-        delegation: None,
-    }
+    let message = Message::plain(MessageId(Uuid::now_v7()), role, DELTA.repeat(5), Timestamp::now());
+    Message { turn_id: Some(turn_id), ..message }
 }

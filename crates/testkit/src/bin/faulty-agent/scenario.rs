@@ -22,7 +22,7 @@
 //! | `ask` · `ask3` | one permission request · three at once; the answers are streamed as JSON |
 //! | `calls JSON` | requests to its client, see `calls`; the answers are streamed as JSON |
 //! | `unasked [KIND]` | a tool call of that kind (execute) that runs without asking, reported as completed twice |
-//! | `error_code C` | the prompt is answered with that JSON-RPC error |
+//! | `error_code C words` | the prompt is answered with that JSON-RPC error |
 //! | `stop_reason R` | the prompt is answered with that stop reason |
 //! | `unknown_stop` · `null_result` | a stop reason nobody knows · a result that is null |
 //! | `echo_env NAME` · `pid` · `sessions` · `prompts` | streams that, the last two as JSON lists |
@@ -102,7 +102,7 @@ impl Turn {
             "ask3" => self.ask(3),
             "calls" => calls::play(self, rest),
             "unasked" => self.unasked(if rest.is_empty() { "execute" } else { rest }),
-            "error_code" => self.error_code(rest.parse().unwrap_or(-32603)),
+            "error_code" => self.error_code(rest),
             "stop_reason" => self.only_respond(&json!({ "stopReason": rest })),
             "unknown_stop" => self.only_respond(&json!({ "stopReason": "banana" })),
             "null_result" => self.only_respond(&Value::Null),
@@ -234,8 +234,9 @@ impl Turn {
         Err(Stop::Answered)
     }
 
-    fn error_code(&self, code: i64) -> Play {
-        self.agent.wire.fail(&self.request, code, "an error was asked for");
+    fn error_code(&self, rest: &str) -> Play {
+        let (code, words) = rest.split_once(' ').unwrap_or((rest, "an error was asked for"));
+        self.agent.wire.fail(&self.request, code.parse().unwrap_or(-32603), words);
         Err(Stop::Answered)
     }
 

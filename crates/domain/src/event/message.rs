@@ -1,0 +1,92 @@
+//! The messages of a conversation, as the log and the contract know them.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::ToolCall;
+use crate::agent::Update;
+use crate::attachment::Attachment;
+use crate::ids::{ArtifactId, MessageId, TurnId};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    User,
+    Assistant,
+    Tool,
+}
+
+/// A message of the conversation.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Message {
+    pub id: MessageId,
+    pub role: Role,
+    /// The text; of a tool's message what the model was given.
+    pub content: String,
+    /// `content` rendered and sanitised; added when it is sent, not stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub html: Option<String>,
+    #[schema(value_type = String, format = "date-time")]
+    pub created_at: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn_id: Option<TurnId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_id: Option<String>,
+    /// Of a person's message: what was sent along.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCall>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_call_id: Option<String>,
+    /// Of a tool's message: the full output, for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub display: Option<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_error: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub artifact_id: Option<ArtifactId>,
+    /// Of a delegation: what the agent did beside talking, each at its place in `display`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delegation: Option<Delegation>,
+}
+
+impl Message {
+    /// A message of nothing but words.
+    pub fn plain(id: MessageId, role: Role, content: String, created_at: Timestamp) -> Self {
+        Self {
+            id,
+            role,
+            content,
+            html: None,
+            created_at,
+            turn_id: None,
+            client_id: None,
+            attachments: Vec::new(),
+            tool_calls: Vec::new(),
+            tool_call_id: None,
+            display: None,
+            is_error: false,
+            artifact_id: None,
+            delegation: None,
+        }
+    }
+}
+
+/// The part of a delegation's result that is not text.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Delegation {
+    pub session_name: String,
+    pub stop_reason: String,
+    pub summary: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub updates: Vec<PlacedUpdate>,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct PlacedUpdate {
+    /// Where in the agent's text it first happened, in UTF-16 code units.
+    pub offset: u64,
+    pub update: Update,
+}
