@@ -97,6 +97,13 @@ pub enum ConnectError {
     Version { answered: String },
 }
 
+impl ConnectError {
+    /// The agent or its runner ended before it could answer; another one may do better.
+    pub fn is_gone(&self) -> bool {
+        matches!(self, Self::Initialize(RpcError::Gone(_)) | Self::Attach(AttachError::Gone(_)) | Self::Start(StartError::Ended(_)))
+    }
+}
+
 #[derive(Clone)]
 pub struct Connection {
     inner: Arc<Inner>,

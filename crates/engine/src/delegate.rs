@@ -13,7 +13,7 @@ mod view;
 
 use std::path::PathBuf;
 
-use agents::{Batch, Connection, RpcError, RpcId};
+use agents::{Batch, ConnectError, Connection, RpcError, RpcId};
 use domain::event::{Event, Notice};
 use domain::ids::{PermissionId, SessionId, TurnId};
 use domain::turn::{CallState, Effect};
@@ -37,7 +37,7 @@ const LOST_TEXT: &str = "The previous Copilot session could not be restored. A n
 pub(crate) enum AgentTask {
     Started {
         runner: Uuid,
-        outcome: Result<(Connection, mpsc::Receiver<Batch>), String>,
+        outcome: Result<(Connection, mpsc::Receiver<Batch>), ConnectError>,
     },
     Opened {
         runner: Uuid,
@@ -162,8 +162,7 @@ impl Actor {
         }
         self.tasks.spawn(async move {
             let (sender, receiver) = mpsc::channel(SIGNALS);
-            let outcome = Connection::start(launch, deadlines, sender).await;
-            let outcome = outcome.map(|connection| (connection, receiver)).map_err(|error| error.to_string());
+            let outcome = Connection::start(launch, deadlines, sender).await.map(|connection| (connection, receiver));
             TaskEnd::Agent(AgentTask::Started { runner, outcome })
         });
     }
@@ -238,7 +237,7 @@ impl Actor {
         }
     }
 
-    fn agent_started(&mut self, runner: Uuid, outcome: Result<(Connection, mpsc::Receiver<Batch>), String>) {
+    fn agent_started(&mut self, runner: Uuid, outcome: Result<(Connection, mpsc::Receiver<Batch>), ConnectError>) {
         match outcome {
             Ok((connection, signals)) => {
                 tracing::info!(session = %self.id, %runner, agent = self.row.agent, "the agent is up");
@@ -253,13 +252,16 @@ impl Actor {
                 self.host.signals = Some(signals);
                 self.touch();
             }
-            Err(message) => {
-                tracing::warn!(session = %self.id, %runner, agent = self.row.agent, message, "the agent did not start");
-                self.shared.learn(&self.row.agent, |learned| learned.problem = Some(message.clone()));
+            Err(error) => {
+                tracing::warn!(session = %self.id, %runner, agent = self.row.agent, %error, "the agent did not start");
+                self.shared.learn(&self.row.agent, |learned| learned.problem = Some(error.to_string()));
                 self.host.slot = Slot::Clearing { runner, begun: false };
                 self.rows.push(Row::RemoveRunner { id: runner.to_string() });
-                let title = self.agent_title();
-                self.fail_jobs("agent_not_started", &format!("{title} could not be started: {message}"));
+                let message = format!("{} could not be started: {error}", self.agent_title());
+                match error.is_gone() {
+                    true => self.try_jobs_again("agent_not_started", &message),
+                    false => self.fail_jobs("agent_not_started", &message),
+                }
             }
         }
     }

@@ -77,7 +77,7 @@ impl Actor {
                 }
                 // Until its end is heard, it takes no more.
                 self.host.ending |= self.host.is_up();
-                self.try_again(job, &error.to_string());
+                self.try_again(job, "agent_gone", &ended_early(&error.to_string()));
             }
             (_, Some(text)) => self.interrupted(job.call_id, &text),
             // Where the process is gone, its own end says so, with everything it had sent before.
@@ -91,7 +91,7 @@ impl Actor {
 
     /// An agent ended before the prompt could reach it. Another one is tried, but not for ever: it may be the prompt's session that
     /// ends them.
-    fn try_again(&mut self, mut job: Job, text: &str) {
+    fn try_again(&mut self, mut job: Job, code: &str, message: &str) {
         let open = self.state.turn.as_ref().and_then(|turn| turn.call(&job.call_id)).is_some_and(|call| call.state != CallState::Done);
         job.tries += 1;
         if !open {
@@ -100,8 +100,13 @@ impl Actor {
         if job.tries < TRIES {
             self.host.jobs.push(job);
         } else {
-            let message = format!("the agent ended {TRIES} times before it could be asked: {text}");
-            self.end_call(job.call_id, AgentEnd::Failed { code: "agent_gone".to_owned(), message });
+            self.end_call(job.call_id, AgentEnd::Failed { code: code.to_owned(), message: message.to_owned() });
+        }
+    }
+
+    pub(super) fn try_jobs_again(&mut self, code: &str, message: &str) {
+        for job in std::mem::take(&mut self.host.jobs) {
+            self.try_again(job, code, message);
         }
     }
 
@@ -221,7 +226,7 @@ impl Actor {
             if told || !opening.contains(&job.name) {
                 self.host.jobs.push(job);
             } else {
-                self.try_again(job, text);
+                self.try_again(job, "agent_gone", &ended_early(text));
             }
         }
     }
@@ -307,4 +312,8 @@ async fn stop(connection: &Connection) {
     if let Err(error) = connection.stop().await {
         tracing::warn!(%error, "the agent could not be ended");
     }
+}
+
+fn ended_early(text: &str) -> String {
+    format!("the agent ended {TRIES} times before it could be asked: {text}")
 }

@@ -135,6 +135,16 @@ async fn an_agent_that_does_not_start_says_why() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_ends_while_it_starts_is_started_again() {
+    let rig = Rig::start(Options { agent_env: vec![("FAULTY_INIT", "exit_once")], ..Options::default() }).await;
+    let session = rig.relay().await;
+    let (state, client) = rig.turn(&session, "say hello").await;
+    assert_eq!(state, "completed", "{}", client.seen.tail());
+    assert_eq!(client.seen.agent_text("main"), "hello");
+    assert!(rig.dir.path().join("work/was-started").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_agent_without_a_login_asks_for_one_with_every_message() {
     let rig = Rig::start(Options { agent_env: vec![("FAULTY_AUTH", "1")], ..Options::default() }).await;
     let session = rig.relay().await;

@@ -95,6 +95,24 @@ async fn a_write_and_a_command_are_asked_for_with_what_they_would_do() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn always_counts_for_what_is_done_for_an_agent_too() {
+    let rig = Rig::replies([]).await;
+    let work = rig.dir.path().join("work");
+    let id = session(&rig, "ask").await;
+    let write = |name: &str| json!(["fs/write_text_file", { "path": work.join(name), "content": "x" }]);
+    let run = json!(["terminal/create", { "command": "true" }]);
+    let (mut client, _, path) = ask(&rig, &id, json!([write("a"), write("b"), run, run])).await;
+    assert_eq!(rig.post(&path, json!({ "option_id": "allow_always" })).await.status, 202);
+    let command = client.until("command", SOON, |event| event.kind == "permission-request" && event.data["kind"] == "execute").await.data;
+    let path = format!("/api/sessions/{id}/permissions/{}", command["request_id"].as_str().unwrap());
+    assert_eq!(rig.post(&path, json!({ "option_id": "allow_always" })).await.status, 202);
+    assert_eq!(client.turn_end(SOON).await, "completed");
+    let by: Vec<_> = of_kind(&client, "permission-resolved").iter().map(|event| event.data["by"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(by, ["person", "rule", "person", "rule"]);
+    assert!(work.join("a").exists() && work.join("b").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn deny_refuses_what_changes_anything() {
     let rig = Rig::replies([]).await;
     let calls =

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use agents::acp::client_request::{NOT_FOUND, REFUSED};
+use agents::acp::client_request::{NOT_FOUND, REFUSED, Variable};
 use agents::{Answer, ClientRequest, CreateTerminal, Terminal, TerminalExit, TerminalSpec};
 use domain::agent::{PermissionAsk, ToolCall, ToolContent, Update};
 use domain::ids::PermissionId;
@@ -178,13 +178,7 @@ impl Running {
 }
 
 pub(super) fn ask(create: &CreateTerminal, cwd: &Path) -> PermissionAsk {
-    let names: Vec<_> = create.env.iter().flatten().map(|variable| variable.name.as_str()).collect();
-    let mut input = json!({ "cwd": cwd });
-    if !names.is_empty() {
-        input["env"] = json!(names);
-    }
-    let command = line(create);
-    plain_ask(format!("Run {}", create.command), "execute", Some(command), Some(input))
+    plain_ask(format!("Run {}", create.command), "execute", Some(line(create)), Some(json!({ "cwd": cwd })))
 }
 
 /// Some agents write a whole command line into the name of the program; a shell takes it apart.
@@ -196,12 +190,15 @@ fn program(create: &CreateTerminal) -> (String, Vec<String>) {
     (create.command.clone(), args)
 }
 
-/// The command as a shell would have to be told it.
+/// The command as a shell would have to be told it, with the environment that it is given: that may change what it does.
 fn line(create: &CreateTerminal) -> String {
-    match create.args.as_deref().unwrap_or_default() {
+    let set = |variable: &Variable| format!("export {}={}; ", quoted(&variable.name), quoted(&variable.value));
+    let environment: String = create.env.iter().flatten().map(set).collect();
+    let command = match create.args.as_deref().unwrap_or_default() {
         [] => create.command.clone(),
         args => std::iter::once(&create.command).chain(args).map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
-    }
+    };
+    environment + &command
 }
 
 fn quoted(word: &str) -> String {
@@ -241,6 +238,8 @@ mod tests {
     fn a_person_sees_the_command_as_a_shell_would_take_it() {
         assert_eq!(line(&create("git", &["commit", "-m", "it's done", ""])), r"git commit -m 'it'\''s done' ''");
         assert_eq!(line(&create("ls -l | wc", &[])), "ls -l | wc");
+        let env = Some(vec![Variable { name: "A".to_owned(), value: "b c".to_owned() }]);
+        assert_eq!(line(&CreateTerminal { env, ..create("ls", &["-l"]) }), "export A='b c'; ls -l");
         assert_eq!(program(&create("ls -l | wc", &[])).0, "/bin/sh");
         assert_eq!(program(&create("ls", &["-l"])), ("ls".to_owned(), vec!["-l".to_owned()]));
     }

@@ -82,7 +82,7 @@ fn write_ask(path: &str, old: Option<&str>, content: &str) -> PermissionAsk {
     PermissionAsk { diff, locations, ..ask(title, "edit", None, input) }
 }
 
-/// A question with the two answers that we give meaning to.
+/// A question with the answers that we give meaning to.
 pub(super) fn ask(title: String, kind: &str, command: Option<String>, input: Option<Value>) -> PermissionAsk {
     let option = |option_id: &str, name: &str| PermissionOption {
         option_id: option_id.to_owned(),
@@ -95,7 +95,7 @@ pub(super) fn ask(title: String, kind: &str, command: Option<String>, input: Opt
         command,
         diff: None,
         locations: Vec::new(),
-        options: vec![option("allow_once", "Allow"), option("reject_once", "Reject")],
+        options: vec![option("allow_once", "Allow"), option("allow_always", "Always allow"), option("reject_once", "Reject")],
         agent_call: None,
         input,
         form: None,

@@ -4,7 +4,7 @@
 //! share a mistake with the code it tests.
 //!
 //! Set from outside: `FAULTY_PROTOCOL_VERSION` (what initialize answers), `FAULTY_AUTH=1` (a login is needed),
-//! `FAULTY_INIT=hang|exit` (initialize is never answered, or the process ends at it), `FAULTY_LOAD=ok|missing` (sessions
+//! `FAULTY_INIT=hang|exit|exit_once` (initialize is never answered, or the process ends at it, or the first in a directory does), `FAULTY_LOAD=ok|missing` (sessions
 //! can be loaded: any id works, or none does), `FAULTY_LOG=<file>` (every line received is appended there).
 //!
 //! `faulty-agent --replay <capture>` plays a downloaded capture back instead, see `replay`.
@@ -83,6 +83,7 @@ impl Agent {
         match (message["method"].as_str(), message.get("id").is_some()) {
             (Some("initialize"), true) => match setting("FAULTY_INIT").as_deref() {
                 Some("hang") => {}
+                Some("exit_once") if std::fs::File::create_new("was-started").is_ok() => return Some(ExitCode::from(1)),
                 Some("exit") => {
                     eprintln!("faulty-agent: not today");
                     return Some(ExitCode::from(1));
