@@ -38,10 +38,15 @@ async fn the_copilot_cli_survives_whoever_dies() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn turns_go_on_through_random_kills_of_the_server() {
-    survives(Kills { agent: Agent::Copilot, who: Who::Server, count: 15, seed: SEED }).await;
+    survives(Kills { agent: Agent::Copilot, who: Who::Server, straight: false, count: 15, seed: SEED }).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_lost_or_done_twice_through_random_kills_of_anybody() {
-    survives(Kills { agent: Agent::Demo, who: Who::Anybody, count: 15, seed: SEED }).await;
+    survives(Kills { agent: Agent::Demo, who: Who::Anybody, straight: false, count: 15, seed: SEED }).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn talking_straight_to_an_agent_survives_random_kills_of_anybody() {
+    survives(Kills { agent: Agent::Demo, who: Who::Anybody, straight: true, count: 15, seed: SEED }).await;
 }

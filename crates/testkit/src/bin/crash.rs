@@ -96,9 +96,10 @@ async fn random(options: &Options) -> Vec<RandomRun> {
     let mut runs = Vec::new();
     for agent in &options.agents {
         let most = if *agent == Agent::Copilot { options.kills } else { options.kills / 4 };
-        for (who, count) in [(Who::Server, most), (Who::Anybody, options.kills / 4)] {
+        let few = options.kills / 4;
+        for (who, straight, count) in [(Who::Server, false, most), (Who::Anybody, false, few), (Who::Anybody, true, few)] {
             if count > 0 && options.only.is_empty() {
-                let run = Kills { agent: *agent, who, count, seed: options.seed }.run().await;
+                let run = Kills { agent: *agent, who, straight, count, seed: options.seed }.run().await;
                 println!("{}", run.sentence());
                 complain(&run.findings, &run.log);
                 runs.push(run);

@@ -2,11 +2,13 @@
 
 use std::time::{Duration, Instant};
 
+use serde_json::json;
+
 use super::case::{Agent, Victim};
 use super::cast;
 use super::findings::{Fault, Findings};
 use super::outcome::{self, text};
-use super::script::Tempo;
+use super::script::{self, Tempo};
 use super::stage::Stage;
 use super::watcher::Address;
 
@@ -19,6 +21,8 @@ const LONGEST_SLOW_MS: u64 = 8000;
 const EARLY: u64 = 4;
 /// How the call of an agent ends that died in the middle of it, or before it could be asked.
 const CUT_SHORT: [&str; 3] = ["interrupted", "agent_not_started", "agent_gone"];
+/// How a turn ends that was nothing but such a call.
+const ENDED: [&str; 3] = ["failed", "interrupted", "unknown"];
 const DRAIN: Duration = Duration::from_secs(240);
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -33,6 +37,8 @@ pub enum Who {
 pub struct Kills {
     pub agent: Agent,
     pub who: Who,
+    /// Without a main AI: what the phone sends is what the agent is asked.
+    pub straight: bool,
     pub count: usize,
     pub seed: u64,
 }
@@ -53,8 +59,9 @@ impl RandomRun {
         let who = if self.what.who == Who::Server { "the server" } else { "anybody" };
         let verdict = if self.findings.is_empty() { "all in order" } else { "NOT in order" };
         format!(
-            "{}: {who} killed {} times at random moments (seed {}) during {} messages, {} of them interrupted: {verdict}, {} s.",
+            "{}{}: {who} killed {} times at random moments (seed {}) during {} messages, {} of them interrupted: {verdict}, {} s.",
             self.what.agent.name(),
+            if self.what.straight { ", talked to without a main AI" } else { "" },
             self.kills,
             self.what.seed,
             self.messages,
@@ -110,8 +117,11 @@ impl Kills {
     }
 
     async fn converse(self, stage: &mut Stage, run: &mut RandomRun) -> Result<(), String> {
-        stage.say("m-0 plain").await?;
-        let phone = Phone::new(stage.address.clone());
+        if self.straight {
+            stage.change(json!({ "model": "relay" })).await?;
+        }
+        stage.say(&self.message(0)).await?;
+        let phone = Phone { address: stage.address.clone(), kills: self };
         let (stop, stopped) = tokio::sync::watch::channel(false);
         let (sent, killed) = tokio::join!(phone.chat(stopped), async {
             let outcome = self.kill_on(stage, run).await;
@@ -120,10 +130,15 @@ impl Kills {
         });
         killed?;
         let mut sent = sent?;
-        sent.insert(0, "m-0 plain".to_owned());
+        sent.insert(0, self.message(0));
         run.messages = sent.len();
         drained(stage, sent.len()).await?;
         self.judge(stage, &sent, run).await
+    }
+
+    fn message(self, number: usize) -> String {
+        let name = format!("m-{number}");
+        if self.straight { script::prompt(self.agent, &name, "plain") } else { format!("{name} plain") }
     }
 
     async fn kill_on(self, stage: &mut Stage, run: &mut RandomRun) -> Result<(), String> {
@@ -165,17 +180,21 @@ impl Kills {
         findings.expect(users == sent, || format!("stored are {users:?}, acknowledged were {sent:?}"));
         let mut expected_log = Vec::new();
         let mut uncertain = Vec::new();
-        for (index, message) in messages.iter().enumerate().filter(|(_, message)| message["role"] == "user") {
-            let name = text(message, "content").split(' ').next().unwrap_or_default().to_owned();
+        let asked = messages.iter().enumerate().filter(|(_, message)| message["role"] == "user");
+        for (number, (index, message)) in asked.enumerate() {
+            let name = format!("m-{number}");
             let rest = &messages[index + 1..];
             let turn = &rest[..rest.iter().position(|next| next["role"] == "user").unwrap_or(rest.len())];
             let state = states.get(text(message, "turn_id")).map_or("", String::as_str);
-            findings.expect(state == "completed", || format!("{name} ended as {state:?}"));
-            let answer = turn.last().map(|last| text(last, "content")).unwrap_or_default();
-            findings.expect(answer == format!("All done with {name}."), || format!("{name} was answered {answer:?}"));
             let tool = turn.iter().find(|message| message["role"] == "tool");
             let stop = tool.map(|tool| text(&tool["delegation"], "stop_reason")).unwrap_or_default();
-            if CUT_SHORT.contains(&stop) {
+            let is_cut = CUT_SHORT.contains(&stop);
+            let is_ended = if self.straight && is_cut { ENDED.contains(&state) } else { state == "completed" };
+            findings.expect(is_ended, || format!("{name} ended as {state:?}"));
+            let answer = turn.last().map(|last| text(last, "content")).unwrap_or_default();
+            let is_answered = self.straight || answer == format!("All done with {name}.");
+            findings.expect(is_answered, || format!("{name} was answered {answer:?}"));
+            if is_cut {
                 run.interrupted += 1;
                 uncertain.push(name.clone());
             } else {
@@ -213,13 +232,10 @@ async fn drained(stage: &Stage, count: usize) -> Result<(), String> {
 
 struct Phone {
     address: Address,
+    kills: Kills,
 }
 
 impl Phone {
-    fn new(address: Address) -> Phone {
-        Phone { address }
-    }
-
     /// Sends messages, each until it is acknowledged, a few ahead of what is done; gives them in order.
     async fn chat(&self, mut stopped: tokio::sync::watch::Receiver<bool>) -> Result<Vec<String>, String> {
         let mut sent = Vec::new();
@@ -229,7 +245,7 @@ impl Phone {
                 tokio::time::sleep(LOOK).await;
                 continue;
             }
-            let content = format!("m-{} plain", sent.len() + 1);
+            let content = self.kills.message(sent.len() + 1);
             self.address.post(&content).await?;
             sent.push(content);
         }

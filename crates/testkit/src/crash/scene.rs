@@ -64,7 +64,7 @@ async fn converse(stage: &mut Stage, case: Case, findings: &mut Findings) -> Res
     }
     stage.turns_ended(turns).await?;
     if case.moment == Moment::PermissionPending {
-        stage.set_policy("auto").await?;
+        stage.change(json!({ "permission_policy": "auto" })).await?;
     }
     stage.release_tool()?;
     let first = stage.say("step-3 recalling").await?;
@@ -106,7 +106,7 @@ async fn approach(stage: &Stage, moment: Moment) -> Result<(), String> {
             stage.logged("step-2").await?;
         }
         Moment::PermissionPending => {
-            stage.set_policy("ask").await?;
+            stage.change(json!({ "permission_policy": "ask" })).await?;
             post("step-2 plain").await?;
             stage.watcher.until("a permission request", SOON, |seen| seen.of_kind("permission-request").next().is_some()).await?;
         }

@@ -64,7 +64,7 @@ fn main_ai(agent: Agent, tempo: &Tempo, request: &Request) -> Reply {
 }
 
 /// What the agent is asked. Copilot's own model reads its own words again; the demo agent understands plain instructions.
-fn prompt(agent: Agent, name: &str, work: &str) -> String {
+pub fn prompt(agent: Agent, name: &str, work: &str) -> String {
     match agent {
         Agent::Copilot => format!("task {name} {work} end"),
         Agent::Demo => {

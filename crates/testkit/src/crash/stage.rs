@@ -101,10 +101,11 @@ impl Stage {
         Ok(answer)
     }
 
-    pub async fn set_policy(&self, policy: &str) -> Result<(), String> {
-        match self.address.call("PATCH", "", Some(json!({ "permission_policy": policy }))).await? {
+    /// Changes what the session is set to.
+    pub async fn change(&self, change: Value) -> Result<(), String> {
+        match self.address.call("PATCH", "", Some(change)).await? {
             (200, _) => Ok(()),
-            (status, answer) => Err(format!("the policy cannot be set: {status} {answer}")),
+            (status, answer) => Err(format!("the session cannot be changed: {status} {answer}")),
         }
     }
 
