@@ -1,13 +1,12 @@
-import { createMemo, createSignal, For, Show } from "solid-js";
+import { createMemo, For, Show } from "solid-js";
 import { sessionName } from "../state/delegation";
 import type { StreamingToolCall } from "../state/model";
 import { repeatedPart } from "../state/straight";
+import { AgentFoot } from "./AgentFoot";
 import { AgentHead } from "./AgentHead";
-import { ContextMeter } from "./ContextMeter";
+import { createAgentStop } from "./agentStop";
 import { callStatus } from "./callStatus";
 import { FlowPart } from "./FlowPart";
-import { InlineError } from "./InlineError";
-import { createSubmit } from "./submit";
 
 interface AgentTurnProps {
   call: StreamingToolCall;
@@ -24,14 +23,7 @@ export function AgentTurn(props: AgentTurnProps) {
   const status = createMemo(() => callStatus(props.call));
   const running = createMemo(() => status().running);
   const repeated = createMemo(() => (running() ? undefined : repeatedPart(props.call.copilotStream, props.answer)));
-  const { error, submit } = createSubmit();
-  /** Asked for here; the server has not said so yet. */
-  const [asked, setAsked] = createSignal(false);
-  const stopping = () => props.stopping || props.call.stopping || asked();
-  const stop = async () => {
-    setAsked(true);
-    if (!(await submit(() => props.onStop()))) setAsked(false);
-  };
+  const stop = createAgentStop(props);
   /** What ended without a word of the agent still has something to say. */
   const ending = () => {
     if (running() || props.answer !== null || (props.call.copilotStream?.length ?? 0) > 0) return null;
@@ -45,7 +37,7 @@ export function AgentTurn(props: AgentTurnProps) {
       aria-busy={running()}
     >
       <p class="agent-turn-head">
-        <AgentHead call={props.call} label={status().label} running={running()} stopping={stopping()} />
+        <AgentHead call={props.call} label={status().label} running={running()} stopping={stop.stopping()} />
       </p>
       <div class="copilot-stream straight">
         <For each={props.call.copilotStream?.parts}>
@@ -60,16 +52,7 @@ export function AgentTurn(props: AgentTurnProps) {
           <p class="copilot-ending">{props.waitsForLogin ? "Waiting for the login…" : "Starting…"}</p>
         </Show>
       </div>
-      <Show when={props.call.isError && props.call.result}>{(text) => <p class="inline-error">{text()}</p>}</Show>
-      <InlineError message={error()} />
-      <div class="copilot-foot">
-        <Show when={running()}>
-          <button type="button" class="button small" disabled={stopping()} onClick={stop}>
-            {stopping() ? "Stopping…" : "Stop this agent"}
-          </button>
-        </Show>
-        <ContextMeter usage={props.call.copilotStream?.usage ?? null} />
-      </div>
+      <AgentFoot call={props.call} running={running()} stop={stop} />
     </section>
   );
 }

@@ -166,7 +166,7 @@ export function Composer(props: ComposerProps) {
           aria-activedescendant={
             suggestions.items().length > 0 ? optionId(suggestionsId, suggestions.active()) : undefined
           }
-          placeholder={props.running ? "Queue another message…" : "Message VoxPilot…"}
+          placeholder={props.running ? "Queue a message…" : "Message VoxPilot…"}
           enterkeyhint="send"
           onInput={(event) => {
             write(event.currentTarget.value);

@@ -1,13 +1,12 @@
-import { createMemo, createSignal, For, onMount, Show } from "solid-js";
+import { createMemo, For, onMount, Show } from "solid-js";
 import { readArguments, sessionName } from "../state/delegation";
 import type { StreamingToolCall } from "../state/model";
+import { AgentFoot } from "./AgentFoot";
 import { AgentHead } from "./AgentHead";
-import { ContextMeter } from "./ContextMeter";
+import { type AgentStop, createAgentStop } from "./agentStop";
 import { callStatus } from "./callStatus";
 import { FlowPart } from "./FlowPart";
-import { InlineError } from "./InlineError";
 import { createStick } from "./stick";
-import { createSubmit } from "./submit";
 
 interface CopilotStreamBlockProps {
   call: StreamingToolCall;
@@ -21,14 +20,7 @@ interface CopilotStreamBlockProps {
 export function CopilotStreamBlock(props: CopilotStreamBlockProps) {
   const status = createMemo(() => callStatus(props.call));
   const running = createMemo(() => status().running);
-  const { error, submit } = createSubmit();
-  /** Asked for here; the server has not said so yet. */
-  const [asked, setAsked] = createSignal(false);
-  const stopping = () => props.stopping || props.call.stopping || asked();
-  const stop = async () => {
-    setAsked(true);
-    if (!(await submit(() => props.onStop()))) setAsked(false);
-  };
+  const stop = createAgentStop(props);
   const prompt = createMemo(() => {
     const value = readArguments(props.call.arguments)?.prompt;
     return typeof value === "string" ? value : null;
@@ -46,25 +38,20 @@ export function CopilotStreamBlock(props: CopilotStreamBlockProps) {
       <details class="copilot-block" classList={{ [status().tone]: true }} open={running()}>
         <summary>
           <span class="copilot-head">
-            <AgentHead call={props.call} label={status().label} running={running()} stopping={stopping()} />
+            <AgentHead call={props.call} label={status().label} running={running()} stopping={stop.stopping()} />
           </span>
         </summary>
-        <CopilotBody
-          call={props.call}
-          waitsForLogin={props.waitsForLogin}
-          running={running()}
-          stopping={stopping()}
-          error={error()}
-          onStop={stop}
-        />
+        <CopilotBody call={props.call} waitsForLogin={props.waitsForLogin} running={running()} stop={stop} />
       </details>
     </>
   );
 }
 
-interface CopilotBodyProps extends CopilotStreamBlockProps {
+interface CopilotBodyProps {
+  call: StreamingToolCall;
+  waitsForLogin: boolean;
   running: boolean;
-  error: string | null;
+  stop: AgentStop;
 }
 
 function CopilotBody(props: CopilotBodyProps) {
@@ -95,16 +82,7 @@ function CopilotBody(props: CopilotBodyProps) {
           </Show>
         </div>
       </pre>
-      <Show when={props.call.isError && props.call.result}>{(text) => <p class="inline-error">{text()}</p>}</Show>
-      <InlineError message={props.error} />
-      <div class="copilot-foot">
-        <Show when={props.running}>
-          <button type="button" class="button small" disabled={props.stopping} onClick={() => void props.onStop()}>
-            {props.stopping ? "Stopping…" : "Stop this agent"}
-          </button>
-        </Show>
-        <ContextMeter usage={props.call.copilotStream?.usage ?? null} />
-      </div>
+      <AgentFoot call={props.call} running={props.running} stop={props.stop} />
     </div>
   );
 }
