@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions, Permissions, TryLockError};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, SqliteConnection};
@@ -22,6 +22,8 @@ pub(crate) const MIGRATIONS: &[&str] = &[
 /// Marks the file as ours ("VoxP"), so that no other program's database is ever migrated.
 const APPLICATION_ID: i64 = 0x566f_7850;
 const BUSY: Duration = Duration::from_secs(10);
+const LOCK_PATIENCE: Duration = Duration::from_secs(2);
+const LOCK_LOOK: Duration = Duration::from_millis(20);
 /// The write-ahead log is cut back to this after a flood.
 const WAL_BYTES: &str = "67108864";
 
@@ -35,7 +37,7 @@ pub(crate) struct Opened {
 }
 
 pub(crate) async fn open(path: &Path, durability_disk: bool, migrations: &[&'static str]) -> Result<Opened, OpenError> {
-    let lock = lock(path)?;
+    let lock = lock(path).await?;
     private(path).map_err(|error| OpenError::io(path, error))?;
     let plain = SqliteConnectOptions::new().filename(path).busy_timeout(BUSY).disable_statement_logging();
     let found = examine(path, &plain, migrations.len()).await?;
@@ -62,13 +64,19 @@ pub fn in_use(path: &Path) -> bool {
     File::open(beside(path, ".lock")).is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
 }
 
-fn lock(path: &Path) -> Result<File, OpenError> {
+/// A server that was killed while it started a process leaves the lock to that process until it has become another program, which
+/// takes a moment.
+async fn lock(path: &Path) -> Result<File, OpenError> {
     let lock_path = beside(path, ".lock");
     let file = private(&lock_path).map_err(|error| OpenError::io(&lock_path, error))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(OpenError::InUse { path: path.to_owned() }),
-        Err(TryLockError::Error(error)) => Err(OpenError::io(&lock_path, error)),
+    let deadline = Instant::now() + LOCK_PATIENCE;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if Instant::now() < deadline => tokio::time::sleep(LOCK_LOOK).await,
+            Err(TryLockError::WouldBlock) => return Err(OpenError::InUse { path: path.to_owned() }),
+            Err(TryLockError::Error(error)) => return Err(OpenError::io(&lock_path, error)),
+        }
     }
 }
 
