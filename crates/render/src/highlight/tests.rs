@@ -44,7 +44,7 @@ fn each_language_reads_as_its_people_expect() {
         (
             "#[derive(Debug)]\nstruct A<'a>(&'a str);",
             "rs",
-            "[meta #[derive(Debug)]]\n[keyword struct] [type A][operator <][variable 'a][operator >]([operator &][variable 'a] str);",
+            "[meta #[derive(Debug)]]\n[keyword struct] [type A][operator <][variable 'a][operator >]([operator &][variable 'a] [keyword str]);",
         ),
         (
             "let c = '\\n'; x!(r#\"a\"b\"#)",

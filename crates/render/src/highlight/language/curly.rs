@@ -8,7 +8,8 @@ pub(super) static LANGUAGES: [Language; 16] = [
         names: "rust rs",
         syntax: Code(Grammar {
             keywords: "as async await break const continue crate dyn else enum extern fn for if impl in let loop match mod move mut pub ref return \
-                       self Self static struct super trait type union unsafe use where while yield",
+                       self Self static struct super trait type union unsafe use where while yield bool char f32 f64 i128 i16 i32 i64 i8 isize \
+                       str u128 u16 u32 u64 u8 usize",
             constants: "true false None Some Ok Err",
             quotes: &[long("\""), quote("'")],
             string_prefixes: "b c",
