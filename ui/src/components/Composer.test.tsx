@@ -106,6 +106,15 @@ it("a pasted image goes along with the message, once, and can be taken away befo
   expect(button("Remove dot.png")).toBeNull();
 });
 
+it("a file can be sent without a word", async () => {
+  const input = mount("wordless");
+  paste(input, new File([new Uint8Array([1, 2, 3])], "dot.png", { type: "image/png" }));
+  await vi.waitFor(() => expect(button("Remove dot.png")).not.toBeNull());
+  press(input, {});
+  const image = { kind: "image", name: "dot.png", mime_type: "image/png", data: "AQID" };
+  expect(onSend).toHaveBeenCalledExactlyOnceWith("Please look at dot.png.", [image]);
+});
+
 it("a file beyond the limit is refused by name", async () => {
   const input = mount("refusing");
   const large = new File([], "film.mp4");

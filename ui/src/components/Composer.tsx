@@ -70,10 +70,12 @@ export function Composer(props: ComposerProps) {
       look();
     },
   });
+  /** What is to be said; files alone say that they are there. */
+  const content = () => text().trim() || aboutFiles(files.items());
+  const isReady = () => content() !== "" && files.reading().length === 0;
   const send = () => {
-    const content = text().trim();
-    if (content === "" || files.reading().length > 0) return;
-    props.onSend(content, files.take());
+    if (!isReady()) return;
+    props.onSend(content(), files.take());
     input.value = "";
     suggestions.close();
     write("");
@@ -193,13 +195,18 @@ export function Composer(props: ComposerProps) {
           type="submit"
           class="round-button send"
           aria-label={props.running ? "Queue" : "Send"}
-          disabled={text().trim() === "" || files.reading().length > 0}
+          disabled={!isReady()}
         >
           <Icon name="send" />
         </button>
       </div>
     </form>
   );
+}
+
+function aboutFiles(files: readonly NewAttachment[]): string {
+  const names = files.map((file) => (file.kind === "path" ? file.path : file.name));
+  return names.length > 0 ? `Please look at ${names.join(", ")}.` : "";
 }
 
 /** A file that is dropped anywhere on the page goes along with the message; the browser would leave the page for it. */
