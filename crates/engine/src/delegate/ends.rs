@@ -61,6 +61,9 @@ impl Actor {
     pub(super) fn prompted(&mut self, job: Job, outcome: Result<(), RpcError>, unsent: bool) {
         self.host.sending.remove(&job.call_id);
         let gone = self.host.unsure.remove(&job.call_id);
+        if gone.is_some() {
+            self.forget_runner();
+        }
         let stopped = self.host.stop_when_sent.remove(&job.call_id);
         match (outcome, gone) {
             // It is in the journal now, so a stop comes behind it.
@@ -204,7 +207,6 @@ impl Actor {
         self.host.requests.clear();
         self.host.terminals.clear();
         self.host.asked.clear();
-        self.rows.push(Row::RemoveRunner { id: runner.to_string() });
         let told = std::mem::take(&mut self.host.ending);
         let (mut running, mut opening) = (Vec::new(), Vec::new());
         for (name, named) in &mut self.host.names {
@@ -222,12 +224,23 @@ impl Actor {
                 self.interrupted(call_id, text);
             }
         }
+        self.forget_runner();
         for job in std::mem::take(&mut self.host.jobs) {
             if told || !opening.contains(&job.name) {
                 self.host.jobs.push(job);
             } else {
                 self.try_again(job, "agent_gone", &ended_early(text));
             }
+        }
+    }
+
+    /// Once it is certain what became of every prompt that the agent was given. A server that dies before that leaves the runner to the
+    /// next one, which reads in its journal which prompts it had; without it they would be sent again.
+    fn forget_runner(&mut self) {
+        if let Slot::Clearing { runner, .. } = &self.host.slot
+            && self.host.unsure.is_empty()
+        {
+            self.rows.push(Row::RemoveRunner { id: runner.to_string() });
         }
     }
 
