@@ -15,6 +15,7 @@ test("a session that only the agent has is found, continued here once, and remem
   // The demo agent keeps its sessions by itself, whatever becomes of ours.
   await cockpit.openSessions();
   await page.getByRole("button", { name: "New session" }).click();
+  await expect(page.getByRole("heading", { name: "What should be done?" })).toBeVisible();
   await cockpit.send("say heron");
   await expect(cockpit.answers).toHaveText(["heron"]);
   await cockpit.expectIdle();
