@@ -1,8 +1,12 @@
 //! What an agent does, in one vocabulary, whatever dialect it speaks. `agents` makes these; engine and page read them.
 
+mod demand;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
+
+pub use demand::{Demand, Exited, Failure, Fault, FormAction, Place, Problem, Reply, StartTerminal};
 
 /// Something an agent did in one of its sessions.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
