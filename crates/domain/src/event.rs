@@ -90,6 +90,9 @@ pub struct CopilotDelta {
 pub struct CopilotDone {
     pub tool_call_id: String,
     pub session_name: String,
+    /// The id of the agent that worked on it.
+    #[serde(default)]
+    pub agent: String,
     pub summary: String,
     pub stop_reason: String,
 }

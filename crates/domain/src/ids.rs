@@ -56,6 +56,17 @@ uuid_id!(
     /// An answer to permissions that was remembered.
     RuleId
 );
+uuid_id!(
+    /// A runner, and so the one agent process that it owns.
+    RunnerId
+);
+
+impl PermissionId {
+    /// The id by which the reply to a demand is written to the agent: the same however often, and by whichever server, it is given.
+    pub fn reply_write(self) -> Uuid {
+        Uuid::new_v5(&self.0, b"reply")
+    }
+}
 
 impl SessionId {
     /// The id by which an agent is told to stop a call: it is told once, by whichever server.

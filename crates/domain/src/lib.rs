@@ -1,4 +1,4 @@
-//! The pure heart of VoxPilot: ids, events, the turn machine, permission policy and normalised agent events.
+//! The pure heart of VoxPilot: ids, events, the turn machine and the host machine, permission policy and normalised agent events.
 //!
 //! Nothing here does I/O, reads a clock or makes a random id. Every other crate may depend on this one; it depends on none.
 
@@ -6,7 +6,9 @@ pub mod agent;
 pub mod attachment;
 pub mod event;
 pub mod form;
+pub mod host;
 pub mod ids;
+pub mod machine;
 pub mod policy;
 pub mod rule;
 pub mod text;

@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use jiff::Timestamp;
 
 use crate::agent::{PermissionAsk, Update};
-use crate::event::{Event, Message, PermissionRequest, QueueItem, ToolCall, TurnState};
+use crate::event::{Event, Message, PermissionRequest, PermissionResolved, QueueItem, ToolCall, TurnState};
 use crate::ids::{MessageId, PermissionId, TurnId};
 use crate::text::utf16_len;
 
@@ -59,6 +59,8 @@ pub struct Settings {
     /// The model is the relay: the agent's failure is the turn's failure.
     pub relay: bool,
     pub model: String,
+    /// The agent behind `copilot_agent`.
+    pub agent: String,
 }
 
 #[derive(Clone, Debug)]
@@ -96,6 +98,11 @@ pub enum Input {
         approved: bool,
         reason: String,
     },
+    /// After a restart: the confirmations that still wait. One that the log opened and that waits no longer was given, and its tool has
+    /// not answered yet.
+    ConfirmsWaiting {
+        call_ids: Vec<String>,
+    },
     AgentText {
         call_id: String,
         text: String,
@@ -104,8 +111,14 @@ pub enum Input {
         call_id: String,
         update: Update,
     },
+    /// After a restart: the agent has this call's prompt, so whatever it says belongs to it.
+    AgentHas {
+        call_id: String,
+    },
     AgentEnd {
         call_id: String,
+        /// The agent's id.
+        agent: String,
         end: AgentEnd,
     },
     Permission {
@@ -140,7 +153,7 @@ pub struct ToolEnd {
 }
 
 /// How an agent's work on a delegated prompt ended.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum AgentEnd {
     Stopped {
         stop_reason: String,
@@ -171,9 +184,15 @@ pub enum Effect {
     StopTool {
         call_id: String,
     },
+    /// A person has so long to agree.
+    AwaitConfirm {
+        call_id: String,
+    },
     Prompt {
         turn_id: TurnId,
         call_id: String,
+        /// The id of the agent that is to work on it.
+        agent: String,
         session_name: String,
         prompt: String,
     },
@@ -208,24 +227,9 @@ impl Session {
         }
     }
 
-    /// After a restart: the agent has this call's prompt, so whatever it says belongs to it.
-    pub fn begun(&mut self, call_id: &str) {
-        if let Some(turn) = &mut self.turn {
-            turn.set(call_id, |call| call.state = CallState::Running);
-        }
-    }
-
-    /// After a restart: a confirmation that the log opened and that waits no longer was given, and its tool has not answered yet.
-    pub fn confirmed(&mut self, waiting: &[ToolCall]) {
-        let Some(turn) = &mut self.turn else { return };
-        if let Phase::Tools { calls, .. } = &mut turn.phase {
-            for call in calls.iter_mut().filter(|call| call.state == CallState::Asking) {
-                if !waiting.iter().any(|open| open.id == call.call.id) {
-                    call.work = Work::Plain;
-                    call.state = CallState::Waiting;
-                }
-            }
-        }
+    /// The call of this id, if it is one of the running turn's.
+    pub fn call(&self, call_id: &str) -> Option<&Call> {
+        self.turn.as_ref()?.call(call_id)
     }
 
     pub fn is_queued(&self, message_id: MessageId) -> bool {
@@ -284,11 +288,12 @@ impl Turn {
             }),
             Event::AgentUpdate(update) => self.set(&update.tool_call_id, |call| {
                 call.state = CallState::Running;
+                call.carries_on(&update.update);
                 answer::follow(call, &update.update);
                 delegation::place(&mut call.updates, update.offset, &update.update);
             }),
             Event::PermissionRequest(request) => self.permissions.push(request.clone()),
-            Event::PermissionResolved(resolved) => self.permissions.retain(|open| open.request_id != resolved.request_id),
+            Event::PermissionResolved(resolved) => self.resolved(resolved),
             Event::ToolResult(result) => {
                 self.set(&result.id, |call| call.state = CallState::Done);
                 if !self.calls().is_empty() && self.calls().iter().all(|call| call.state == CallState::Done) {
@@ -298,6 +303,15 @@ impl Turn {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Which of a call's permissions were rejected decides how the call ends.
+    fn resolved(&mut self, resolved: &PermissionResolved) {
+        let Some(at) = self.permissions.iter().position(|open| open.request_id == resolved.request_id) else { return };
+        let open = self.permissions.remove(at);
+        if is_rejection(&open.ask, resolved) {
+            self.set(&open.tool_call_id, |call| call.reject(&open.ask));
         }
     }
 
@@ -315,4 +329,22 @@ impl Turn {
             change(call);
         }
     }
+}
+
+impl AgentEnd {
+    pub fn stopped(stop_reason: &str) -> AgentEnd {
+        AgentEnd::Stopped { stop_reason: stop_reason.to_owned() }
+    }
+
+    pub fn failed(code: &str, message: impl Into<String>) -> AgentEnd {
+        AgentEnd::Failed { code: code.to_owned(), message: message.into() }
+    }
+}
+
+/// A person, a rule, the policy or the clock said no. What ends with its call, or is withdrawn by the agent, was not rejected.
+fn is_rejection(ask: &PermissionAsk, resolved: &PermissionResolved) -> bool {
+    let decided = matches!(resolved.by.as_str(), "person" | "rule" | "policy" | "timeout");
+    let chosen = resolved.option_id.as_ref().and_then(|id| ask.options.iter().find(|option| option.option_id == *id));
+    let allowed = chosen.is_some_and(|option| option.kind.starts_with("allow"));
+    decided && ask.form.is_none() && !allowed
 }

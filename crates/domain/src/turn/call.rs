@@ -3,9 +3,12 @@
 use serde::Deserialize;
 
 use super::answer::Answer;
+use crate::agent::{PermissionAsk, Update};
 use crate::event::{PlacedUpdate, ToolCall};
 
-pub const DELEGATE: &str = "copilot_agent";
+pub const COPILOT_AGENT: &str = "copilot_agent";
+/// The same for any agent, which it names.
+pub const DELEGATE: &str = "delegate";
 pub const READ_EXTERNAL: &str = "read_file_external";
 
 #[derive(Clone, Debug)]
@@ -20,8 +23,17 @@ pub struct Call {
     pub(super) answer: Answer,
     /// Of a delegation: a person stopped this call.
     pub stopping: bool,
-    /// Of a delegation: this server told its agent to stop. Not in the log, so a restarted server tells it again.
-    pub told: bool,
+    /// Of a delegation: its host was asked to stop it. Not in the log, so a restarted server asks again.
+    pub stop_sent: bool,
+    /// Of a delegation: what was rejected last, unless the agent has gone on with something else since.
+    rejected: Option<Rejected>,
+}
+
+#[derive(Clone, Debug)]
+struct Rejected {
+    title: String,
+    /// The agent's own calls that there were by then: their ends say nothing of what came after.
+    before: Vec<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,6 +52,8 @@ pub enum Work {
     /// Runs only when a person agrees.
     Confirm,
     Delegate {
+        /// None where the session's own agent is meant.
+        agent: Option<String>,
         session_name: String,
         prompt: String,
     },
@@ -51,6 +65,7 @@ pub enum Work {
 struct DelegateArguments {
     prompt: String,
     session_name: String,
+    agent: Option<String>,
 }
 
 impl Call {
@@ -65,7 +80,8 @@ impl Call {
             updates: Vec::new(),
             answer: Answer::default(),
             stopping: false,
-            told: false,
+            stop_sent: false,
+            rejected: None,
         }
     }
 
@@ -77,27 +93,68 @@ impl Call {
     }
 }
 
+impl Call {
+    /// The agent that the call names.
+    pub fn agent(&self) -> Option<&str> {
+        match &self.work {
+            Work::Delegate { agent, .. } => agent.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// What a person or a policy rejected, where the agent has not gone on with something else since.
+    pub fn rejected(&self) -> Option<&str> {
+        self.rejected.as_ref().map(|rejected| rejected.title.as_str())
+    }
+
+    pub(super) fn reject(&mut self, ask: &PermissionAsk) {
+        let calls = self.updates.iter().filter_map(|placed| match &placed.update {
+            Update::ToolCall(call) => Some(call.id.clone()),
+            _ => None,
+        });
+        let before = calls.chain(ask.agent_call.clone()).collect();
+        self.rejected = Some(Rejected { title: ask.title.clone(), before });
+    }
+
+    /// A call of the agent's that was begun after a rejection and is completed: it has found another way.
+    pub(super) fn carries_on(&mut self, update: &Update) {
+        if let (Some(rejected), Update::ToolCall(call)) = (&self.rejected, update)
+            && call.status.as_deref() == Some("completed")
+            && !rejected.before.contains(&call.id)
+        {
+            self.rejected = None;
+        }
+    }
+}
+
 impl Work {
     fn of(call: &ToolCall) -> Work {
         match call.name.as_str() {
             READ_EXTERNAL => Work::Confirm,
-            DELEGATE => match serde_json::from_str::<DelegateArguments>(&call.arguments) {
-                Err(error) => {
-                    Work::Invalid(format!("the arguments of {DELEGATE} must be a JSON object with `prompt` and `session_name`: {error}"))
-                }
-                Ok(DelegateArguments { prompt, session_name }) => Work::delegate(prompt, session_name.trim()),
-            },
+            COPILOT_AGENT | DELEGATE => Work::delegate(call),
             _ => Work::Plain,
         }
     }
 
-    fn delegate(prompt: String, session_name: &str) -> Work {
+    fn delegate(call: &ToolCall) -> Work {
+        let name = &call.name;
+        let DelegateArguments { prompt, session_name, agent } = match serde_json::from_str(&call.arguments) {
+            Ok(arguments) => arguments,
+            Err(error) => {
+                let fields = if name == DELEGATE { "`agent`, `prompt` and `session_name`" } else { "`prompt` and `session_name`" };
+                return Work::Invalid(format!("the arguments of {name} must be a JSON object with {fields}: {error}"));
+            }
+        };
+        let (session_name, agent) = (session_name.trim(), agent.filter(|_| name == DELEGATE));
         if prompt.trim().is_empty() {
-            return Work::Invalid(format!("`prompt` of {DELEGATE} is empty: say what to do"));
+            return Work::Invalid(format!("`prompt` of {name} is empty: say what to do"));
         }
         if session_name.is_empty() || session_name.chars().count() > 80 || session_name.chars().any(char::is_control) {
-            return Work::Invalid(format!("`session_name` of {DELEGATE} must be a short name of 1 to 80 characters"));
+            return Work::Invalid(format!("`session_name` of {name} must be a short name of 1 to 80 characters"));
         }
-        Work::Delegate { session_name: session_name.to_owned(), prompt }
+        if name == DELEGATE && agent.as_ref().is_none_or(|agent| agent.trim().is_empty()) {
+            return Work::Invalid(format!("`agent` of {name} is missing: name the agent that is to work on it"));
+        }
+        Work::Delegate { agent, session_name: session_name.to_owned(), prompt }
     }
 }

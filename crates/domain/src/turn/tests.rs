@@ -1,6 +1,7 @@
 //! The turn machine under every input that can come, in every order, and under a restart at every moment.
 
 mod answers;
+mod denials;
 mod order;
 mod properties;
 mod rules;
@@ -14,10 +15,11 @@ use super::{Effect, Input, Now, Session, Settings};
 use crate::event::{Event, QueueItem, ToolCall};
 use crate::ids::{MessageId, TurnId};
 
+pub(super) const AGENT: &str = "agent";
 pub(super) const NOW: Now = Now(Timestamp::UNIX_EPOCH);
 
 pub(super) fn settings() -> Settings {
-    Settings { max_iterations: 4, relay: false, model: "main".to_owned() }
+    Settings { max_iterations: 4, relay: false, model: "main".to_owned(), agent: AGENT.to_owned() }
 }
 
 /// The `number`th message of a test, and the turn that it begins.

@@ -10,7 +10,10 @@ use super::Step;
 
 const END_TURN: &str = "end_turn";
 const CANCELLED: &str = "cancelled";
+const REFUSAL: &str = "refusal";
 pub(super) const INTERRUPTED: &str = "interrupted";
+pub(super) const DENIED: &str = "denied";
+const UNASKED: &str = "the agent broke off by itself: it says that the work was cancelled, and nobody had asked for that";
 
 impl Step<'_> {
     pub(super) fn running_delegate(&self, call_id: &str) -> Option<&Call> {
@@ -58,11 +61,31 @@ impl Step<'_> {
         }
     }
 
+    pub(super) fn agent_has(&mut self, call_id: &str) {
+        if let Some(turn) = &mut self.session.turn {
+            turn.set(call_id, |call| call.state = CallState::Running);
+        }
+    }
+
+    /// What an agent calls cancelled although nobody stopped it is an interruption; after a rejection it is the end of what was rejected.
+    fn judge(&self, call_id: &str, end: AgentEnd) -> (AgentEnd, Option<String>) {
+        let Some(call) = self.running_delegate(call_id) else { return (end, None) };
+        let stopped = call.stopping || call.stop_sent || self.session.turn.as_ref().is_some_and(|turn| turn.cancelling);
+        let rejected = call.rejected().map(str::to_owned);
+        match &end {
+            AgentEnd::Stopped { stop_reason } if stopped || !matches!(stop_reason.as_str(), END_TURN | CANCELLED | REFUSAL) => (end, None),
+            AgentEnd::Stopped { .. } if rejected.is_some() => (AgentEnd::stopped(DENIED), rejected),
+            AgentEnd::Stopped { stop_reason } if stop_reason == CANCELLED => (AgentEnd::Gone { message: UNASKED.to_owned() }, None),
+            _ => (end, None),
+        }
+    }
+
     /// The end of a prompt that an agent has. A call that has not begun has no prompt that could end.
-    pub(super) fn agent_end(&mut self, call_id: &str, end: AgentEnd) {
+    pub(super) fn agent_end(&mut self, call_id: &str, agent: String, end: AgentEnd) {
         if self.running_delegate(call_id).is_none() {
             return;
         }
+        let (end, denied) = self.judge(call_id, end);
         self.resolve_permissions(call_id, if matches!(end, AgentEnd::Gone { .. }) { "agent_gone" } else { "cancel" }, false);
         let fault = self.running_delegate(call_id).and_then(|call| call.answer.fault().map(str::to_owned));
         self.close_agent_calls(call_id, if matches!(end, AgentEnd::Gone { .. }) { INTERRUPTED } else { CANCELLED });
@@ -76,6 +99,10 @@ impl Step<'_> {
             (AgentEnd::Stopped { stop_reason }, Some(fault)) if stop_reason == END_TURN => {
                 ("failed".to_owned(), delegation::failure(&call, format!("the agent could not finish: {fault}"), "failed"), true)
             }
+            (AgentEnd::Stopped { stop_reason }, _) if stop_reason == DENIED => {
+                let reason = format!("denied: this was not allowed: {}", denied.unwrap_or_default());
+                (stop_reason, delegation::failure(&call, reason, DENIED), true)
+            }
             (AgentEnd::Stopped { stop_reason }, _) => {
                 let content = delegation::content(&call, &delegation::summary(&call), &stop_reason);
                 (stop_reason, content, false)
@@ -83,12 +110,12 @@ impl Step<'_> {
             (AgentEnd::Failed { code, message }, _) => (code, message, true),
             (AgentEnd::Gone { message }, _) => (INTERRUPTED.to_owned(), delegation::failure(&call, message, INTERRUPTED), true),
         };
-        self.close_delegate(call, stop_reason, content, is_error);
+        self.close_delegate(call, agent, stop_reason, content, is_error);
     }
 
     /// Ends a delegated call, whether or not its prompt ever reached the agent, and goes on.
-    pub(super) fn close_delegate(&mut self, call: Call, stop_reason: String, content: String, is_error: bool) {
-        if let Some((result, record)) = self.delegation_done(call, stop_reason, content, is_error) {
+    pub(super) fn close_delegate(&mut self, call: Call, agent: String, stop_reason: String, content: String, is_error: bool) {
+        if let Some((result, record)) = self.delegation_done(call, agent, stop_reason, content, is_error) {
             self.close_call(result, Some(record));
         }
     }
@@ -97,15 +124,19 @@ impl Step<'_> {
     pub(super) fn delegation_done(
         &mut self,
         call: Call,
+        agent: String,
         stop_reason: String,
         content: String,
         is_error: bool,
     ) -> Option<(ToolResult, Delegation)> {
         let session_name = call.session_name()?.to_owned();
-        let summary = delegation::summary(&call);
+        let summary = match (delegation::summary(&call), stop_reason.as_str()) {
+            (text, DENIED) if text.is_empty() => content.clone(),
+            (text, _) => text,
+        };
         let record = delegation::record(&call, &session_name, &summary, &stop_reason);
         let tool_call_id = call.call.id.clone();
-        self.append(Event::CopilotDone(CopilotDone { tool_call_id, session_name, summary, stop_reason }));
+        self.append(Event::CopilotDone(CopilotDone { tool_call_id, session_name, agent, summary, stop_reason }));
         let result = ToolResult { id: call.call.id, name: call.call.name, content, display: Some(call.text), is_error, artifact_id: None };
         Some((result, record))
     }

@@ -37,14 +37,19 @@ impl Step<'_> {
                 let call = call.clone();
                 self.close_plain(call, ToolEnd { content: reason, is_error: true, ..ToolEnd::default() });
             }
-            Work::Confirm => self.append(Event::ToolConfirm(tool_call)),
+            Work::Confirm => {
+                let call_id = tool_call.id.clone();
+                self.append(Event::ToolConfirm(tool_call));
+                self.effects.push(Effect::AwaitConfirm { call_id });
+            }
             Work::Plain => {
                 call.state = CallState::Running;
                 self.effects.push(Effect::RunTool(tool_call));
             }
-            Work::Delegate { session_name, prompt } => {
+            Work::Delegate { agent, session_name, prompt } => {
                 call.state = CallState::Running;
-                self.effects.push(Effect::Prompt { turn_id, call_id: tool_call.id, session_name, prompt });
+                let agent = agent.unwrap_or_else(|| self.settings.agent.clone());
+                self.effects.push(Effect::Prompt { turn_id, call_id: tool_call.id, agent, session_name, prompt });
             }
         }
     }
@@ -59,6 +64,19 @@ impl Step<'_> {
         } else {
             let call = call.clone();
             self.close_plain(call, ToolEnd { content: reason, is_error: true, ..ToolEnd::default() });
+        }
+    }
+
+    /// What was agreed to before a restart runs; who has not agreed yet has the whole time anew, as the old server's clock stopped with it.
+    pub(super) fn confirms_waiting(&mut self, waiting: &[String]) {
+        let Some(Phase::Tools { calls, .. }) = self.session.turn.as_mut().map(|turn| &mut turn.phase) else { return };
+        for call in calls.iter_mut().filter(|call| call.state == CallState::Asking) {
+            if waiting.contains(&call.call.id) {
+                self.effects.push(Effect::AwaitConfirm { call_id: call.call.id.clone() });
+            } else {
+                call.work = Work::Plain;
+                call.state = CallState::Waiting;
+            }
         }
     }
 
@@ -104,7 +122,9 @@ impl Step<'_> {
     pub(super) fn close_call(&mut self, result: ToolResult, delegation: Option<Delegation>) {
         // Where the agent's words are the answer, its failure is the turn's.
         // The first paragraph says why; what an agent had written until then stands in the block already.
-        let failed = (self.settings.relay && result.is_error).then(|| result.content.split("\n\n").next().unwrap_or_default().to_owned());
+        let denied = delegation.as_ref().is_some_and(|record| record.stop_reason == super::agents::DENIED);
+        let failed =
+            (self.settings.relay && result.is_error && !denied).then(|| result.content.split("\n\n").next().unwrap_or_default().to_owned());
         self.record_result(result, delegation);
         let Some(turn) = &self.session.turn else { return };
         let all_done = matches!(turn.phase, Phase::Model { .. });

@@ -27,7 +27,7 @@ impl Step<'_> {
 
     /// In the log like the stop of a whole turn: the agent ends the call in its own time, perhaps to another server.
     pub(super) fn cancel_call(&mut self, call_id: &str) {
-        let fresh = self.running_delegate(call_id).is_some_and(|call| !call.stopping && !call.told);
+        let fresh = self.running_delegate(call_id).is_some_and(|call| !call.stopping && !call.stop_sent);
         if fresh {
             self.append(Event::ToolStopping { id: call_id.to_owned() });
         }
@@ -48,7 +48,10 @@ impl Step<'_> {
         let content = if began { STOPPED } else { NEVER_RAN }.to_owned();
         match (call.session_name().is_some(), began) {
             (true, true) => self.stop_prompt(&call),
-            (true, false) => self.close_delegate(call, "cancelled".to_owned(), content, true),
+            (true, false) => {
+                let agent = call.agent().unwrap_or(&self.settings.agent).to_owned();
+                self.close_delegate(call, agent, "cancelled".to_owned(), content, true);
+            }
             (false, _) => {
                 if began {
                     self.effects.push(Effect::StopTool { call_id: call_id.to_owned() });
@@ -60,11 +63,11 @@ impl Step<'_> {
 
     /// Tells an agent to stop, once; the call ends when the agent says so.
     pub(super) fn stop_prompt(&mut self, call: &Call) {
-        if call.told {
+        if call.stop_sent {
             return;
         }
         if let Some(turn) = &mut self.session.turn {
-            turn.set(&call.call.id, |call| call.told = true);
+            turn.set(&call.call.id, |call| call.stop_sent = true);
         }
         // The prompt is stopped first and its permissions answered second, as the protocol asks.
         self.effects.push(Effect::StopPrompt { call_id: call.call.id.clone() });
@@ -104,7 +107,8 @@ impl Step<'_> {
             is_error: true,
             artifact_id: None,
         };
-        match self.delegation_done(call, INTERRUPTED.to_owned(), reason.to_owned(), true) {
+        let agent = call.agent().unwrap_or(&self.settings.agent).to_owned();
+        match self.delegation_done(call, agent, INTERRUPTED.to_owned(), reason.to_owned(), true) {
             Some((result, record)) => self.record_result(result, Some(record)),
             None => self.record_result(plain, None),
         }

@@ -31,7 +31,7 @@ impl Step<'_> {
                 self.set_open(CallState::Running, CallState::Waiting);
                 // Whether a stopped prompt reached its agent is not known here: it is not begun again, and the agent is told again.
                 for call in &stopping {
-                    self.session.begun(&call.call.id);
+                    self.agent_has(&call.call.id);
                 }
                 self.start_calls();
                 for call in &stopping {

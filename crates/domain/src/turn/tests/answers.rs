@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::super::{AgentEnd, Effect, Input, Session};
-use super::{Story, delegate};
+use super::{AGENT, NOW, Story, delegate, settings};
 use crate::agent::{Retry, ToolCall as AgentCall, Update};
 use crate::event::{AgentUpdate, Event, PlacedUpdate, ToolResult};
 
@@ -38,7 +38,11 @@ impl Talk {
     }
 
     fn ends(&mut self) -> ToolResult {
-        let effects = self.story.feed(Input::AgentEnd { call_id: "c".into(), end: AgentEnd::Stopped { stop_reason: "end_turn".into() } });
+        let effects = self.story.feed(Input::AgentEnd {
+            call_id: "c".into(),
+            agent: AGENT.to_owned(),
+            end: AgentEnd::Stopped { stop_reason: "end_turn".into() },
+        });
         let result = effects.into_iter().find_map(|effect| match effect {
             Effect::Append(Event::ToolResult(result)) => Some(result),
             _ => None,
@@ -54,7 +58,7 @@ impl Talk {
                 folded.apply(event);
             }
         }
-        folded.begun("c");
+        folded.step(Input::AgentHas { call_id: "c".to_owned() }, &settings(), NOW);
         self.story.session = folded;
     }
 
@@ -151,14 +155,18 @@ fn an_error_that_something_follows_is_only_a_notice() {
 #[test]
 fn what_an_agent_left_open_is_closed_by_how_its_work_ended() {
     let ends = [
-        (AgentEnd::Stopped { stop_reason: "cancelled".into() }, "cancelled"),
-        (AgentEnd::Gone { message: "killed".into() }, "interrupted"),
+        (true, AgentEnd::stopped("cancelled"), "cancelled"),
+        (false, AgentEnd::stopped("cancelled"), "interrupted"),
+        (false, AgentEnd::Gone { message: "killed".into() }, "interrupted"),
     ];
-    for (end, status) in ends {
+    for (stopped, end, status) in ends {
         let mut talk = Talk::begin(false);
         talk.does(Update::ToolCall(AgentCall { id: "t".into(), status: Some("pending".into()), ..AgentCall::default() }));
         talk.does(agent_call("done"));
-        let effects = talk.story.feed(Input::AgentEnd { call_id: "c".into(), end });
+        if stopped {
+            talk.story.feed(Input::CancelCall { call_id: "c".into() });
+        }
+        let effects = talk.story.feed(Input::AgentEnd { call_id: "c".into(), agent: AGENT.to_owned(), end });
         let closed = effects.iter().filter_map(|effect| match effect {
             Effect::Append(Event::AgentUpdate(AgentUpdate { update: Update::ToolCall(call), .. })) => {
                 Some((call.id.as_str(), call.status.as_deref()))

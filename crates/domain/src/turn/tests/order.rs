@@ -1,7 +1,7 @@
 //! The order of events within a turn, as the public contract words it.
 
 use super::super::{AgentEnd, Input, ToolEnd};
-use super::{Story, delegate, kinds, tool_call};
+use super::{AGENT, Story, delegate, kinds, tool_call};
 use crate::agent::Update;
 use crate::event::TurnState;
 
@@ -18,7 +18,7 @@ fn a_delegation_comes_in_the_order_of_the_contract() {
     story.answer("let me see", vec![delegate("d", "docs")]);
     story.feed(Input::AgentText { call_id: "d".to_owned(), text: "working".to_owned() });
     story.feed(Input::AgentUpdate { call_id: "d".to_owned(), update: Update::Thought { text: "hm".to_owned() } });
-    story.feed(Input::AgentEnd { call_id: "d".to_owned(), end: end("end_turn") });
+    story.feed(Input::AgentEnd { call_id: "d".to_owned(), agent: AGENT.to_owned(), end: end("end_turn") });
     let message_id = story.session.turn.as_ref().unwrap().message_id();
     story.feed(Input::ModelText { message_id, text: "done".to_owned() });
     story.answer("done", vec![]);
@@ -104,7 +104,7 @@ fn the_relay_fails_with_its_agent() {
     story.settings.relay = true;
     story.answer("", vec![delegate("d", "main")]);
     let failed = AgentEnd::Failed { code: "auth_required".to_owned(), message: "log in".to_owned() };
-    let effects = story.feed(Input::AgentEnd { call_id: "d".to_owned(), end: failed });
+    let effects = story.feed(Input::AgentEnd { call_id: "d".to_owned(), agent: AGENT.to_owned(), end: failed });
     assert_eq!(kinds(&effects), ["copilot-done", "tool-result", "error", "turn failed"]);
 }
 

@@ -60,7 +60,7 @@ impl Rules {
             Effect::AnswerPermission { request_id, .. } => {
                 assert!(self.answered.insert(*request_id), "a permission was answered twice");
             }
-            Effect::StopModel | Effect::StopTool { .. } | Effect::StopPrompt { .. } => {}
+            Effect::StopModel | Effect::AwaitConfirm { .. } | Effect::StopTool { .. } | Effect::StopPrompt { .. } => {}
         }
     }
 

@@ -1,7 +1,7 @@
 //! Stopping: what runs is told, what has not begun never begins, and every call still has its result.
 
 use super::super::{AgentEnd, Effect, Input, ToolEnd};
-use super::{NOW, Story, delegate, kinds, tool_call};
+use super::{AGENT, NOW, Story, delegate, kinds, tool_call};
 use crate::agent::PermissionAsk;
 use crate::event::{Event, TurnState};
 use crate::ids::PermissionId;
@@ -21,7 +21,7 @@ fn ask() -> PermissionAsk {
 }
 
 fn stopped(call_id: &str) -> Input {
-    Input::AgentEnd { call_id: call_id.to_owned(), end: AgentEnd::Stopped { stop_reason: "cancelled".to_owned() } }
+    Input::AgentEnd { call_id: call_id.to_owned(), agent: AGENT.to_owned(), end: AgentEnd::Stopped { stop_reason: "cancelled".to_owned() } }
 }
 
 fn stops(effects: &[Effect]) -> usize {
@@ -123,7 +123,8 @@ fn a_tool_result_cannot_end_what_an_agent_works_on_or_what_nobody_agreed_to() {
         let effects = story.feed(Input::ToolEnd { call_id: call_id.to_owned(), end: ToolEnd::default() });
         assert_eq!(effects, [], "{call_id}");
     }
-    let early = story.feed(Input::AgentEnd { call_id: "c".to_owned(), end: AgentEnd::Gone { message: "m".to_owned() } });
+    let early =
+        story.feed(Input::AgentEnd { call_id: "c".to_owned(), agent: AGENT.to_owned(), end: AgentEnd::Gone { message: "m".to_owned() } });
     assert_eq!(early, []);
 }
 

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::super::call::{Call, CallState};
 use super::super::{AgentEnd, Effect, Input, Phase, Session, Settings, ToolEnd};
 use super::rules::Rules;
-use super::{NOW, delegate, item, settings, tool_call};
+use super::{AGENT, NOW, delegate, item, settings, tool_call};
 use crate::agent::{PermissionAsk, ToolCall as AgentCall, Update};
 use crate::event::{Event, ToolCall, TurnState};
 use crate::ids::{MessageId, PermissionId};
@@ -201,7 +201,7 @@ impl World {
             1 => AgentEnd::Failed { code: "agent_error".to_owned(), message: "m".to_owned() },
             _ => AgentEnd::Gone { message: "gone".to_owned() },
         };
-        self.feed_fitting(Input::AgentEnd { call_id, end }, fits);
+        self.feed_fitting(Input::AgentEnd { call_id, agent: AGENT.to_owned(), end }, fits);
     }
 
     fn permission(&mut self, n: usize, again: usize) {
@@ -244,7 +244,7 @@ impl World {
             self.rules.check(&effect);
             match effect {
                 Effect::Append(event) => self.appended(event),
-                Effect::Save(_) | Effect::AnswerPermission { .. } => {}
+                Effect::Save(_) | Effect::AnswerPermission { .. } | Effect::AwaitConfirm { .. } => {}
                 Effect::CallModel { message_id, .. } => {
                     assert_eq!(self.model.replace(message_id), None, "two model calls at once");
                     self.models.push(message_id);
@@ -280,9 +280,10 @@ impl World {
     pub fn restart(&mut self, begun: bool) {
         let mut session = Session::default();
         self.log.iter().for_each(|event| session.apply(event));
-        session.confirmed(&self.confirms);
+        let call_ids = self.confirms.iter().map(|call| call.id.clone()).collect();
+        session.step(Input::ConfirmsWaiting { call_ids }, &self.settings, NOW);
         for (call_id, _) in self.prompts.iter().filter(|_| begun) {
-            session.begun(call_id);
+            session.step(Input::AgentHas { call_id: call_id.clone() }, &self.settings, NOW);
         }
         self.session = session;
         let prompted = std::mem::take(&mut self.prompts);
@@ -321,7 +322,11 @@ impl World {
                 self.feed(Input::ToolEnd { call_id, end: ToolEnd::default() });
             } else if let Some((call_id, _)) = self.prompts.first().cloned() {
                 self.prompts.remove(0);
-                self.feed(Input::AgentEnd { call_id, end: AgentEnd::Stopped { stop_reason: "end_turn".to_owned() } });
+                self.feed(Input::AgentEnd {
+                    call_id,
+                    agent: AGENT.to_owned(),
+                    end: AgentEnd::Stopped { stop_reason: "end_turn".to_owned() },
+                });
             } else if let Some(call_id) = asking {
                 self.confirms.retain(|open| open.id != call_id);
                 self.feed(Input::Confirm { call_id, approved: false, reason: "no".to_owned() });

@@ -1,0 +1,377 @@
+//! What we owe an agent an answer to: permissions, files, terminals, forms. Each demand gets exactly one reply, whichever server gives it.
+//!
+//! A demand is stored with the journal cursor that moves past it, and leaves the store when the runner has its reply. What changes
+//! something is stored as begun before it is done; a server that finds it begun and without a reply cannot know how far it came, says
+//! so, and does not repeat it.
+
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::{Act, DebtRecord, Keep, Prompt, Step};
+use crate::agent::{Demand, FormAction, PermissionAsk, PermissionOption, Place, Problem, Reply, Update};
+use crate::event::PermissionRequest;
+use crate::ids::{PermissionId, RunnerId};
+use crate::policy::Decision;
+use crate::rule::Decider;
+use crate::turn::{CallState, Input as TurnInput};
+
+/// So many unanswered demands make an agent one that only asks: it is ended.
+const MOST_DEBTS: usize = 512;
+/// How many replies that may be large are made or on their way at a time.
+const ROOM: usize = 4;
+const UNKNOWN: &str = "the server was restarted while this was being done; it may or may not have happened, so look before trying again";
+
+pub const ACCEPT: &str = "accept";
+pub const DECLINE: &str = "decline";
+
+#[derive(Clone, Debug)]
+pub struct Debt {
+    pub id: PermissionId,
+    pub rpc_id: String,
+    /// The delegated call it was made in; none where no prompt ran.
+    pub call_id: Option<String>,
+    pub demand: Demand,
+    pub stage: Stage,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum Stage {
+    /// It waits for room.
+    Waiting,
+    /// What a person would be asked is being found out.
+    Preparing,
+    /// A person is asked.
+    Asked,
+    /// It is being done.
+    Doing,
+    /// The reply is decided and on its way.
+    Replying(Reply),
+}
+
+impl Debt {
+    /// Its reply may be as large as a file.
+    fn is_large(&self) -> bool {
+        matches!(self.demand, Demand::ReadFile { .. } | Demand::TerminalOutput { .. })
+    }
+
+    fn takes_room(&self) -> bool {
+        self.is_large() && matches!(self.stage, Stage::Doing | Stage::Replying(_))
+    }
+
+    /// It changes something, or tells something, that must not happen twice.
+    fn is_final(&self) -> bool {
+        matches!(self.demand, Demand::WriteFile { .. } | Demand::StartTerminal(_) | Demand::Form { .. })
+    }
+}
+
+/// A demand is named by its place in the journal: the same however often its line is read, and another for another line.
+pub fn demand_id(runner: RunnerId, place: Place) -> PermissionId {
+    PermissionId(Uuid::new_v5(&runner.0, format!("demand/{}/{}", place.seq, place.index).as_bytes()))
+}
+
+impl Step<'_> {
+    pub(super) fn demanded(&mut self, runner: RunnerId, agent_session: &str, place: Place, rpc_id: String, demand: Demand) {
+        let id = demand_id(runner, place);
+        if self.host.debts.len() >= MOST_DEBTS {
+            return self.too_many_demands();
+        }
+        let call_id = self.running_in(agent_session).map(|prompt| prompt.call_id.clone());
+        self.host.debts.push(Debt { id, rpc_id, call_id, demand, stage: Stage::Waiting });
+        if !matches!(self.host.debts.last(), Some(Debt { demand: Demand::Permission(_), .. })) {
+            let debt = self.record(self.host.debts.len() - 1);
+            self.keep(Keep::DebtOpened { runner, debt });
+        }
+        self.begin_debt(id);
+    }
+
+    fn record(&self, at: usize) -> DebtRecord {
+        let Debt { id, rpc_id, call_id, demand, .. } = &self.host.debts[at];
+        DebtRecord { id: *id, rpc_id: rpc_id.clone(), call_id: call_id.clone(), demand: demand.clone(), begun: false, reply: None }
+    }
+
+    fn too_many_demands(&mut self) {
+        if matches!(self.host.process, super::Process::Up { leaving: false, .. }) {
+            let text = format!("{} has {MOST_DEBTS} unanswered requests and is ended: it asks faster than it reads.", self.title());
+            self.notice("too_many_requests", "error", "Too many requests", text, None);
+            self.overwhelmed();
+        }
+    }
+
+    /// Where a demand starts: decided at once, prepared for a person, or done when there is room.
+    fn begin_debt(&mut self, id: PermissionId) {
+        let Some(debt) = self.host.debts.iter().find(|debt| debt.id == id) else { return };
+        let call = debt.call_id.clone();
+        match (&debt.demand, call) {
+            (Demand::Unknown { problem, message }, _) => {
+                let reply = Reply::refused(*problem, message.clone());
+                self.reply(id, reply);
+            }
+            (Demand::Permission(ask), Some(call_id)) => {
+                let ask = ask.clone();
+                self.ask_permission(id, call_id, ask);
+            }
+            (Demand::Permission(_), None) => self.cancel_permission(id),
+            (Demand::Form { .. }, None) => self.reply(id, Reply::Form { action: FormAction::Cancel, content: None }),
+            (Demand::Form { message, schema }, Some(call_id)) => {
+                let ask = form_ask(message.clone(), schema.clone());
+                self.ask_person(id, call_id, ask);
+            }
+            (Demand::WriteFile { .. } | Demand::StartTerminal(_), None) => {
+                let message = "no prompt is running in this session, so nothing is changed for it";
+                self.reply(id, Reply::refused(Problem::NotAllowed, message));
+            }
+            (Demand::WriteFile { .. } | Demand::StartTerminal(_), Some(_)) => {
+                let demand = debt.demand.clone();
+                self.set_stage(id, Stage::Preparing);
+                self.act(Act::Prepare { id, demand });
+            }
+            // `advance_debts` does it when there is room.
+            _ => {}
+        }
+    }
+
+    pub(super) fn advance_debts(&mut self) {
+        let Some(runner) = self.host.process.live() else { return };
+        while let Some(at) = self.next_debt() {
+            let debt = &mut self.host.debts[at];
+            debt.stage = Stage::Doing;
+            let act = Act::Do { runner, id: debt.id, call_id: debt.call_id.clone(), demand: debt.demand.clone() };
+            self.act(act);
+        }
+    }
+
+    fn next_debt(&self) -> Option<usize> {
+        let taken = self.host.debts.iter().filter(|debt| debt.takes_room()).count();
+        let fits = |debt: &Debt| debt.stage == Stage::Waiting && (!debt.is_large() || taken < ROOM);
+        self.host.debts.iter().position(fits)
+    }
+
+    /// A permission that an agent asks for: the rules and the policy decide, or a person.
+    fn ask_permission(&mut self, id: PermissionId, call_id: String, ask: PermissionAsk) {
+        if self.is_stopping(&call_id) {
+            return self.cancel_permission(id);
+        }
+        self.note_asked(&call_id, &ask);
+        let (decision, by) = self.context.decide(&ask);
+        let Decision::Select(option) = &decision else {
+            return self.ask_and_answer(id, call_id, ask, decision, by);
+        };
+        if by == Decider::Rule || !option.kind.starts_with("allow") {
+            return self.ask_and_answer(id, call_id, ask, decision, by);
+        }
+        // What the policy lets through is not worth a word. The answer is stored with the cursor that moves past the question.
+        let (Some(runner), option_id) = (self.host.process.runner(), option.option_id.clone()) else { return };
+        let session_name = self.name_of_call(&call_id).unwrap_or_default();
+        let request = PermissionRequest { request_id: id, tool_call_id: call_id, session_name, asked_at: self.context.now, ask };
+        let rpc_id = self.rpc_of(id).unwrap_or_default();
+        self.keep(Keep::Granted { runner, rpc_id, request, option_id: option_id.clone() });
+        self.send_reply(id, Reply::Chosen { option_id: Some(option_id) });
+    }
+
+    /// Nobody is asked: it belongs to no call, or to one that is being stopped. It is owed an answer all the same.
+    fn cancel_permission(&mut self, id: PermissionId) {
+        let Some(at) = self.host.debts.iter().position(|debt| debt.id == id) else { return };
+        let reply = Reply::Chosen { option_id: None };
+        let debt = DebtRecord { reply: Some(reply.clone()), ..self.record(at) };
+        if let Some(runner) = self.host.process.runner() {
+            self.keep(Keep::DebtOpened { runner, debt });
+        }
+        self.send_reply(id, reply);
+    }
+
+    /// People are told what is asked of them, and what was rejected, or answered by what they said earlier.
+    fn ask_and_answer(&mut self, id: PermissionId, call_id: String, ask: PermissionAsk, decision: Decision, by: Decider) {
+        self.ask_person(id, call_id, ask);
+        let option_id = match decision {
+            Decision::Ask => return,
+            Decision::Select(option) => Some(option.option_id),
+            Decision::Cancel => None,
+        };
+        self.to_turn(TurnInput::PermissionAnswer { request_id: id, option_id, by: by.as_str().to_owned() });
+    }
+
+    fn ask_person(&mut self, id: PermissionId, call_id: String, ask: PermissionAsk) {
+        self.set_stage(id, Stage::Asked);
+        self.to_turn(TurnInput::Permission { call_id, request_id: id, ask });
+    }
+
+    /// What a person would be asked before something is changed for the agent is known; or the reply, where there is nothing to ask.
+    pub(super) fn prepared(&mut self, id: PermissionId, outcome: Result<PermissionAsk, Reply>) {
+        let Some(debt) = self.host.debt(id).filter(|debt| debt.stage == Stage::Preparing) else { return };
+        let call_id = debt.call_id.clone().unwrap_or_default();
+        match outcome {
+            Err(reply) => self.reply(id, reply),
+            Ok(_) if self.is_stopping(&call_id) => self.decide_guarded(id, None),
+            Ok(ask) => {
+                self.note_asked(&call_id, &ask);
+                let (decision, by) = self.context.decide(&ask);
+                match &decision {
+                    Decision::Select(option) if by == Decider::Policy && option.kind.starts_with("allow") => {
+                        let option_id = option.option_id.clone();
+                        self.decide_guarded(id, Some(&option_id));
+                    }
+                    _ => self.ask_and_answer(id, call_id, ask, decision, by),
+                }
+            }
+        }
+    }
+
+    fn is_stopping(&self, call_id: &str) -> bool {
+        let Some(turn) = &self.turn.turn else { return true };
+        turn.cancelling || turn.call(call_id).is_none_or(|call| call.stopping || call.state == CallState::Done)
+    }
+
+    /// The turn has an answer to what was asked.
+    pub(super) fn decided(&mut self, id: PermissionId, option_id: Option<String>, content: Option<Value>) {
+        let Some(debt) = self.host.debt(id).filter(|debt| !matches!(debt.stage, Stage::Doing | Stage::Replying(_))) else { return };
+        match &debt.demand {
+            Demand::Permission(_) => self.send_reply(id, Reply::Chosen { option_id }),
+            Demand::Form { .. } => {
+                let (action, content) = match option_id.as_deref() {
+                    Some(ACCEPT) => (FormAction::Accept, Some(content.unwrap_or_default())),
+                    Some(DECLINE) => (FormAction::Decline, None),
+                    _ => (FormAction::Cancel, None),
+                };
+                self.reply(id, Reply::Form { action, content });
+            }
+            _ => self.decide_guarded(id, option_id.as_deref()),
+        }
+    }
+
+    /// What we do for the agent is allowed, or not. That it is begun is stored before it is done.
+    fn decide_guarded(&mut self, id: PermissionId, option_id: Option<&str>) {
+        match option_id {
+            Some(option) if option.starts_with("allow") => {
+                let (Some(runner), Some(debt)) = (self.host.process.live(), self.host.debts.iter_mut().find(|debt| debt.id == id)) else {
+                    return;
+                };
+                debt.stage = Stage::Doing;
+                let act = Act::Do { runner, id, call_id: debt.call_id.clone(), demand: debt.demand.clone() };
+                self.keep(Keep::DebtBegun { id });
+                self.act(act);
+            }
+            Some(_) => self.reply(id, Reply::refused(Problem::NotAllowed, "refused: this was not allowed")),
+            None => self.reply(id, Reply::refused(Problem::Cancelled, "cancelled before anybody allowed it")),
+        }
+    }
+
+    pub(super) fn done(&mut self, id: PermissionId, reply: Reply, update: Option<Update>) {
+        let Some(debt) = self.host.debt(id).filter(|debt| debt.stage == Stage::Doing) else { return };
+        if let (Some(call_id), Some(update)) = (debt.call_id.clone(), update) {
+            self.to_turn(TurnInput::AgentUpdate { call_id, update });
+        }
+        self.reply(id, reply);
+    }
+
+    /// Decides the reply. One that could not be given twice is stored before it is sent.
+    fn reply(&mut self, id: PermissionId, reply: Reply) {
+        let Some(debt) = self.host.debt(id) else { return };
+        if debt.is_final() || matches!(debt.demand, Demand::Unknown { .. }) {
+            self.keep(Keep::DebtReply { id, reply: reply.clone() });
+        }
+        self.send_reply(id, reply);
+    }
+
+    fn send_reply(&mut self, id: PermissionId, reply: Reply) {
+        let Some(runner) = self.host.process.live() else { return };
+        let Some(debt) = self.host.debts.iter_mut().find(|debt| debt.id == id) else { return };
+        // The reply goes with the act; here it only matters that there is one.
+        let kept = if debt.is_large() { Reply::Done } else { reply.clone() };
+        debt.stage = Stage::Replying(kept);
+        let act = Act::Reply { runner, id, rpc_id: debt.rpc_id.clone(), reply };
+        self.act(act);
+    }
+
+    pub(super) fn reply_sent(&mut self, id: PermissionId) {
+        self.host.debts.retain(|debt| debt.id != id);
+        self.keep(Keep::DebtClosed { id });
+    }
+
+    /// The agent no longer wants an answer, and is owed one all the same. What is being written cannot be taken back.
+    pub(super) fn withdrawn(&mut self, rpc_id: &str) {
+        let Some(debt) = self.host.debts.iter().rev().find(|debt| debt.rpc_id == rpc_id) else { return };
+        let id = debt.id;
+        match (&debt.stage, &debt.demand) {
+            (Stage::Asked, _) => self.to_turn(TurnInput::PermissionAnswer { request_id: id, option_id: None, by: "agent".to_owned() }),
+            (Stage::Preparing, _) => self.decide_guarded(id, None),
+            (Stage::Doing, Demand::ReadFile { .. } | Demand::WaitForTerminal { .. }) => {
+                self.act(Act::GiveUp { id });
+                self.reply(id, Reply::refused(Problem::Cancelled, "cancelled"));
+            }
+            (Stage::Waiting, _) => self.reply(id, Reply::refused(Problem::Cancelled, "cancelled")),
+            _ => {}
+        }
+    }
+
+    /// The prompt is over: nobody is asked any more for what it wanted.
+    pub(super) fn close_debts_of(&mut self, call_id: &str) {
+        let asked = |debt: &&Debt| debt.call_id.as_deref() == Some(call_id) && debt.stage == Stage::Asked;
+        let open: Vec<_> = self.host.debts.iter().filter(asked).map(|debt| debt.id).collect();
+        for id in open {
+            self.decided(id, None, None);
+        }
+    }
+
+    /// Takes up what an earlier server owed.
+    pub(super) fn restore_debt(&mut self, record: DebtRecord) {
+        let DebtRecord { id, rpc_id, call_id, demand, begun, reply } = record;
+        let asked = self.turn.turn.as_ref().is_some_and(|turn| turn.permissions.iter().any(|open| open.request_id == id));
+        let stage = if asked { Stage::Asked } else { Stage::Waiting };
+        self.host.debts.push(Debt { id, rpc_id, call_id, demand, stage });
+        match reply {
+            Some(reply) => self.send_reply(id, reply),
+            None if begun => self.reply(id, Reply::refused(Problem::Internal, UNKNOWN)),
+            None if asked => {}
+            None => self.begin_debt(id),
+        }
+    }
+
+    pub(super) fn note_asked(&mut self, call_id: &str, ask: &PermissionAsk) {
+        if let Some(prompt) = self.host.prompts.iter_mut().find(|prompt| prompt.call_id == call_id) {
+            prompt.note_asked(ask);
+        }
+    }
+
+    fn set_stage(&mut self, id: PermissionId, stage: Stage) {
+        if let Some(debt) = self.host.debts.iter_mut().find(|debt| debt.id == id) {
+            debt.stage = stage;
+        }
+    }
+
+    fn rpc_of(&self, id: PermissionId) -> Option<String> {
+        self.host.debt(id).map(|debt| debt.rpc_id.clone())
+    }
+
+    fn name_of_call(&self, call_id: &str) -> Option<String> {
+        self.host.prompts.iter().find(|prompt| prompt.call_id == call_id).map(|prompt| prompt.name.clone())
+    }
+
+    /// The prompt that runs in an agent session.
+    pub(super) fn running_in(&self, agent_session: &str) -> Option<&Prompt> {
+        let name = self.name_of_session(agent_session)?;
+        self.host.prompts.iter().find(|prompt| prompt.is_out() && prompt.name == name)
+    }
+}
+
+fn form_ask(title: String, schema: Value) -> PermissionAsk {
+    let option = |option_id: &str, name: &str, kind: &str| PermissionOption {
+        option_id: option_id.to_owned(),
+        name: name.to_owned(),
+        kind: kind.to_owned(),
+    };
+    PermissionAsk {
+        title,
+        kind: None,
+        command: None,
+        diff: None,
+        locations: Vec::new(),
+        options: vec![
+            option(ACCEPT, "Send", "allow_once"),
+            option(DECLINE, "Decline", "reject_once"),
+            option("cancel", "Cancel", "cancel"),
+        ],
+        agent_call: None,
+        input: None,
+        form: Some(schema),
+    }
+}

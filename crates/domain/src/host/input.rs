@@ -1,0 +1,179 @@
+//! What a host can be told.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{Described, Found, How};
+use crate::agent::{Demand, Failure, PermissionAsk, Place, Reply, Update};
+use crate::ids::{PermissionId, RunnerId, TurnId};
+
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// The turn wants this prompted. A call that the host knows already is not prompted twice.
+    Prompt {
+        turn_id: TurnId,
+        call_id: String,
+        name: String,
+        text: String,
+    },
+    /// The turn wants this stopped.
+    Stop {
+        call_id: String,
+    },
+    /// A permission was decided: by a person, a rule, the clock or a stop. `content` is what was filled into a form.
+    Decided {
+        request_id: PermissionId,
+        option_id: Option<String>,
+        content: Option<Value>,
+    },
+    Started {
+        runner: RunnerId,
+        outcome: Result<Started, StartFailure>,
+    },
+    Batch {
+        runner: RunnerId,
+        cursor: u64,
+        signals: Vec<Signal>,
+    },
+    SessionOpened {
+        runner: RunnerId,
+        name: String,
+        outcome: Result<Opened, Failure>,
+    },
+    Written {
+        call_id: String,
+        outcome: WriteOutcome,
+    },
+    Cleared {
+        runner: RunnerId,
+    },
+    Prepared {
+        id: PermissionId,
+        outcome: Box<Result<PermissionAsk, Reply>>,
+    },
+    Done {
+        id: PermissionId,
+        reply: Reply,
+        update: Option<Box<Update>>,
+    },
+    ReplySent {
+        id: PermissionId,
+    },
+    TerminalChanged {
+        call_id: String,
+        update: Box<Update>,
+    },
+    StopOverdue {
+        call_id: String,
+    },
+    /// A person sets options. `set` is checked; `shown` says it in words; `allow_all` is set where the agent's own is among them.
+    SetOptions {
+        name: String,
+        set: BTreeMap<String, Value>,
+        allow_all: Option<bool>,
+        shown: String,
+    },
+    OptionsSet {
+        name: String,
+        outcomes: Vec<OptionOutcome>,
+        described: Described,
+    },
+    PolicyChanged {
+        by_person: bool,
+    },
+    /// An answer for always was taken back: the agent must forget it too.
+    ForgetAlways,
+    LoggedIn,
+    Retire,
+    /// The name belongs to another agent from now on.
+    ForgetSession {
+        name: String,
+    },
+    Restored(Box<Found>),
+}
+
+#[derive(Clone, Debug)]
+pub struct Started {
+    pub capabilities: Value,
+    pub can_reopen: bool,
+    /// For people, where the connection is not safe.
+    pub warning: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+pub struct StartFailure {
+    pub code: &'static str,
+    /// The agent ended before it could answer; another one may do better.
+    pub gone: bool,
+    pub message: String,
+}
+
+#[derive(Clone, Debug)]
+pub struct Opened {
+    pub agent_session: String,
+    pub how: How,
+    pub described: Described,
+    /// What is still wanted of its options.
+    pub wanted: Option<Value>,
+    /// The answer before was cut off when its process ended.
+    pub cut_off: bool,
+}
+
+/// What became of a prompt that was handed to the runner.
+#[derive(Clone, Debug)]
+pub enum WriteOutcome {
+    Written,
+    /// The agent is gone, and its journal does not hold the prompt: it was never seen.
+    Unsent(String),
+    /// The agent is gone, and the journal holds the prompt, or cannot tell.
+    Gone,
+    Failed(Failure),
+}
+
+#[derive(Clone, Debug)]
+pub struct OptionOutcome {
+    pub id: String,
+    pub value: Value,
+    /// In words: the option and the value.
+    pub shown: (String, String),
+    pub outcome: Result<(), Failure>,
+}
+
+/// What the agent said, in the order of its journal.
+#[derive(Clone, Debug)]
+pub enum Signal {
+    Text {
+        agent_session: Arc<str>,
+        text: String,
+    },
+    /// `described` where it says something of the session's options.
+    Update {
+        agent_session: Arc<str>,
+        update: Update,
+        described: Option<Described>,
+    },
+    Demand {
+        agent_session: Arc<str>,
+        place: Place,
+        rpc_id: String,
+        demand: Demand,
+    },
+    /// The agent no longer wants the answer, and is owed one all the same.
+    Withdrawn {
+        rpc_id: String,
+    },
+    Answered {
+        call_id: String,
+        result: Result<String, Failure>,
+    },
+    LineDropped {
+        bytes: u64,
+    },
+    Notice(String),
+    /// Always the last one.
+    Gone {
+        text: String,
+    },
+}

@@ -1,0 +1,120 @@
+//! What was rejected decides how a call ends; the agent's own word for it does not.
+
+use uuid::Uuid;
+
+use super::super::{AgentEnd, Effect, Input};
+use super::{AGENT, Story, delegate};
+use crate::agent::{PermissionAsk, PermissionOption, ToolCall as AgentCall, Update};
+use crate::event::{CopilotDone, Event, ToolResult};
+use crate::ids::PermissionId;
+
+fn ask(number: u128, agent_call: &str) -> (PermissionId, PermissionAsk) {
+    let option = |kind: &str| PermissionOption { option_id: format!("id of {kind}"), name: kind.into(), kind: kind.into() };
+    let ask = PermissionAsk {
+        title: "rm -rf /".into(),
+        kind: Some("execute".into()),
+        command: Some("rm -rf /".into()),
+        diff: None,
+        locations: Vec::new(),
+        options: ["allow_once", "reject_once"].map(option).to_vec(),
+        agent_call: Some(agent_call.into()),
+        input: None,
+        form: None,
+    };
+    (PermissionId(Uuid::from_u128(number)), ask)
+}
+
+struct Asked(Story);
+
+impl Asked {
+    fn begin(relay: bool) -> Asked {
+        let mut story = Story::begin();
+        story.settings.relay = relay;
+        story.answer("", vec![delegate("c", "n")]);
+        Asked(story)
+    }
+
+    fn answered(&mut self, number: u128, option_id: Option<&str>, by: &str) {
+        let (request_id, ask) = ask(number, "t");
+        self.0.feed(Input::Permission { call_id: "c".into(), request_id, ask });
+        self.0.feed(Input::PermissionAnswer { request_id, option_id: option_id.map(str::to_owned), by: by.into() });
+    }
+
+    fn completes(&mut self, id: &str) {
+        let call = AgentCall { id: id.into(), status: Some("completed".into()), ..AgentCall::default() };
+        self.0.feed(Input::AgentUpdate { call_id: "c".into(), update: Update::ToolCall(call) });
+    }
+
+    fn ends(&mut self, stop_reason: &str) -> (CopilotDone, ToolResult) {
+        let end = AgentEnd::stopped(stop_reason);
+        let effects = self.0.feed(Input::AgentEnd { call_id: "c".into(), agent: AGENT.to_owned(), end });
+        let mut done = None;
+        let mut result = None;
+        for effect in effects {
+            match effect {
+                Effect::Append(Event::CopilotDone(event)) => done = Some(event),
+                Effect::Append(Event::ToolResult(event)) => result = Some(event),
+                _ => {}
+            }
+        }
+        (done.expect("it is done"), result.expect("it has a result"))
+    }
+}
+
+/// C26: derived from our own decision, not from the stop reason.
+#[test]
+fn a_rejected_call_ends_as_denied_for_people_and_for_the_main_ai() {
+    for (by, option) in [("person", Some("id of reject_once")), ("policy", None), ("timeout", Some("id of reject_once"))] {
+        for stop_reason in ["end_turn", "cancelled", "refusal"] {
+            let mut asked = Asked::begin(false);
+            asked.answered(1, option, by);
+            let (done, result) = asked.ends(stop_reason);
+            assert_eq!(done.stop_reason, "denied", "{by} {stop_reason}");
+            assert_eq!(done.agent, AGENT);
+            assert!(result.is_error && result.content.starts_with("denied: this was not allowed: rm -rf /"), "{}", result.content);
+        }
+    }
+}
+
+#[test]
+fn what_was_allowed_withdrawn_or_stopped_is_not_denied() {
+    let mut asked = Asked::begin(false);
+    asked.answered(1, Some("id of allow_once"), "person");
+    asked.answered(2, None, "agent");
+    assert_eq!(asked.ends("end_turn").0.stop_reason, "end_turn");
+    let mut asked = Asked::begin(false);
+    asked.answered(1, Some("id of reject_once"), "person");
+    asked.0.feed(Input::CancelCall { call_id: "c".into() });
+    assert_eq!(asked.ends("cancelled").0.stop_reason, "cancelled");
+}
+
+#[test]
+fn an_agent_that_found_another_way_has_done_its_work() {
+    let mut asked = Asked::begin(false);
+    asked.completes("before");
+    asked.answered(1, Some("id of reject_once"), "person");
+    asked.completes("before");
+    asked.completes("t");
+    assert_eq!(asked.0.restarted().call("c").and_then(|call| call.rejected().map(str::to_owned)).as_deref(), Some("rm -rf /"));
+    asked.completes("another");
+    assert_eq!(asked.ends("end_turn").0.stop_reason, "end_turn");
+}
+
+#[test]
+fn a_turn_of_the_relay_whose_call_was_denied_is_completed() {
+    let mut asked = Asked::begin(true);
+    asked.answered(1, Some("id of reject_once"), "person");
+    let (done, _) = asked.ends("end_turn");
+    assert!(done.summary.starts_with("denied"), "{}", done.summary);
+    assert!(asked.0.kinds().iter().all(|kind| kind != "error"));
+    asked.0.answer("denied", Vec::new());
+    assert_eq!(asked.0.kinds().last().map(String::as_str), Some("turn completed"));
+}
+
+#[test]
+fn cancelled_that_nobody_asked_for_is_an_interruption() {
+    let mut asked = Asked::begin(false);
+    let (done, result) = asked.ends("cancelled");
+    assert_eq!(done.stop_reason, "interrupted");
+    assert!(result.is_error && result.content.contains("nobody had asked for that"), "{}", result.content);
+}
