@@ -1,7 +1,6 @@
 //! What can go wrong, by what the caller can do about it. The database's own errors are sources, never variants.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use domain::ids::SessionId;
 use sqlx::error::ErrorKind;
@@ -34,9 +33,6 @@ pub enum StoreError {
     Gone { what: &'static str },
     #[error("the disk is full")]
     Full,
-    /// An earlier submitted write of the session was not stored; nothing more is until [`crate::Store::mend`] is called.
-    #[error("session {session} is fenced, an earlier write was not stored: {reason}")]
-    Fenced { session: SessionId, reason: Arc<str> },
     #[error("the store is closed")]
     Closed,
     #[error("the database failed")]

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use crate::error::{FeedError, StoreError};
 use crate::frame::Frame;
-use crate::read;
+use crate::table::event;
 use crate::tail::{BATCH_BYTES, Glance, Tail};
 
 /// Reads one session's log as it grows.
@@ -59,7 +59,7 @@ impl Feed {
     /// From the database; `None` where the cursor is at the end of the log.
     async fn read(&self, cursor: u64, limit: usize) -> Result<Option<Batch>, StoreError> {
         let mut tx = self.pool.begin().await?;
-        let Some((last, horizon)) = read::log::bounds(&mut tx, self.session).await? else {
+        let Some((last, horizon)) = event::bounds(&mut tx, self.session).await? else {
             return Ok(Some(Batch::Deleted));
         };
         if cursor < horizon || cursor > last {
@@ -69,7 +69,7 @@ impl Feed {
             self.tail.learn(last);
             return Ok(None);
         }
-        let frames = read::log::frames(&mut tx, self.session, cursor, limit, BATCH_BYTES).await?;
+        let frames = event::frames(&mut tx, self.session, cursor, limit, BATCH_BYTES).await?;
         Ok(Some(Batch::Frames { frames }))
     }
 }

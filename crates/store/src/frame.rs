@@ -5,6 +5,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use domain::event::{Coalescer, Event};
+use domain::ids::SessionId;
+
+use crate::unreadable::{self, Unreadable};
 
 /// A committed event. A clone shares the data.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -16,9 +19,25 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// The event again; `None` for a kind of a later version.
+    /// The event again, a notice where it cannot be read; `None` for a kind of a later version.
     pub fn event(&self) -> Option<Event> {
-        Event::parse(&self.kind, std::str::from_utf8(&self.data).ok()?)
+        let event = std::str::from_utf8(&self.data).ok().and_then(|data| Event::parse(&self.kind, data));
+        event.or_else(|| matches!(self.kind, Cow::Borrowed(_)).then(|| Event::Notice(unreadable::notice(self.seq, &self.kind))))
+    }
+
+    /// As it was read from the database. Frames are sent as they are, so a text that is not sound JSON becomes a notice under the same
+    /// number.
+    pub(crate) fn stored(session: SessionId, seq: u64, kind: &str, data: String) -> Frame {
+        if unreadable::is_sound(&data) {
+            return Frame { seq, kind: known(kind), data: Bytes::from(data) };
+        }
+        Frame::stand_in(session, seq, kind)
+    }
+
+    fn stand_in(session: SessionId, seq: u64, kind: &str) -> Frame {
+        Unreadable::report("events", &format!("{session} {seq}"), &"the event is damaged or nested too deep");
+        let notice = Event::Notice(unreadable::notice(seq, kind));
+        Frame { seq, kind: Cow::Borrowed(notice.kind()), data: Bytes::from(notice.data()) }
     }
 }
 
@@ -43,7 +62,11 @@ impl Draft {
         Draft { kind: event.kind(), text: event.data().into() }
     }
 
-    pub fn number(self, seq: u64) -> Frame {
+    /// What nobody could read again is not shown either: readers from memory and from the database get the same.
+    pub fn number(self, session: SessionId, seq: u64) -> Frame {
+        if unreadable::is_too_deep(&self.text) {
+            return Frame::stand_in(session, seq, self.kind);
+        }
         Frame { seq, kind: Cow::Borrowed(self.kind), data: Bytes::from_owner(Lent(self.text)) }
     }
 }
@@ -84,7 +107,7 @@ impl Assembly {
 }
 
 /// A kind read from the database, without an allocation where it is a known one.
-pub(crate) fn kind(text: &str) -> Cow<'static, str> {
+fn known(text: &str) -> Cow<'static, str> {
     match Event::LOGGED.iter().find(|known| **known == text) {
         Some(known) => Cow::Borrowed(known),
         None => Cow::Owned(text.to_owned()),

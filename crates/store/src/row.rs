@@ -1,15 +1,18 @@
-//! The rows beside the log: what is written with events, and what is read back.
+//! What is written: events, and the changes of the tables that become durable with them.
 
-use std::sync::Arc;
-
-use domain::attachment::Attachment;
-use domain::event::{Event, Message, Notice, PermissionRequest, QueueItem, ReviewArtifact, SessionChange, ToolCall, Turn, TurnState};
-use domain::ids::{ArtifactId, MessageId, PermissionId, RuleId, SessionId, TurnId};
-use domain::policy::Policy;
-use domain::rule::Rule;
-use jiff::Timestamp;
+use domain::event::{Event, Message, QueueItem, SessionChange, ToolCall};
+use domain::ids::{MessageId, PermissionId, RuleId, SessionId};
 use serde_json::Value;
-use uuid::Uuid;
+
+use crate::table::agent_session::AgentSessionRow;
+use crate::table::artifact::ArtifactRow;
+use crate::table::attachment::AttachmentRow;
+use crate::table::permission::PermissionRow;
+use crate::table::request::RequestRow;
+use crate::table::rule::RuleRow;
+use crate::table::runner::RunnerRow;
+use crate::table::session::NewSession;
+use crate::table::turn::TurnRow;
 
 /// Events and rows of one session that become durable together or not at all.
 #[derive(Clone, Debug)]
@@ -59,6 +62,10 @@ pub enum Row {
         option_id: Option<String>,
         by: String,
     },
+    /// The runner has taken the answer: it need not be given again.
+    PermissionDelivered {
+        request_id: PermissionId,
+    },
     /// Something that an agent asked of its client. Opening it twice changes nothing.
     OpenRequest(RequestRow),
     /// Its effect begins with the next thing that is done.
@@ -95,195 +102,34 @@ pub enum Row {
         id: String,
         capabilities: Option<Value>,
     },
+    /// It was told to end: the next server clears it away.
+    RunnerEnding {
+        id: String,
+    },
     /// With what its agent is still owed.
     RemoveRunner {
         id: String,
+    },
+    /// What an agent in this version calls the protocol's methods. Inserts or replaces, for all sessions.
+    MethodNames {
+        agent: String,
+        version: String,
+        names: Value,
     },
     /// Events up to and including this one are dropped; never past the last event or into a running turn.
     Horizon(u64),
 }
 
-#[derive(Clone, PartialEq, Debug)]
-pub struct NewSession {
-    pub title: String,
-    pub work_dir: String,
-    pub model: String,
-    pub agent: String,
-    pub permission_policy: Option<Policy>,
-    pub created_at: Timestamp,
-}
-
-#[derive(Clone, PartialEq, Debug)]
-pub struct SessionRow {
-    pub id: SessionId,
-    pub title: String,
-    pub work_dir: String,
-    pub model: String,
-    pub agent: String,
-    pub permission_policy: Option<Policy>,
-    pub created_at: Timestamp,
-    pub updated_at: Timestamp,
-    pub last_seq: u64,
-    pub running: bool,
-    pub queue_len: u32,
-    /// How many permissions and confirmations wait for a person.
-    pub waiting: u32,
-}
-
-/// A place in the list of sessions; the list goes on behind it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct SessionCursor {
-    pub updated_at: Timestamp,
-    pub id: SessionId,
-}
-
-impl SessionRow {
-    pub fn cursor(&self) -> SessionCursor {
-        SessionCursor { updated_at: self.updated_at, id: self.id }
+impl Row {
+    /// The row keeps the number of the write's first event, so that event must not be joined to an earlier one.
+    pub(crate) fn keeps_place(&self) -> bool {
+        matches!(self, Row::Turn(_) | Row::OpenPermission(_) | Row::OpenConfirm(_))
     }
-}
 
-#[derive(Clone, PartialEq, Debug)]
-pub struct TurnRow {
-    pub id: TurnId,
-    pub state: TurnState,
-    pub reason: Option<String>,
-    pub user_message_id: Option<MessageId>,
-    /// The first event of the write that started the turn.
-    pub started_seq: u64,
-    pub started_at: Timestamp,
-    pub ended_at: Option<Timestamp>,
-    /// What is known about a turn whose outcome is not.
-    pub evidence: Option<Value>,
-}
-
-/// What was sent along with a message: how it is shown, and its bytes. A path has none.
-#[derive(Clone, PartialEq, Debug)]
-pub struct AttachmentRow {
-    pub message_id: MessageId,
-    pub about: Attachment,
-    pub data: Arc<[u8]>,
-}
-
-#[derive(Clone, PartialEq, Debug)]
-pub struct AgentSessionRow {
-    pub id: Uuid,
-    pub name: String,
-    pub acp_session_id: String,
-    pub agent: String,
-    pub cwd: String,
-    pub created_at: Timestamp,
-    /// Until the first prompt the agent keeps nothing, so there is nothing to restore.
-    pub prompted_at: Option<Timestamp>,
-    pub mode: Option<String>,
-    pub options: Option<Value>,
-    pub usage: Option<Value>,
-    /// The slash commands that it offers.
-    pub commands: Option<Value>,
-    pub title: Option<String>,
-    /// What a person wants set and the agent has not been told yet, by option id.
-    pub wanted: Option<Value>,
-    /// How it was last brought back.
-    pub restored: Option<String>,
-    /// The runner in whose process it was last opened.
-    pub runner_id: Option<String>,
-}
-
-#[derive(Clone, PartialEq, Debug)]
-pub struct PermissionRow {
-    pub request: PermissionRequest,
-    /// The id of the agent's own request, by which it is answered.
-    pub rpc_id: String,
-    pub runner_id: String,
-}
-
-/// A remembered answer, and where it holds.
-#[derive(Clone, PartialEq, Debug)]
-pub struct RuleRow {
-    /// The session in which it was given; on writing, that of the write counts. None for a rule of the whole work directory.
-    pub session: Option<SessionId>,
-    pub work_dir: String,
-    pub rule: Rule,
-}
-
-#[derive(Clone, PartialEq, Debug)]
-pub struct RequestRow {
-    pub id: PermissionId,
-    pub runner_id: String,
-    /// The id of the agent's own request, by which it is answered.
-    pub rpc_id: String,
-    /// The delegated call it was made in.
-    pub call_id: Option<String>,
-    pub request: Value,
-    pub begun: bool,
-    pub answer: Option<Value>,
-}
-
-#[derive(Clone, PartialEq, Debug)]
-pub struct ArtifactRow {
-    /// The session that it belongs to; on writing, that of the write counts.
-    pub session: SessionId,
-    pub summary: ReviewArtifact,
-    /// The files with their diffs.
-    pub files: Value,
-    /// Viewed marks and comments.
-    pub review: Value,
-    pub created_at: Timestamp,
-}
-
-impl ArtifactRow {
-    pub fn id(&self) -> ArtifactId {
-        self.summary.artifact_id
+    /// The row changes what the log is, not only what is in it: its write has a transaction of its own.
+    pub(crate) fn is_exclusive(&self) -> bool {
+        matches!(self, Row::DeleteSession | Row::Horizon(_))
     }
-}
-
-#[derive(Clone, PartialEq, Debug)]
-pub struct RunnerRow {
-    pub id: String,
-    /// The session that it belongs to; on writing, that of the write counts.
-    pub session: SessionId,
-    pub agent: String,
-    pub dir: String,
-    /// How much of the runner's journal has become events.
-    pub cursor: u64,
-    /// What the agent said it can do; nothing until it has.
-    pub capabilities: Option<Value>,
-}
-
-/// Messages, oldest first.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Page {
-    pub messages: Vec<Message>,
-    /// There are older ones.
-    pub more: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct RunningTurn {
-    pub turn_id: TurnId,
-    pub started_seq: u64,
-}
-
-/// A session as it is after event `seq`: everything a client needs that comes without a cursor.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Snapshot {
-    pub seq: u64,
-    pub session: SessionRow,
-    /// The latest ones, oldest first.
-    pub messages: Vec<Message>,
-    /// There are older messages.
-    pub more: bool,
-    pub artifacts: Vec<ReviewArtifact>,
-    /// What people were told beside the conversation, as far as the log reaches back, each with the turn it happened in.
-    pub notices: Vec<(Option<TurnId>, Notice)>,
-    /// The turns that ended otherwise than completed.
-    pub ended_turns: Vec<Turn>,
-    pub turn: Option<RunningTurn>,
-    /// The events of the running turn, from its start to `seq`.
-    pub turn_events: Vec<Event>,
-    pub permissions: Vec<PermissionRequest>,
-    pub confirms: Vec<ToolCall>,
-    pub queue: Vec<QueueItem>,
 }
 
 /// The outcome of a write.

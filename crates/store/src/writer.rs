@@ -1,11 +1,10 @@
 //! The one writer. It takes what has arrived, writes it in one transaction, commits, shows it to the readers, and then answers.
 //!
 //! It owns the only connection that may write. Whoever waits for a write is answered after the readers could see it, and a write
-//! that was not stored is never passed over: see [`Writer::refuse`].
+//! that was not stored is never passed over: its sender is told, and no other write is concerned.
 
 mod batch;
 mod piece;
-mod rows;
 #[cfg(test)]
 mod tests;
 
@@ -22,8 +21,8 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use crate::error::StoreError;
-use crate::read;
 use crate::row::{Committed, Row, Write};
+use crate::table::session;
 use crate::tail::Tails;
 use batch::Batch;
 use piece::Piece;
@@ -41,15 +40,11 @@ type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
 pub(crate) enum Command {
     Write(Job),
     Compact { session: SessionId, older_than: Timestamp, done: Answer<bool> },
-    Setting { key: String, value: String, done: Answer<()> },
-    Mend { session: SessionId, done: Answer<()> },
     Close,
 }
 
 pub(crate) struct Job {
     pub write: Arc<Write>,
-    /// The caller goes on without waiting, so it may already have sent what builds on this.
-    pub submitted: bool,
     pub done: Answer<Committed>,
 }
 
@@ -60,7 +55,6 @@ pub(crate) struct Writer {
     conn: Option<SqliteConnection>,
     tails: Arc<Tails>,
     ends: HashMap<SessionId, u64>,
-    fences: HashMap<SessionId, Arc<str>>,
     swept: Instant,
     /// Held as long as this task may write.
     _lock: Arc<File>,
@@ -74,16 +68,7 @@ impl Writer {
         tails: Arc<Tails>,
         lock: Arc<File>,
     ) -> Writer {
-        Writer {
-            commands,
-            options,
-            conn: Some(conn),
-            tails,
-            ends: HashMap::new(),
-            fences: HashMap::new(),
-            swept: Instant::now(),
-            _lock: lock,
-        }
+        Writer { commands, options, conn: Some(conn), tails, ends: HashMap::new(), swept: Instant::now(), _lock: lock }
     }
 
     /// Runs until it is told to close or nobody can send any more, and everything that was sent is written. Gives the connection back.
@@ -126,20 +111,12 @@ impl Writer {
             Command::Compact { session, older_than, done } => {
                 let _ = done.send(self.compact(session, older_than).await);
             }
-            Command::Setting { key, value, done } => {
-                let _ = done.send(self.set(&key, &value).await);
-            }
-            Command::Mend { session, done } => {
-                self.fences.remove(&session);
-                let _ = done.send(Ok(()));
-            }
             Command::Close => self.commands.close(),
         }
     }
 
     /// Writes the jobs together; where that fails, one by one, so that a bad one harms no other.
     async fn write(&mut self, jobs: Vec<Job>) {
-        let mut jobs = self.pass_fence(jobs);
         if let [job] = jobs.as_slice()
             && let Some(batch) = self.transact_piece(job).await
         {
@@ -151,31 +128,16 @@ impl Writer {
                 Err(error) => tracing::debug!(%error, writes = jobs.len(), "a group of writes failed, trying them one by one"),
             }
         }
-        for job in jobs.drain(..) {
-            let Some(job) = self.pass_fence(vec![job]).pop() else { continue };
+        for job in jobs {
             match self.transact(std::slice::from_ref(&job)).await {
                 Ok(batch) => self.publish(batch, vec![job]),
-                Err(error) => self.refuse(job, error),
-            }
-        }
-    }
-
-    /// Turns away what belongs to a fenced session; but a session can always be deleted.
-    fn pass_fence(&self, jobs: Vec<Job>) -> Vec<Job> {
-        if self.fences.is_empty() {
-            return jobs;
-        }
-        let mut passed = Vec::with_capacity(jobs.len());
-        for job in jobs {
-            let session = job.write.session;
-            match self.fences.get(&session) {
-                Some(reason) if !job.write.rows.iter().any(|row| matches!(row, Row::DeleteSession)) => {
-                    let _ = job.done.send(Err(StoreError::Fenced { session, reason: Arc::clone(reason) }));
+                Err(error) => {
+                    let session = job.write.session;
+                    tracing::error!(%session, %error, source = ?std::error::Error::source(&error), "a write was not stored");
+                    let _ = job.done.send(Err(error));
                 }
-                _ => passed.push(job),
             }
         }
-        passed
     }
 
     /// Takes the connection, or makes a new one.
@@ -222,7 +184,6 @@ impl Writer {
             let session = change.session;
             if change.deleted {
                 self.ends.remove(&session);
-                self.fences.remove(&session);
                 self.tails.delete(session);
                 continue;
             }
@@ -239,40 +200,18 @@ impl Writer {
         }
     }
 
-    /// The job was not stored. If its sender did not wait, what it sent behind this one must not be stored either, or the log would
-    /// have a hole that nobody knows of: the session is fenced until its owner, having noticed, mends it.
-    fn refuse(&mut self, job: Job, error: StoreError) {
-        let session = job.write.session;
-        tracing::error!(%session, %error, source = ?std::error::Error::source(&error), "a write was not stored");
-        if job.submitted {
-            self.fences.insert(session, error.to_string().into());
-        }
-        let _ = job.done.send(Err(error));
-    }
-
-    async fn compact(&mut self, session: SessionId, older_than: Timestamp) -> Result<bool, StoreError> {
+    async fn compact(&mut self, id: SessionId, older_than: Timestamp) -> Result<bool, StoreError> {
         let mut conn = self.connection().await?;
-        let row = read::session::one(&mut conn, session).await;
+        let row = session::one(&mut conn, id).await;
         self.conn = Some(conn);
         let Some(row) = row? else { return Ok(false) };
         if row.running || row.updated_at >= older_than {
             return Ok(false);
         }
-        let write = Write { session, events: Vec::new(), rows: vec![Row::Horizon(row.last_seq)] };
+        let write = Write { session: id, events: Vec::new(), rows: vec![Row::Horizon(row.last_seq)] };
         let (done, answer) = oneshot::channel();
-        self.write(vec![Job { write: Arc::new(write), submitted: false, done }]).await;
+        self.write(vec![Job { write: Arc::new(write), done }]).await;
         answer.await.map_err(|_| StoreError::Closed)??;
         Ok(true)
-    }
-
-    async fn set(&mut self, key: &str, value: &str) -> Result<(), StoreError> {
-        let mut conn = self.connection().await?;
-        sqlx::query("INSERT INTO meta (key, value) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value")
-            .bind(key)
-            .bind(value)
-            .execute(&mut conn)
-            .await?;
-        self.conn = Some(conn);
-        Ok(())
     }
 }

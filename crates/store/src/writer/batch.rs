@@ -1,19 +1,18 @@
 //! What goes into one transaction, and what it changed once it is committed.
 
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use domain::ids::SessionId;
 use jiff::Timestamp;
-use sqlx::{AssertSqlSafe, SqliteConnection};
+use sqlx::SqliteConnection;
 
 use super::Job;
-use super::rows::{self, Place};
-use crate::column::{number, time};
 use crate::error::StoreError;
-use crate::frame::{Assembly, Draft, Frame};
-use crate::read;
+use crate::frame::{Assembly, Frame};
 use crate::row::{Committed, Row};
+use crate::table::column::{number, time};
+use crate::table::{self, Place, event};
 
 pub(super) struct Batch {
     pub changes: Vec<Change>,
@@ -82,7 +81,7 @@ async fn end_of_log(conn: &mut SqliteConnection, ends: &HashMap<SessionId, u64>,
     if let Some(end) = ends.get(&session) {
         return Ok(Some(*end));
     }
-    if let Some((last, _)) = read::log::bounds(conn, session).await? {
+    if let Some((last, _)) = event::bounds(conn, session).await? {
         return Ok(Some(last));
     }
     Ok(job.write.rows.iter().any(|row| matches!(row, Row::CreateSession(_))).then_some(0))
@@ -108,7 +107,7 @@ impl Part {
                 Row::Horizon(_) => self.horizon = true,
                 _ => {}
             }
-            rows::apply(conn, place, row).await?;
+            table::apply(conn, place, row).await?;
         }
         for event in &job.write.events {
             self.assembly.push(event);
@@ -126,7 +125,7 @@ impl Part {
     async fn store_cursors(&mut self, conn: &mut SqliteConnection, now: Timestamp) -> Result<(), StoreError> {
         let place = Place { session: self.session, first_seq: 0, now };
         for (id, cursor) in self.cursors.drain(..) {
-            rows::apply(conn, place, &Row::RunnerCursor { id, cursor }).await?;
+            table::apply(conn, place, &Row::RunnerCursor { id, cursor }).await?;
         }
         Ok(())
     }
@@ -141,7 +140,7 @@ impl Part {
         let last = self.base + drafts.len() as u64;
         if !drafts.is_empty() {
             let id: Arc<str> = session.to_string().into();
-            insert(conn, &id, self.base, &drafts).await?;
+            event::insert(conn, &id, self.base, &drafts).await?;
             sqlx::query("UPDATE sessions SET last_seq = $2, updated_at = $3 WHERE id = $1")
                 .bind(id)
                 .bind(number(last))
@@ -150,37 +149,10 @@ impl Part {
                 .await?;
         }
         let horizon = match self.horizon {
-            true => read::log::bounds(conn, session).await?.map(|(_, horizon)| horizon),
+            true => event::bounds(conn, session).await?.map(|(_, horizon)| horizon),
             false => None,
         };
-        let frames = drafts.into_iter().zip(self.base + 1..).map(|(draft, seq)| draft.number(seq)).collect();
+        let frames = drafts.into_iter().zip(self.base + 1..).map(|(draft, seq)| draft.number(session, seq)).collect();
         Ok(Change { session, frames, last, horizon, deleted: false })
     }
-}
-
-/// Statements for so many rows at once: few sizes, so that each is prepared once. Larger ones gain nothing, because SQLite looks up
-/// the name of each parameter in a list.
-static INSERTS: LazyLock<[(usize, Arc<str>); 3]> = LazyLock::new(|| [64, 8, 1].map(|rows| (rows, insert_sql(rows).into())));
-
-fn insert_sql(rows: usize) -> String {
-    let values: Vec<String> = (0..rows).map(|row| format!("($1, ${}, ${}, ${})", 3 * row + 2, 3 * row + 3, 3 * row + 4)).collect();
-    format!("INSERT INTO events (session_id, seq, kind, data) VALUES {}", values.join(", "))
-}
-
-async fn insert(conn: &mut SqliteConnection, session: &Arc<str>, base: u64, drafts: &[Draft]) -> Result<(), StoreError> {
-    let mut seq = base;
-    let mut rest = drafts;
-    for (rows, sql) in INSERTS.iter() {
-        while rest.len() >= *rows {
-            let (now, later) = rest.split_at(*rows);
-            let mut query = sqlx::query(AssertSqlSafe(Arc::clone(sql))).bind(Arc::clone(session));
-            for draft in now {
-                seq += 1;
-                query = query.bind(number(seq)).bind(draft.kind).bind(Arc::clone(&draft.text));
-            }
-            query.execute(&mut *conn).await?;
-            rest = later;
-        }
-    }
-    Ok(())
 }

@@ -10,9 +10,9 @@ use sqlx::SqliteConnection;
 
 use super::Job;
 use super::batch::{Batch, Change};
-use crate::column::{number, time};
 use crate::frame::{Assembly, Draft};
 use crate::row::{Committed, Row};
+use crate::table::column::{number, time};
 
 /// Where there is no such runner the cursor is not moved, and then nothing else is done either.
 const WRITE: &str = "BEGIN IMMEDIATE; \
@@ -62,7 +62,7 @@ impl<'a> Piece<'a> {
         if done.is_empty() {
             return Ok(None);
         }
-        let change = Change { session, frames: vec![self.draft.number(seq)], last: seq, horizon: None, deleted: false };
+        let change = Change { session, frames: vec![self.draft.number(session, seq)], last: seq, horizon: None, deleted: false };
         Ok(Some(Batch { changes: vec![change], answers: vec![Ok(Committed { last_seq: seq })] }))
     }
 }
@@ -74,6 +74,7 @@ mod tests {
     use sqlx::{ConnectOptions, Executor};
     use uuid::Uuid;
 
+    use crate::table::event;
     use crate::{NewSession, Row, RunnerRow, Store, StoreError, Write};
 
     use super::*;
@@ -96,10 +97,23 @@ mod tests {
             permission_policy: None,
             created_at: Timestamp::now(),
         };
-        let runner = RunnerRow { id: "r".into(), session: SESSION, agent: "demo".into(), dir: "/d".into(), cursor: 0, capabilities: None };
+        let runner = RunnerRow {
+            id: "r".into(),
+            session: SESSION,
+            agent: "demo".into(),
+            dir: "/d".into(),
+            cursor: 0,
+            capabilities: None,
+            ending: false,
+        };
         let rows = vec![Row::CreateSession(new), Row::Runner(runner)];
         store.commit(Write { session: SESSION, events: vec![], rows }).await.unwrap();
         store
+    }
+
+    async fn stored(store: &Store) -> Vec<u64> {
+        let frames = event::frames(&mut store.reader().await.unwrap(), SESSION, 0, 10, usize::MAX).await.unwrap();
+        frames.iter().map(|frame| frame.seq).collect()
     }
 
     #[tokio::test]
@@ -109,9 +123,9 @@ mod tests {
         for number in 1..=3 {
             assert_eq!(store.commit(piece("r", number * 10, (number - 1) * 4)).await.unwrap().last_seq, number);
         }
-        assert_eq!(store.runner(SESSION).await.unwrap()[0].cursor, 30);
+        assert_eq!(store.session_runners(SESSION).await.unwrap()[0].cursor, 30);
         assert_eq!(store.session(SESSION).await.unwrap().unwrap().last_seq, 3);
-        assert_eq!(store.events(SESSION, 0, 10).await.unwrap().iter().map(|frame| frame.seq).collect::<Vec<_>>(), [1, 2, 3]);
+        assert_eq!(stored(&store).await, [1, 2, 3]);
         store.close().await;
     }
 
@@ -121,7 +135,7 @@ mod tests {
         let store = store(&dir).await;
         store.commit(piece("r", 1, 0)).await.unwrap();
         assert!(matches!(store.commit(piece("other", 2, 4)).await, Err(StoreError::Gone { .. })));
-        assert_eq!(store.events(SESSION, 0, 10).await.unwrap().len(), 1);
+        assert_eq!(stored(&store).await, [1]);
         assert_eq!(store.commit(piece("r", 2, 4)).await.unwrap().last_seq, 2);
         store.close().await;
     }
@@ -135,7 +149,7 @@ mod tests {
         let row = sqlx::query("INSERT INTO events (session_id, seq, kind, data) VALUES ($1, 2, 'x', '{}')").bind(SESSION.to_string());
         intruder.execute(row).await.unwrap();
         assert!(matches!(store.commit(piece("r", 2, 4)).await, Err(StoreError::Conflict { .. })));
-        assert_eq!(store.runner(SESSION).await.unwrap()[0].cursor, 1);
+        assert_eq!(store.session_runners(SESSION).await.unwrap()[0].cursor, 1);
         intruder.execute("DELETE FROM events WHERE seq = 2").await.unwrap();
         assert_eq!(store.commit(piece("r", 2, 4)).await.unwrap().last_seq, 2);
         store.close().await;

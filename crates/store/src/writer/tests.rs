@@ -7,8 +7,8 @@ use sqlx::Executor;
 use uuid::Uuid;
 
 use super::*;
-use crate::row::NewSession;
-use crate::{Store, open};
+use crate::table::event;
+use crate::{NewSession, Store, open};
 
 /// A store whose file may have so many pages of 4 KiB.
 async fn small_store(path: &Path, pages: u32) -> Store {
@@ -52,34 +52,17 @@ async fn a_full_disk_fails_the_write_that_met_it_and_no_other() {
     store.commit(create(a)).await.unwrap();
     store.commit(create(b)).await.unwrap();
 
-    let full = store.submit(delta(a, 0, 1_000_000)).await.unwrap();
-    let behind = store.submit(delta(a, 1_000_000, 5)).await.unwrap();
-    let other = store.submit(notice(b)).await.unwrap();
-    assert!(matches!(full.await, Err(StoreError::Full)));
-    assert!(matches!(behind.await, Err(StoreError::Fenced { session, .. }) if session == a));
-    assert_eq!(other.await.unwrap().last_seq, 1);
+    let writes = [delta(a, 0, 1_000_000), notice(a), notice(b)];
+    let answers = futures::future::join_all(writes.into_iter().map(|write| store.commit(write))).await;
+    let [full, behind, other] = <[_; 3]>::try_from(answers).unwrap();
+    assert!(matches!(full, Err(StoreError::Full)));
+    assert_eq!(behind.unwrap().last_seq, 1);
+    assert_eq!(other.unwrap().last_seq, 1);
 
-    // The fence holds for whoever comes, until the owner has noticed.
-    assert!(matches!(store.commit(notice(a)).await, Err(StoreError::Fenced { .. })));
-    store.mend(a).await.unwrap();
-    assert_eq!(store.commit(notice(a)).await.unwrap().last_seq, 1);
-    assert_eq!(store.events(a, 0, 10).await.unwrap().len(), 1);
-
-    // Who waits is told, and needs no fence.
     assert!(matches!(store.commit(delta(a, 0, 1_000_000)).await, Err(StoreError::Full)));
     assert_eq!(store.commit(notice(a)).await.unwrap().last_seq, 2);
-    store.close().await;
-}
-
-#[tokio::test]
-async fn a_fenced_session_can_be_deleted() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = small_store(&dir.path().join("log.db"), 80).await;
-    let session = SessionId(Uuid::from_u128(1));
-    store.commit(create(session)).await.unwrap();
-    assert!(store.submit(delta(session, 0, 1_000_000)).await.unwrap().await.is_err());
-    store.commit(Write { session, events: vec![], rows: vec![Row::DeleteSession] }).await.unwrap();
-    assert!(matches!(store.commit(notice(session)).await, Err(StoreError::NoSession(_))));
+    let stored = event::frames(&mut store.reader().await.unwrap(), a, 0, 10, usize::MAX).await.unwrap();
+    assert_eq!(stored.iter().map(|frame| frame.seq).collect::<Vec<_>>(), [1, 2]);
     store.close().await;
 }
 

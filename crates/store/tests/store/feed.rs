@@ -11,7 +11,7 @@ use crate::fixture::*;
 async fn a_cursor_gets_exactly_what_follows_it() {
     let (fixture, id) = Fixture::with_session().await;
     fixture.store.commit(events(id, (0..10).map(|n| notice(n.to_string())).collect())).await.unwrap();
-    let all = fixture.store.events(id, 0, 100).await.unwrap();
+    let all = fixture.stored(id).await;
     for cursor in [0, 4, 9] {
         let mut feed = fixture.store.feed(id);
         assert_eq!(read_to(&mut feed, cursor, 10, 3).await, all[usize::try_from(cursor).unwrap()..]);
@@ -46,7 +46,7 @@ async fn a_cursor_from_elsewhere_is_reset() {
         assert_eq!(within(feed.after(cursor, 10)).await.unwrap(), Batch::Reset, "{cursor}");
     }
     assert_eq!(read_to(&mut feed, 3, 5, 10).await.len(), 2);
-    assert_eq!(fixture.store.events(id, 0, 10).await.unwrap().len(), 2);
+    assert_eq!(fixture.stored(id).await.len(), 2);
 }
 
 #[tokio::test]
@@ -139,12 +139,11 @@ async fn readers_and_writers_at_once_lose_and_double_nothing() {
             readers.spawn(async move { (session, stream, follow(store, session, stream, total).await) });
             let store = fixture.store.clone();
             writers.spawn(async move {
-                let mut last = None;
-                for n in 0..total {
-                    let letter = char::from(b'a' + u8::try_from(n % 26).unwrap());
-                    last = Some(store.submit(events(session_id(session), vec![output(stream, n, &letter.to_string())])).await.unwrap());
+                let letter = |n| char::from(b'a' + u8::try_from(n % 26).unwrap()).to_string();
+                let pieces = (0..total).map(|n| events(session_id(session), vec![output(stream, n, &letter(n))]));
+                for committed in commit_all(&store, pieces).await {
+                    committed.unwrap();
                 }
-                within(last.unwrap()).await.unwrap();
             });
             let text: String = (0..total).map(|n| char::from(b'a' + u8::try_from(n % 26).unwrap())).collect();
             expected.insert((session, stream), text);

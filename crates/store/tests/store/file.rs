@@ -16,17 +16,13 @@ async fn the_file_is_private_and_what_was_closed_is_there_again() {
         let mode = std::fs::metadata(fixture.dir.path().join(file)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{file}");
     }
-    fixture.store.set_setting("token", "one").await.unwrap();
-    fixture.store.set_setting("token", "two").await.unwrap();
     // Handed over only; closing writes it.
-    let pending = fixture.store.submit(events(id, vec![notice("a"), notice("b")])).await.unwrap();
-    fixture.store.close().await;
-    assert_eq!(pending.await.unwrap().last_seq, 2);
+    let write = events(id, vec![notice("a"), notice("b")]);
+    let (committed, ()) = tokio::join!(fixture.store.commit(write), fixture.store.close());
+    assert_eq!(committed.unwrap().last_seq, 2);
     assert!(!fixture.dir.path().join("log.db-wal").exists(), "the log was not brought into the file");
 
     let store = Store::open(&fixture.path(), true).await.unwrap();
-    assert_eq!(store.setting("token").await.unwrap().as_deref(), Some("two"));
-    assert_eq!(store.setting("other").await.unwrap(), None);
     assert_eq!(store.commit(events(id, vec![notice("c")])).await.unwrap().last_seq, 3);
 }
 
@@ -88,7 +84,8 @@ async fn a_store_that_is_dropped_shows_only_what_was_committed() {
         }
     })
     .await;
-    let frames = store.events(id, 0, 100).await.unwrap();
+    assert_eq!(store.session(id).await.unwrap().unwrap().last_seq, 20);
+    let frames = stored(&path, id).await;
     assert_eq!(frames.len(), 20);
     assert_dense(&frames, 0);
 }
@@ -103,13 +100,10 @@ async fn child_that_commits_until_it_is_killed() {
     let store = Store::open(Path::new(&path), false).await.unwrap();
     let id = session_id(1);
     store.commit(create(id)).await.unwrap();
-    let mut pending = Vec::new();
-    for n in 0.. {
-        pending.push(store.submit(events(id, vec![notice("uncommitted")])).await.unwrap());
-        if n % 5 == 0 {
-            println!("\ncommitted {}", store.commit(events(id, vec![notice("committed")])).await.unwrap().last_seq);
-            pending.clear();
-        }
+    loop {
+        let group = ["a", "b", "c", "d", "e"].map(|text| events(id, vec![notice(text)]));
+        let committed = commit_all(&store, group).await.pop().unwrap();
+        println!("\ncommitted {}", committed.unwrap().last_seq);
     }
 }
 
@@ -142,7 +136,7 @@ async fn after_a_kill_everything_that_was_committed_is_there() {
         let store = Store::open(&path, false).await.unwrap();
         let last = store.session(session_id(1)).await.unwrap().unwrap().last_seq;
         assert!(last >= committed, "{last} of at least {committed}");
-        let frames = store.events(session_id(1), 0, u32::MAX).await.unwrap();
+        let frames = stored(&path, session_id(1)).await;
         assert_eq!(frames.len() as u64, last);
         assert_dense(&frames, 0);
         store.close().await;

@@ -1,13 +1,15 @@
 //! A store in a directory of its own, and events to put into it.
 
 use std::future::Future;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use domain::event::{CopilotDelta, Event, Message, Notice, Role, TextDelta};
 use domain::ids::{MessageId, SessionId};
 use jiff::Timestamp;
-use store::{Batch, Feed, Frame, NewSession, Row, Store, Write};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions, Row as _, SqliteConnection};
+use store::{Batch, Committed, Feed, Frame, NewSession, Row, RunnerRow, Store, StoreError, Write};
 use tempfile::TempDir;
 use uuid::Uuid;
 
@@ -34,6 +36,44 @@ impl Fixture {
     pub fn path(&self) -> PathBuf {
         self.dir.path().join("log.db")
     }
+
+    /// What the file holds of the session's log, read past the store.
+    pub async fn stored(&self, session: SessionId) -> Vec<Frame> {
+        stored(&self.path(), session).await
+    }
+
+    /// The file itself, to look into it or to break it.
+    pub async fn file(&self) -> SqliteConnection {
+        SqliteConnectOptions::new().filename(self.path()).connect().await.unwrap()
+    }
+
+    /// Hands over all of them before the first is answered, in the order given, so that they share transactions.
+    pub async fn commit_all(&self, writes: impl IntoIterator<Item = Write>) -> Vec<Result<Committed, StoreError>> {
+        commit_all(&self.store, writes).await
+    }
+}
+
+pub async fn commit_all(store: &Store, writes: impl IntoIterator<Item = Write>) -> Vec<Result<Committed, StoreError>> {
+    let all = futures::future::join_all(writes.into_iter().map(|write| store.commit(write)));
+    // A task that had to pause after so many steps would come back to them in another order.
+    within(tokio::task::unconstrained(all)).await
+}
+
+pub async fn stored(path: &Path, session: SessionId) -> Vec<Frame> {
+    let mut conn = SqliteConnectOptions::new().filename(path).connect().await.unwrap();
+    let rows = sqlx::query("SELECT seq, kind, data FROM events WHERE session_id = $1 ORDER BY seq").bind(session.to_string());
+    let rows = rows.fetch_all(&mut conn).await.unwrap();
+    let kind = |row: &sqlx::sqlite::SqliteRow| {
+        let kind: String = row.get("kind");
+        // As the store has it, so that an event can be told from one of a later version.
+        Event::LOGGED.into_iter().find(|known| *known == kind).map_or(kind.into(), Into::into)
+    };
+    let number = |row: &sqlx::sqlite::SqliteRow| u64::try_from(row.get::<i64, _>("seq")).unwrap();
+    rows.iter().map(|row| Frame { seq: number(row), kind: kind(row), data: row.get::<String, _>("data").into() }).collect()
+}
+
+pub fn runner(session: SessionId, id: &str) -> RunnerRow {
+    RunnerRow { id: id.into(), session, agent: "demo".into(), dir: "/d".into(), cursor: 0, capabilities: None, ending: false }
 }
 
 pub fn session_id(n: u128) -> SessionId {

@@ -19,7 +19,7 @@ async fn numbers_are_dense_in_each_session_from_one() {
         }
     }
     for id in ids {
-        let frames = fixture.store.events(id, 0, 100).await.unwrap();
+        let frames = fixture.stored(id).await;
         assert_eq!(frames.len(), 10);
         assert_dense(&frames, 0);
         assert_eq!(fixture.store.session(id).await.unwrap().unwrap().last_seq, 10);
@@ -32,7 +32,7 @@ async fn many_events_in_one_write_are_all_there_in_order() {
     // Every size of statement, and what is left over.
     let count = 64 * 3 + 8 * 2 + 5;
     fixture.store.commit(events(id, (0..count).map(|n| notice(n.to_string())).collect())).await.unwrap();
-    let frames = fixture.store.events(id, 0, 1000).await.unwrap();
+    let frames = fixture.stored(id).await;
     assert_dense(&frames, 0);
     let read: Vec<Event> = frames.iter().map(|frame| frame.event().unwrap()).collect();
     assert_eq!(read, (0..count).map(|n| notice(n.to_string())).collect::<Vec<_>>());
@@ -41,18 +41,10 @@ async fn many_events_in_one_write_are_all_there_in_order() {
 #[tokio::test]
 async fn a_caller_sees_its_writes_in_the_order_it_handed_them_over() {
     let (fixture, id) = Fixture::with_session().await;
-    let mut pending = Vec::new();
-    for n in 0..300 {
-        if n % 7 == 0 {
-            fixture.store.commit(events(id, vec![notice(n.to_string())])).await.unwrap();
-        } else {
-            pending.push(fixture.store.submit(events(id, vec![notice(n.to_string())])).await.unwrap());
-        }
+    for committed in fixture.commit_all((0..300).map(|n| events(id, vec![notice(n.to_string())]))).await {
+        committed.unwrap();
     }
-    for write in pending {
-        within(write).await.unwrap();
-    }
-    let frames = fixture.store.events(id, 0, 1000).await.unwrap();
+    let frames = fixture.stored(id).await;
     let read: Vec<Event> = frames.iter().map(|frame| frame.event().unwrap()).collect();
     assert_eq!(read, (0..300).map(|n| notice(n.to_string())).collect::<Vec<_>>());
 }
@@ -71,7 +63,7 @@ async fn only_neighbouring_pieces_of_one_stream_are_joined() {
         text(9, 2, "v"),
     ];
     fixture.store.commit(events(id, given)).await.unwrap();
-    let read: Vec<Event> = fixture.store.events(id, 0, 100).await.unwrap().iter().map(|frame| frame.event().unwrap()).collect();
+    let read: Vec<Event> = fixture.stored(id).await.iter().map(|frame| frame.event().unwrap()).collect();
     let joined = [output("a", 0, "x😀y"), output("b", 0, "z"), output("a", 4, "w"), text(9, 0, "tu"), notice("between"), text(9, 2, "v")];
     assert_eq!(read, joined);
 }
@@ -79,14 +71,11 @@ async fn only_neighbouring_pieces_of_one_stream_are_joined() {
 #[tokio::test]
 async fn a_flood_of_small_pieces_becomes_few_events_with_the_same_text() {
     let (fixture, id) = Fixture::with_session().await;
-    let mut last = None;
-    for n in 0..20_000 {
-        last = Some(fixture.store.submit(events(id, vec![output("a", n, "x")])).await.unwrap());
-    }
-    let count = within(last.unwrap()).await.unwrap().last_seq;
+    let committed = fixture.commit_all((0..20_000).map(|n| events(id, vec![output("a", n, "x")]))).await;
+    let count = committed.into_iter().map(|committed| committed.unwrap().last_seq).max().unwrap();
     assert!(count < 20_000, "nothing was joined");
     let mut length = 0;
-    for frame in fixture.store.events(id, 0, 20_000).await.unwrap() {
+    for frame in fixture.stored(id).await {
         let Some(Event::CopilotDelta(delta)) = frame.event() else { panic!("{frame:?}") };
         assert_eq!(delta.offset, length);
         length += delta.content.len() as u64;
@@ -108,7 +97,7 @@ async fn what_a_reader_sees_is_in_the_database_already() {
     let mut cursor = 0;
     while cursor < 300 {
         let seen = read_to(&mut feed, cursor, cursor + 1, 1).await;
-        assert_eq!(fixture.store.events(id, cursor, 1).await.unwrap(), seen);
+        assert_eq!(fixture.stored(id).await[usize::try_from(cursor).unwrap()], seen[0]);
         cursor += 1;
     }
     within(tasks.join_next()).await.unwrap().unwrap();
@@ -149,15 +138,9 @@ proptest! {
         tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
             let (fixture, id) = Fixture::with_session().await;
             let mut feed = fixture.store.feed(id);
-            let mut pending = Vec::new();
-            for chunk in given.chunks(cut) {
-                pending.push(fixture.store.submit(events(id, chunk.to_vec())).await.unwrap());
-            }
-            let mut last = 0;
-            for write in pending {
-                last = within(write).await.unwrap().last_seq;
-            }
-            let stored = fixture.store.events(id, 0, 1000).await.unwrap();
+            let committed = fixture.commit_all(given.chunks(cut).map(|chunk| events(id, chunk.to_vec()))).await;
+            let last = committed.into_iter().map(|committed| committed.unwrap().last_seq).max().unwrap();
+            let stored = fixture.stored(id).await;
             let hot = read_to(&mut feed, 0, last, 7).await;
             assert_eq!(hot, stored);
             assert_dense(&stored, 0);

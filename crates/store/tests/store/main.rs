@@ -9,3 +9,4 @@ mod recovery;
 mod rules;
 mod tables;
 mod trouble;
+mod unreadable;

@@ -4,7 +4,7 @@ use domain::agent::PermissionAsk;
 use domain::event::{PermissionRequest, Role, Turn, TurnState};
 use domain::ids::{PermissionId, TurnId};
 use serde_json::json;
-use store::{PermissionRow, Row, RunnerRow, Store, TurnRow};
+use store::{AnswerRow, PermissionRow, Row, Store, TurnRow};
 use uuid::Uuid;
 
 use crate::fixture::*;
@@ -36,20 +36,29 @@ fn resolve(n: u128, option: Option<&str>) -> Row {
 }
 
 #[tokio::test]
-async fn the_answers_a_runner_was_given_are_known_and_the_first_one_stands() {
+async fn the_answers_a_runner_must_still_take_are_known_and_the_first_one_stands() {
     let (fixture, id) = Fixture::with_session().await;
     let open = [(1, "r"), (2, "r"), (3, "r"), (4, "other")].map(|(n, runner)| Row::OpenPermission(permission(n, runner)));
     fixture.store.commit(rows(id, open.to_vec())).await.unwrap();
     let answers = vec![resolve(1, Some("yes")), resolve(1, Some("no")), resolve(2, None), resolve(4, Some("yes"))];
     fixture.store.commit(rows(id, answers)).await.unwrap();
-    assert_eq!(fixture.store.answers(id, "r").await.unwrap(), [("1".into(), Some("yes".into())), ("2".into(), None)]);
+    let answer = |n: u128, option: Option<&str>| AnswerRow {
+        request_id: PermissionId(Uuid::from_u128(n)),
+        rpc_id: n.to_string(),
+        option_id: option.map(str::to_owned),
+    };
+    assert_eq!(fixture.store.answers(id, "r").await.unwrap(), [answer(1, Some("yes")), answer(2, None)]);
+    fixture.store.commit(rows(id, vec![Row::PermissionDelivered { request_id: PermissionId(Uuid::from_u128(1)) }])).await.unwrap();
+    assert_eq!(fixture.store.answers(id, "r").await.unwrap(), [answer(2, None)]);
+    assert_eq!(fixture.store.answers(id, "other").await.unwrap(), [answer(4, Some("yes"))]);
+    assert_eq!(fixture.store.asked(id, "r").await.unwrap().len(), 3);
     assert_eq!(fixture.store.permissions(id).await.unwrap(), [permission(3, "r")]);
 }
 
 #[tokio::test]
 async fn what_an_agent_can_do_is_kept_with_its_runner_over_a_restart() {
     let (fixture, id) = Fixture::with_session().await;
-    let mut runner = RunnerRow { id: "r".into(), session: id, agent: "demo".into(), dir: "/d".into(), cursor: 4, capabilities: None };
+    let mut runner = runner(id, "r");
     fixture.store.commit(rows(id, vec![Row::Runner(runner.clone())])).await.unwrap();
     runner.capabilities = Some(json!({ "load": true }));
     let learned = Row::RunnerCapabilities { id: "r".into(), capabilities: runner.capabilities.clone() };
@@ -57,6 +66,35 @@ async fn what_an_agent_can_do_is_kept_with_its_runner_over_a_restart() {
     fixture.store.close().await;
     let store = Store::open(&fixture.path(), false).await.unwrap();
     assert_eq!(store.runners().await.unwrap(), [runner]);
+}
+
+#[tokio::test]
+async fn a_session_has_several_runners_and_one_that_was_told_to_end_is_known() {
+    let (fixture, id) = Fixture::with_session().await;
+    let mut given = [runner(id, "r1"), runner(id, "r2")];
+    given[1].agent = "copilot".into();
+    fixture.store.commit(rows(id, given.iter().cloned().map(Row::Runner).collect())).await.unwrap();
+    let moved = Row::RunnerCursor { id: "r2".into(), cursor: 9 };
+    fixture.store.commit(rows(id, vec![Row::RunnerEnding { id: "r1".into() }, moved])).await.unwrap();
+    (given[0].ending, given[1].cursor) = (true, 9);
+    fixture.store.close().await;
+    let store = Store::open(&fixture.path(), false).await.unwrap();
+    assert_eq!(store.session_runners(id).await.unwrap(), given);
+    store.commit(rows(id, vec![Row::RemoveRunner { id: "r1".into() }])).await.unwrap();
+    assert_eq!(store.session_runners(id).await.unwrap(), given[1..]);
+}
+
+#[tokio::test]
+async fn method_names_are_kept_for_each_version_of_an_agent() {
+    let (fixture, id) = Fixture::with_session().await;
+    let names = |version: &str, names| Row::MethodNames { agent: "a".into(), version: version.into(), names };
+    let given = vec![names("1", json!({ "x": "y" })), names("2", json!({})), names("1", json!({ "x": "z" }))];
+    fixture.store.commit(rows(id, given)).await.unwrap();
+    fixture.store.commit(rows(id, vec![Row::DeleteSession])).await.unwrap();
+    assert_eq!(fixture.store.method_names("a", "1").await.unwrap(), Some(json!({ "x": "z" })));
+    assert_eq!(fixture.store.method_names("a", "2").await.unwrap(), Some(json!({})));
+    assert_eq!(fixture.store.method_names("a", "3").await.unwrap(), None);
+    assert_eq!(fixture.store.method_names("b", "1").await.unwrap(), None);
 }
 
 #[tokio::test]
@@ -85,7 +123,6 @@ async fn a_snapshot_says_which_turns_did_not_complete() {
             started_seq: 0,
             started_at: at(0),
             ended_at: None,
-            evidence: None,
         };
         let mut write = events(id, vec![notice("turn")]);
         write.rows.push(Row::Turn(turn));

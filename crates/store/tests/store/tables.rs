@@ -18,16 +18,7 @@ fn turn_id(n: u128) -> TurnId {
 }
 
 fn turn(n: u128, state: TurnState) -> TurnRow {
-    TurnRow {
-        id: turn_id(n),
-        state,
-        reason: None,
-        user_message_id: Some(message_id(n)),
-        started_seq: 0,
-        started_at: at(1),
-        ended_at: None,
-        evidence: None,
-    }
+    TurnRow { id: turn_id(n), state, reason: None, user_message_id: Some(message_id(n)), started_seq: 0, started_at: at(1), ended_at: None }
 }
 
 fn running(n: u128) -> Event {
@@ -121,12 +112,8 @@ async fn sessions_are_listed_by_activity_and_paged() {
 #[tokio::test]
 async fn a_thousand_sessions_are_listed_page_by_page() {
     let fixture = Fixture::new().await;
-    let mut pending = Vec::new();
-    for n in 0..1000 {
-        pending.push(fixture.store.submit(create(session_id(n))).await.unwrap());
-    }
-    for write in pending {
-        within(write).await.unwrap();
+    for created in fixture.commit_all((0..1000).map(|n| create(session_id(n)))).await {
+        created.unwrap();
     }
     let mut seen = std::collections::BTreeSet::new();
     let mut cursor = None;
@@ -239,10 +226,9 @@ async fn a_turn_knows_the_first_event_of_the_write_that_started_it() {
     fixture.store.commit(events(id, vec![notice("a"), notice("b")])).await.unwrap();
     let start = Write { session: id, events: vec![running(1), notice("c")], rows: vec![Row::Turn(turn(1, TurnState::Running))] };
     // In one group with what came before, and with what follows.
-    let before = fixture.store.submit(events(id, vec![output("c", 0, "x")])).await.unwrap();
-    let started = fixture.store.submit(start).await.unwrap();
-    within(before).await.unwrap();
-    within(started).await.unwrap();
+    for committed in fixture.commit_all([events(id, vec![output("c", 0, "x")]), start]).await {
+        committed.unwrap();
+    }
     let open = fixture.store.open_turns().await.unwrap();
     assert_eq!(open, [(id, TurnRow { started_seq: 4, ..turn(1, TurnState::Running) })]);
 
@@ -250,7 +236,6 @@ async fn a_turn_knows_the_first_event_of_the_write_that_started_it() {
     ended.state = TurnState::Unknown;
     ended.reason = Some("the agent is gone".into());
     ended.ended_at = Some(at(9));
-    ended.evidence = Some(json!({ "journal": 12 }));
     fixture.store.commit(rows(id, vec![Row::Turn(ended)])).await.unwrap();
     assert!(fixture.store.open_turns().await.unwrap().is_empty());
     assert!(!fixture.store.session(id).await.unwrap().unwrap().running);
@@ -302,16 +287,16 @@ async fn a_snapshot_is_of_one_moment_and_a_feed_goes_on_behind_it() {
 #[tokio::test]
 async fn a_runner_cursor_moves_with_the_events_made_from_it() {
     let (fixture, id) = Fixture::with_session().await;
-    let runner = RunnerRow { id: "r".into(), session: id, agent: "demo".into(), dir: "/d".into(), cursor: 0, capabilities: None };
+    let runner = runner(id, "r");
     fixture.store.commit(rows(id, vec![Row::Runner(runner.clone())])).await.unwrap();
-    let mut last = None;
-    for n in 1..=500 {
+    let piece = |n| {
         let cursor = Row::RunnerCursor { id: "r".into(), cursor: n };
-        let write = Write { session: id, events: vec![output("c", n - 1, "x")], rows: vec![cursor] };
-        last = Some(fixture.store.submit(write).await.unwrap());
+        Write { session: id, events: vec![output("c", n - 1, "x")], rows: vec![cursor] }
+    };
+    for committed in fixture.commit_all((1..=500).map(piece)).await {
+        committed.unwrap();
     }
-    within(last.unwrap()).await.unwrap();
-    assert_eq!(fixture.store.runner(id).await.unwrap(), [RunnerRow { cursor: 500, ..runner.clone() }]);
+    assert_eq!(fixture.store.session_runners(id).await.unwrap(), [RunnerRow { cursor: 500, ..runner.clone() }]);
     assert_eq!(fixture.store.runners().await.unwrap().len(), 1);
     fixture.store.commit(rows(id, vec![Row::RemoveRunner { id: "r".into() }])).await.unwrap();
     assert!(fixture.store.runners().await.unwrap().is_empty());
@@ -319,7 +304,7 @@ async fn a_runner_cursor_moves_with_the_events_made_from_it() {
     let moved = Row::RunnerCursor { id: "r".into(), cursor: 7 };
     let anew = RunnerRow { cursor: 1, ..runner.clone() };
     fixture.store.commit(rows(id, vec![Row::Runner(runner), moved, Row::Runner(anew.clone())])).await.unwrap();
-    assert_eq!(fixture.store.runner(id).await.unwrap(), [anew]);
+    assert_eq!(fixture.store.session_runners(id).await.unwrap(), [anew]);
 }
 
 #[tokio::test]
@@ -341,11 +326,13 @@ async fn agent_sessions_are_kept_by_name() {
         restored: None,
         runner_id: None,
         commands: Some(json!([{ "name": "help" }])),
+        allow_all: false,
     };
     fixture.store.commit(rows(id, vec![Row::AgentSession(agent.clone())])).await.unwrap();
     agent.prompted_at = Some(at(2));
     agent.options = Some(json!([{ "id": "model" }]));
     agent.restored = Some("load".into());
+    agent.allow_all = true;
     (agent.title, agent.wanted) = (Some("Mend the login".into()), Some(json!({ "model": "b" })));
     let again = AgentSessionRow { id: Uuid::from_u128(2), ..agent.clone() };
     fixture.store.commit(rows(id, vec![Row::AgentSession(again)])).await.unwrap();
@@ -374,12 +361,12 @@ async fn compaction_spares_running_turns_recent_sessions_and_messages() {
     assert_eq!(fixture.store.compact(at(0)).await.unwrap(), 0);
     let later = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(60);
     assert_eq!(fixture.store.compact(later).await.unwrap(), 1);
-    assert!(fixture.store.events(quiet, 0, 10).await.unwrap().is_empty());
-    assert_eq!(fixture.store.events(busy, 0, 10).await.unwrap().len(), 3);
+    assert!(fixture.stored(quiet).await.is_empty());
+    assert_eq!(fixture.stored(busy).await.len(), 3);
     assert_eq!(fixture.store.messages(quiet, None, 10).await.unwrap().messages.len(), 1);
     assert_eq!(fixture.store.commit(events(quiet, vec![notice("c")])).await.unwrap().last_seq, 3);
     // An asked-for horizon stops before the running turn.
     fixture.store.commit(rows(busy, vec![Row::Horizon(100)])).await.unwrap();
-    let kept = fixture.store.events(busy, 0, 10).await.unwrap();
+    let kept = fixture.stored(busy).await;
     assert_eq!((kept.len(), kept[0].seq), (1, 3));
 }

@@ -10,12 +10,11 @@ use crate::fixture::*;
 #[tokio::test]
 async fn a_write_for_an_unknown_session_fails_alone() {
     let (fixture, id) = Fixture::with_session().await;
-    let before = fixture.store.submit(events(id, vec![notice("a")])).await.unwrap();
-    let unknown = fixture.store.submit(events(session_id(7), vec![notice("x")])).await.unwrap();
-    let after = fixture.store.submit(events(id, vec![notice("b")])).await.unwrap();
-    within(before).await.unwrap();
-    assert!(matches!(within(unknown).await, Err(StoreError::NoSession(session)) if session == session_id(7)));
-    assert_eq!(within(after).await.unwrap().last_seq, 2);
+    let writes = [(id, "a"), (session_id(7), "x"), (id, "b")].map(|(session, text)| events(session, vec![notice(text)]));
+    let [before, unknown, after] = <[_; 3]>::try_from(fixture.commit_all(writes).await).unwrap();
+    before.unwrap();
+    assert!(matches!(unknown, Err(StoreError::NoSession(session)) if session == session_id(7)));
+    assert_eq!(after.unwrap().last_seq, 2);
 }
 
 #[tokio::test]
@@ -34,25 +33,25 @@ async fn a_refused_write_leaves_nothing_behind_and_takes_no_number() {
     let mut second = message(2, Role::User, "hello again");
     second.client_id = Some("c".into());
     second.turn_id = Some(TurnId(Uuid::from_u128(2)));
-    let kept = fixture.store.submit(rows(id, vec![Row::Message(first)])).await.unwrap();
+    let kept = rows(id, vec![Row::Message(first)]);
     let mut refused = rows(id, vec![Row::Message(message(3, Role::User, "with it")), Row::Message(second)]);
     refused.events.push(notice("never"));
-    let refused = fixture.store.commit(refused).await;
-    within(kept).await.unwrap();
+    let [kept, refused] = <[_; 2]>::try_from(fixture.commit_all([kept, refused]).await).unwrap();
+    kept.unwrap();
     assert!(matches!(refused, Err(StoreError::Conflict { .. })));
     assert_eq!(fixture.store.messages(id, None, 10).await.unwrap().messages.len(), 1);
     assert_eq!(fixture.store.commit(events(id, vec![notice("a")])).await.unwrap().last_seq, 1);
 }
 
 #[tokio::test]
-async fn a_submitted_write_that_is_refused_fences_what_follows_until_it_is_mended() {
+async fn a_refused_write_concerns_no_other_of_its_session() {
     let (fixture, id) = Fixture::with_session().await;
-    let refused = fixture.store.submit(rows(id, vec![Row::RunnerCursor { id: "gone".into(), cursor: 3 }])).await.unwrap();
-    let behind = fixture.store.submit(events(id, vec![notice("behind")])).await.unwrap();
-    assert!(matches!(within(refused).await, Err(StoreError::Gone { .. })));
-    assert!(matches!(within(behind).await, Err(StoreError::Fenced { .. })));
-    fixture.store.mend(id).await.unwrap();
-    assert_eq!(fixture.store.commit(events(id, vec![notice("again")])).await.unwrap().last_seq, 1);
+    let gone = rows(id, vec![Row::RunnerCursor { id: "gone".into(), cursor: 3 }]);
+    let writes = [events(id, vec![notice("before")]), gone, events(id, vec![notice("behind")])];
+    let [before, refused, behind] = <[_; 3]>::try_from(fixture.commit_all(writes).await).unwrap();
+    assert_eq!(before.unwrap().last_seq, 1);
+    assert!(matches!(refused, Err(StoreError::Gone { .. })));
+    assert_eq!(behind.unwrap().last_seq, 2);
 }
 
 #[tokio::test]
@@ -61,19 +60,22 @@ async fn deleting_a_session_takes_everything_along_and_late_writes_do_no_harm() 
     let other = session_id(2);
     fixture.store.commit(create(other)).await.unwrap();
     fixture.store.commit(rows(id, vec![Row::Message(message(1, Role::User, "hello"))])).await.unwrap();
-    let before = fixture.store.submit(events(id, vec![notice("before")])).await.unwrap();
-    let deletion = fixture.store.submit(rows(id, vec![Row::DeleteSession])).await.unwrap();
-    let late = fixture.store.submit(events(id, vec![notice("late")])).await.unwrap();
-    let twice = fixture.store.submit(rows(id, vec![Row::DeleteSession])).await.unwrap();
-    let elsewhere = fixture.store.submit(events(other, vec![notice("x")])).await.unwrap();
-    within(before).await.unwrap();
-    within(deletion).await.unwrap();
-    assert!(matches!(within(late).await, Err(StoreError::NoSession(_))));
-    assert!(matches!(within(twice).await, Err(StoreError::NoSession(_))));
-    within(elsewhere).await.unwrap();
+    let writes = [
+        events(id, vec![notice("before")]),
+        rows(id, vec![Row::DeleteSession]),
+        events(id, vec![notice("late")]),
+        rows(id, vec![Row::DeleteSession]),
+        events(other, vec![notice("x")]),
+    ];
+    let [before, deletion, late, twice, elsewhere] = <[_; 5]>::try_from(fixture.commit_all(writes).await).unwrap();
+    before.unwrap();
+    deletion.unwrap();
+    assert!(matches!(late, Err(StoreError::NoSession(_))));
+    assert!(matches!(twice, Err(StoreError::NoSession(_))));
+    elsewhere.unwrap();
     assert_eq!(fixture.store.session(id).await.unwrap(), None);
     assert_eq!(fixture.store.snapshot(id, 10).await.unwrap(), None);
-    assert!(fixture.store.events(id, 0, 10).await.unwrap().is_empty());
+    assert!(fixture.stored(id).await.is_empty());
     assert!(fixture.store.messages(id, None, 10).await.unwrap().messages.is_empty());
 }
 
@@ -84,5 +86,5 @@ async fn after_closing_every_call_says_so() {
     fixture.store.close().await;
     assert!(matches!(fixture.store.commit(events(id, vec![notice("a")])).await, Err(StoreError::Closed)));
     assert!(matches!(fixture.store.session(id).await, Err(StoreError::Closed)));
-    assert!(matches!(fixture.store.mend(id).await, Err(StoreError::Closed)));
+    assert!(matches!(fixture.store.compact(at(0)).await, Err(StoreError::Closed)));
 }

@@ -9,6 +9,8 @@ use serde_json::Value;
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
+use crate::unreadable::Unreadable;
+
 type Result<T> = std::result::Result<T, sqlx::Error>;
 
 /// Nine digits always: text order is time order, and the time comes back as it was.
@@ -37,6 +39,10 @@ pub(crate) trait Columns {
     fn maybe(&self, column: &str) -> Result<Option<String>>;
     fn number(&self, column: &str) -> Result<u64>;
 
+    fn flag(&self, column: &str) -> Result<bool> {
+        Ok(self.number(column)? != 0)
+    }
+
     fn parsed<T>(&self, column: &str) -> Result<T>
     where
         T: FromStr,
@@ -53,12 +59,11 @@ pub(crate) trait Columns {
         self.maybe(column)?.map(|text| text.parse().map_err(|error| decode(column, error))).transpose()
     }
 
-    fn json<T: DeserializeOwned>(&self, column: &str) -> Result<T> {
-        serde_json::from_str(&self.text(column)?).map_err(|error| decode(column, error))
-    }
-
-    fn maybe_json<T: DeserializeOwned>(&self, column: &str) -> Result<Option<T>> {
-        self.maybe(column)?.map(|text| serde_json::from_str(&text).map_err(|error| decode(column, error))).transpose()
+    /// What the JSON of a column says, nothing for NULL. `key` names the row for the log where it cannot be read.
+    fn json<T: DeserializeOwned>(&self, table: &'static str, key: &str, column: &str) -> std::result::Result<Option<T>, Unreadable> {
+        let text = self.maybe(column).map_err(|error| Unreadable::report(table, key, &error))?;
+        let parsed = text.map(|text| serde_json::from_str(&text)).transpose();
+        parsed.map_err(|error| Unreadable::report(table, key, &decode(column, error)))
     }
 
     fn word<T: DeserializeOwned>(&self, column: &str) -> Result<T> {
@@ -79,6 +84,12 @@ impl Columns for SqliteRow {
         let value: i64 = self.try_get(column)?;
         u64::try_from(value).map_err(|error| decode(column, error))
     }
+}
+
+/// The rows that can be read; the others are logged and left out.
+pub(crate) fn readable<T>(table: &'static str, rows: &[SqliteRow], read: impl Fn(&SqliteRow) -> Result<T>) -> Vec<T> {
+    let key = |row: &SqliteRow| row.text("id").or_else(|_| row.text("session_id")).unwrap_or_default();
+    rows.iter().filter_map(|row| read(row).map_err(|error| Unreadable::report(table, &key(row), &error)).ok()).collect()
 }
 
 fn decode(column: &str, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> sqlx::Error {

@@ -1,0 +1,57 @@
+//! Everything of one session at one moment.
+
+use domain::event::{Event, Message, Notice, PermissionRequest, QueueItem, ReviewArtifact, ToolCall, Turn};
+use domain::ids::{SessionId, TurnId};
+use sqlx::SqliteConnection;
+
+use crate::frame::Frame;
+use crate::table::session::SessionRow;
+use crate::table::turn::RunningTurn;
+use crate::table::{artifact, confirm, event, message, permission, queue, session, turn};
+
+/// A session as it is after event `seq`: everything a client needs that comes without a cursor.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Snapshot {
+    pub seq: u64,
+    pub session: SessionRow,
+    /// The latest ones, oldest first.
+    pub messages: Vec<Message>,
+    /// There are older messages.
+    pub more: bool,
+    pub artifacts: Vec<ReviewArtifact>,
+    /// What people were told beside the conversation, as far as the log reaches back, each with the turn it happened in.
+    pub notices: Vec<(Option<TurnId>, Notice)>,
+    /// The turns that ended otherwise than completed.
+    pub ended_turns: Vec<Turn>,
+    pub turn: Option<RunningTurn>,
+    /// The events of the running turn, from its start to `seq`.
+    pub turn_events: Vec<Event>,
+    pub permissions: Vec<PermissionRequest>,
+    pub confirms: Vec<ToolCall>,
+    pub queue: Vec<QueueItem>,
+}
+
+/// Meant to run in one read transaction: everything here is of the same moment.
+pub(crate) async fn read(conn: &mut SqliteConnection, id: SessionId, message_limit: u32) -> Result<Option<Snapshot>, sqlx::Error> {
+    let Some(session) = session::one(conn, id).await? else { return Ok(None) };
+    let page = message::page(conn, id, None, message_limit).await?;
+    let turn = turn::running(conn, id).await?;
+    let turn_events = match turn {
+        Some(turn) => event::frames(conn, id, turn.started_seq.saturating_sub(1), usize::MAX, usize::MAX).await?,
+        None => Vec::new(),
+    };
+    Ok(Some(Snapshot {
+        seq: session.last_seq,
+        session,
+        messages: page.messages,
+        more: page.more,
+        artifacts: artifact::summaries(conn, id).await?,
+        notices: event::notices(conn, id).await?,
+        ended_turns: turn::ended(conn, id).await?,
+        turn,
+        turn_events: turn_events.iter().filter_map(Frame::event).collect(),
+        permissions: permission::waiting(conn, id).await?.into_iter().map(|row| row.request).collect(),
+        confirms: confirm::all(conn, id).await?,
+        queue: queue::of_session(conn, id).await?,
+    }))
+}

@@ -1,0 +1,77 @@
+//! The tables: one file each, with its row, its writes and its reads. Writes run in the writer's transaction, reads on one
+//! connection, so that several of them can share one snapshot of the database.
+
+pub(crate) mod agent_session;
+pub(crate) mod artifact;
+pub(crate) mod attachment;
+pub(crate) mod column;
+pub(crate) mod confirm;
+pub(crate) mod event;
+pub(crate) mod message;
+pub(crate) mod method_names;
+pub(crate) mod permission;
+pub(crate) mod queue;
+pub(crate) mod request;
+pub(crate) mod rule;
+pub(crate) mod runner;
+pub(crate) mod session;
+pub(crate) mod turn;
+
+use domain::ids::SessionId;
+use jiff::Timestamp;
+use sqlx::SqliteConnection;
+
+use crate::error::StoreError;
+use crate::row::Row;
+
+type Read<T> = std::result::Result<T, sqlx::Error>;
+type Written = std::result::Result<(), StoreError>;
+
+/// Where and when a row is written.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    pub(crate) session: SessionId,
+    /// The number that the first event of the write will have.
+    pub(crate) first_seq: u64,
+    pub(crate) now: Timestamp,
+}
+
+/// Applies one change inside a transaction.
+pub(crate) async fn apply(conn: &mut SqliteConnection, place: Place, row: &Row) -> Written {
+    let session = place.session.to_string();
+    match row {
+        Row::CreateSession(new) => session::create(conn, session, new).await,
+        Row::UpdateSession(change) => session::update(conn, session, change, place.now).await,
+        Row::DeleteSession => session::delete(conn, session).await,
+        Row::Message(message) => message::save(conn, session, message).await,
+        Row::Turn(turn) => turn::save(conn, session, turn, place.first_seq).await,
+        Row::Enqueue(queued) => queue::add(conn, session, queued).await,
+        Row::EditQueued { message_id, content } => queue::edit(conn, session, *message_id, content).await,
+        Row::Dequeue { message_id } => queue::remove(conn, session, *message_id).await,
+        Row::Attachment(attachment) => attachment::save(conn, session, attachment).await,
+        Row::RemoveAttachments { message_id } => attachment::remove(conn, session, *message_id).await,
+        Row::AgentSession(agent) => agent_session::save(conn, session, agent).await,
+        Row::RemoveAgentSession { name } => agent_session::remove(conn, session, name).await,
+        Row::OpenPermission(permission) => permission::open(conn, session, permission, place.first_seq).await,
+        Row::ResolvePermission { request_id, option_id, by } => {
+            permission::resolve(conn, session, *request_id, option_id.as_deref(), by).await
+        }
+        Row::PermissionDelivered { request_id } => permission::deliver(conn, session, *request_id).await,
+        Row::OpenRequest(request) => request::open(conn, session, request).await,
+        Row::BeginRequest { id } => request::begin(conn, session, *id).await,
+        Row::AnswerRequest { id, answer } => request::answer(conn, session, *id, answer).await,
+        Row::CloseRequest { id } => request::close(conn, session, *id).await,
+        Row::Rule(rule) => rule::save(conn, session, rule).await,
+        Row::RemoveRule { id } => rule::remove(conn, *id).await,
+        Row::OpenConfirm(call) => confirm::open(conn, session, call, place.first_seq).await,
+        Row::ResolveConfirm { tool_call_id } => confirm::resolve(conn, session, tool_call_id).await,
+        Row::Artifact(artifact) => artifact::save(conn, session, artifact).await,
+        Row::Runner(runner) => runner::save(conn, session, runner).await,
+        Row::RunnerCursor { id, cursor } => runner::move_cursor(conn, session, id, *cursor).await,
+        Row::RunnerCapabilities { id, capabilities } => runner::learn(conn, session, id, capabilities.as_ref()).await,
+        Row::RunnerEnding { id } => runner::end(conn, session, id).await,
+        Row::RemoveRunner { id } => runner::remove(conn, session, id).await,
+        Row::MethodNames { agent, version, names } => method_names::save(conn, agent, version, names).await,
+        Row::Horizon(seq) => event::advance_horizon(conn, place.session, *seq).await,
+    }
+}

@@ -1,0 +1,170 @@
+//! The conversation, and what was answered to messages that carried a client-made id.
+
+use domain::event::Message;
+use domain::ids::{MessageId, SessionId, TurnId};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row as _, SqliteConnection};
+
+use super::column::{self, Columns, json, time, word};
+use super::{Read, Written};
+use crate::error::StoreError;
+use crate::unreadable::Unreadable;
+
+const TABLE: &str = "messages";
+/// Said in a message of which something cannot be read.
+const NOTE: &str = "(Part of this message cannot be read.)";
+
+/// Messages, oldest first.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Page {
+    pub messages: Vec<Message>,
+    /// There are older ones.
+    pub more: bool,
+}
+
+pub(super) async fn save(conn: &mut SqliteConnection, session: String, message: &Message) -> Written {
+    if let (Some(client_id), Some(turn_id)) = (&message.client_id, message.turn_id) {
+        keep_receipt(conn, &session, client_id, message.id, turn_id, false).await?;
+    }
+    sqlx::query(
+        "INSERT INTO messages (session_id, id, position, role, content, display, created_at, turn_id, client_id, tool_calls, \
+         tool_call_id, is_error, artifact_id, delegation, attachments) \
+         VALUES ($1, $2, (SELECT COALESCE(MAX(position), 0) + 1 FROM messages WHERE session_id = $1), \
+         $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) \
+         ON CONFLICT (session_id, id) DO UPDATE SET role = excluded.role, content = excluded.content, display = excluded.display, \
+         created_at = excluded.created_at, turn_id = excluded.turn_id, client_id = excluded.client_id, \
+         tool_calls = excluded.tool_calls, tool_call_id = excluded.tool_call_id, is_error = excluded.is_error, \
+         artifact_id = excluded.artifact_id, delegation = excluded.delegation, \
+         attachments = excluded.attachments",
+    )
+    .bind(session)
+    .bind(message.id.to_string())
+    .bind(word(&message.role))
+    .bind(message.content.as_str())
+    .bind(message.display.as_deref())
+    .bind(time(message.created_at))
+    .bind(message.turn_id.map(|id| id.to_string()))
+    .bind(message.client_id.as_deref())
+    .bind(json(&message.tool_calls))
+    .bind(message.tool_call_id.as_deref())
+    .bind(i64::from(message.is_error))
+    .bind(message.artifact_id.map(|id| id.to_string()))
+    .bind(message.delegation.as_ref().map(json))
+    .bind(json(&message.attachments))
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// The first answer to a client-made id stands: the message may later start, change or be withdrawn.
+pub(super) async fn keep_receipt(
+    conn: &mut SqliteConnection,
+    session: &str,
+    client_id: &str,
+    message: MessageId,
+    turn: TurnId,
+    queued: bool,
+) -> Written {
+    let kept = sqlx::query(
+        "INSERT INTO receipts (session_id, client_id, message_id, turn_id, queued) VALUES ($1, $2, $3, $4, $5) \
+         ON CONFLICT (session_id, client_id) DO UPDATE SET queued = receipts.queued RETURNING message_id",
+    )
+    .bind(session)
+    .bind(client_id)
+    .bind(message.to_string())
+    .bind(turn.to_string())
+    .bind(i64::from(queued))
+    .fetch_one(conn)
+    .await?;
+    let kept: String = kept.try_get("message_id")?;
+    if kept == message.to_string() { Ok(()) } else { Err(StoreError::Conflict { what: "a message with the same client_id" }) }
+}
+
+pub(crate) async fn receipt(conn: &mut SqliteConnection, session: SessionId, client_id: &str) -> Read<Option<(MessageId, TurnId, bool)>> {
+    let row = sqlx::query("SELECT message_id, turn_id, queued FROM receipts WHERE session_id = $1 AND client_id = $2")
+        .bind(session.to_string())
+        .bind(client_id)
+        .fetch_optional(conn)
+        .await?;
+    row.map(|row| Ok((row.parsed("message_id")?, row.parsed("turn_id")?, row.flag("queued")?))).transpose()
+}
+
+/// The latest messages, or the latest before the given one. Before an unknown message there is nothing.
+pub(crate) async fn page(conn: &mut SqliteConnection, session: SessionId, before: Option<MessageId>, limit: u32) -> Read<Page> {
+    let query = match before {
+        Some(before) => sqlx::query(
+            "SELECT * FROM messages WHERE session_id = $1 AND position < \
+             (SELECT position FROM messages WHERE session_id = $1 AND id = $2) ORDER BY position DESC LIMIT $3",
+        )
+        .bind(session.to_string())
+        .bind(before.to_string()),
+        None => sqlx::query("SELECT * FROM messages WHERE session_id = $1 ORDER BY position DESC LIMIT $2").bind(session.to_string()),
+    };
+    let mut rows = query.bind(i64::from(limit) + 1).fetch_all(conn).await?;
+    let more = rows.len() > limit as usize;
+    rows.truncate(limit as usize);
+    rows.reverse();
+    Ok(Page { messages: column::readable(TABLE, &rows, message), more })
+}
+
+/// The whole conversation, oldest first, without what only people are shown: that can be megabytes a message.
+pub(crate) async fn all(conn: &mut SqliteConnection, session: SessionId) -> Read<Vec<Message>> {
+    let sql = "SELECT id, role, content, created_at, turn_id, client_id, tool_calls, tool_call_id, NULL AS display, is_error, artifact_id, \
+               delegation, attachments FROM messages WHERE session_id = $1 ORDER BY position";
+    let rows = sqlx::query(sql).bind(session.to_string()).fetch_all(conn).await?;
+    Ok(column::readable(TABLE, &rows, message))
+}
+
+/// The ids of all tool calls that ever had a result.
+pub(crate) async fn tool_call_ids(conn: &mut SqliteConnection, session: SessionId) -> Read<Vec<String>> {
+    let rows = sqlx::query("SELECT tool_call_id FROM messages WHERE session_id = $1 AND tool_call_id IS NOT NULL")
+        .bind(session.to_string())
+        .fetch_all(conn)
+        .await?;
+    rows.iter().map(|row| row.text("tool_call_id")).collect()
+}
+
+pub(crate) async fn one(conn: &mut SqliteConnection, session: SessionId, id: MessageId) -> Read<Option<Message>> {
+    let row = sqlx::query("SELECT * FROM messages WHERE session_id = $1 AND id = $2")
+        .bind(session.to_string())
+        .bind(id.to_string())
+        .fetch_optional(conn)
+        .await?;
+    row.map(|row| message(&row)).transpose()
+}
+
+/// What of a message can be read is shown, and what cannot is said in its text.
+fn message(row: &SqliteRow) -> Read<Message> {
+    let key = row.text("id")?;
+    let attachments = row.json(TABLE, &key, "attachments");
+    let tool_calls = row.json(TABLE, &key, "tool_calls");
+    let delegation = row.json(TABLE, &key, "delegation");
+    let content = row.text("content").map_err(|error| Unreadable::report(TABLE, &key, &error));
+    let display = row.maybe("display").map_err(|error| Unreadable::report(TABLE, &key, &error));
+    let whole = attachments.is_ok() && tool_calls.is_ok() && delegation.is_ok() && content.is_ok() && display.is_ok();
+    let mut message = Message {
+        id: row.parsed("id")?,
+        role: row.word("role")?,
+        content: content.unwrap_or_default(),
+        html: None,
+        created_at: row.parsed("created_at")?,
+        turn_id: row.maybe_parsed("turn_id")?,
+        client_id: row.maybe("client_id")?,
+        attachments: attachments.ok().flatten().unwrap_or_default(),
+        tool_calls: tool_calls.ok().flatten().unwrap_or_default(),
+        tool_call_id: row.maybe("tool_call_id")?,
+        display: display.ok().flatten(),
+        is_error: row.flag("is_error")?,
+        artifact_id: row.maybe_parsed("artifact_id")?,
+        delegation: delegation.ok().flatten(),
+    };
+    if !whole {
+        message.content = noted(&message.content);
+        message.display = message.display.as_deref().map(noted);
+    }
+    Ok(message)
+}
+
+fn noted(text: &str) -> String {
+    if text.is_empty() { NOTE.to_owned() } else { format!("{text}\n\n{NOTE}") }
+}
