@@ -20,6 +20,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::event::{Message, PermissionRequest, QueueItem};
+use domain::host::AgentSession;
 use domain::ids::{ArtifactId, AttachmentId, MessageId, SessionId, TurnId};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -36,7 +37,6 @@ use open::Opened;
 pub use open::in_use;
 pub use row::{Committed, Row, Write};
 pub use snapshot::Snapshot;
-pub use table::agent_session::AgentSessionRow;
 pub use table::artifact::ArtifactRow;
 pub use table::attachment::AttachmentRow;
 pub use table::message::Page;
@@ -224,7 +224,7 @@ impl Store {
         Ok(rule::all(&mut *self.reader().await?).await?)
     }
 
-    pub async fn agent_sessions(&self, id: SessionId) -> Result<Vec<AgentSessionRow>> {
+    pub async fn agent_sessions(&self, id: SessionId) -> Result<Vec<AgentSession>> {
         Ok(agent_session::all(&mut *self.reader().await?, id).await?)
     }
 

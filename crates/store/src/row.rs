@@ -1,10 +1,10 @@
 //! What is written: events, and the changes of the tables that become durable with them.
 
 use domain::event::{Event, Message, QueueItem, SessionChange, ToolCall};
+use domain::host::AgentSession;
 use domain::ids::{MessageId, PermissionId, RuleId, SessionId};
 use serde_json::Value;
 
-use crate::table::agent_session::AgentSessionRow;
 use crate::table::artifact::ArtifactRow;
 use crate::table::attachment::AttachmentRow;
 use crate::table::permission::PermissionRow;
@@ -51,7 +51,7 @@ pub enum Row {
         message_id: MessageId,
     },
     /// Inserts or replaces by name; the row's id stays that of the first write.
-    AgentSession(AgentSessionRow),
+    AgentSession(AgentSession),
     RemoveAgentSession {
         name: String,
     },

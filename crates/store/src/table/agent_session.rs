@@ -2,45 +2,17 @@
 
 use std::collections::HashMap;
 
+use domain::host::AgentSession;
 use domain::ids::SessionId;
-use jiff::Timestamp;
-use serde_json::Value;
 use sqlx::SqliteConnection;
 use sqlx::sqlite::SqliteRow;
-use uuid::Uuid;
 
 use super::column::{Columns, json, time};
 use super::{Read, Written};
 
 const TABLE: &str = "acp_sessions";
 
-#[derive(Clone, PartialEq, Debug)]
-pub struct AgentSessionRow {
-    pub id: Uuid,
-    pub name: String,
-    pub acp_session_id: String,
-    pub agent: String,
-    pub cwd: String,
-    pub created_at: Timestamp,
-    /// Until the first prompt the agent keeps nothing, so there is nothing to restore.
-    pub prompted_at: Option<Timestamp>,
-    pub mode: Option<String>,
-    pub options: Option<Value>,
-    pub usage: Option<Value>,
-    /// The slash commands that it offers.
-    pub commands: Option<Value>,
-    pub title: Option<String>,
-    /// What a person wants set and the agent has not been told yet, by option id.
-    pub wanted: Option<Value>,
-    /// How it was last brought back.
-    pub restored: Option<String>,
-    /// The runner in whose process it was last opened.
-    pub runner_id: Option<String>,
-    /// A person chose the agent's own "allow all".
-    pub allow_all: bool,
-}
-
-pub(super) async fn save(conn: &mut SqliteConnection, session: String, agent: &AgentSessionRow) -> Written {
+pub(super) async fn save(conn: &mut SqliteConnection, session: String, agent: &AgentSession) -> Written {
     sqlx::query(
         "INSERT INTO acp_sessions (id, session_id, name, acp_session_id, agent, cwd, created_at, prompted_at, mode, options, usage, \
          restored, runner_id, commands, title, wanted, allow_all) \
@@ -54,7 +26,7 @@ pub(super) async fn save(conn: &mut SqliteConnection, session: String, agent: &A
     .bind(agent.id.to_string())
     .bind(session)
     .bind(agent.name.as_str())
-    .bind(agent.acp_session_id.as_str())
+    .bind(agent.agent_session.as_str())
     .bind(agent.agent.as_str())
     .bind(agent.cwd.as_str())
     .bind(time(agent.created_at))
@@ -63,7 +35,7 @@ pub(super) async fn save(conn: &mut SqliteConnection, session: String, agent: &A
     .bind(agent.options.as_ref().map(json))
     .bind(agent.usage.as_ref().map(json))
     .bind(agent.restored.as_deref())
-    .bind(agent.runner_id.as_deref())
+    .bind(agent.runner_id.map(|runner| runner.to_string()))
     .bind(agent.commands.as_ref().map(json))
     .bind(agent.title.as_deref())
     .bind(agent.wanted.as_ref().map(json))
@@ -78,7 +50,7 @@ pub(super) async fn remove(conn: &mut SqliteConnection, session: String, name: &
     Ok(())
 }
 
-pub(crate) async fn all(conn: &mut SqliteConnection, session: SessionId) -> Read<Vec<AgentSessionRow>> {
+pub(crate) async fn all(conn: &mut SqliteConnection, session: SessionId) -> Read<Vec<AgentSession>> {
     let rows = sqlx::query("SELECT * FROM acp_sessions WHERE session_id = $1 ORDER BY created_at, name")
         .bind(session.to_string())
         .fetch_all(conn)
@@ -93,13 +65,13 @@ pub(crate) async fn owners(conn: &mut SqliteConnection, agent: &str) -> Read<Has
 }
 
 /// What the agent said of itself and cannot be read is left out: it says it again.
-fn agent_session(row: &SqliteRow) -> Read<AgentSessionRow> {
+fn agent_session(row: &SqliteRow) -> Read<AgentSession> {
     let key = row.text("id")?;
     let json = |column: &str| row.json(TABLE, &key, column).ok().flatten();
-    Ok(AgentSessionRow {
+    Ok(AgentSession {
         id: row.parsed("id")?,
         name: row.text("name")?,
-        acp_session_id: row.text("acp_session_id")?,
+        agent_session: row.text("acp_session_id")?,
         agent: row.text("agent")?,
         cwd: row.text("cwd")?,
         created_at: row.parsed("created_at")?,
@@ -111,7 +83,7 @@ fn agent_session(row: &SqliteRow) -> Read<AgentSessionRow> {
         title: row.maybe("title")?,
         wanted: json("wanted"),
         restored: row.maybe("restored")?,
-        runner_id: row.maybe("runner_id")?,
+        runner_id: row.maybe_parsed("runner_id")?,
         allow_all: row.flag("allow_all")?,
     })
 }

@@ -5,10 +5,11 @@ use domain::attachment::{Attachment, AttachmentKind};
 use domain::event::{
     Delegation, Event, PermissionRequest, QueueItem, ReviewArtifact, ReviewFile, Role, SessionChange, ToolCall, Turn, TurnState,
 };
+use domain::host::AgentSession;
 use domain::ids::{ArtifactId, AttachmentId, PermissionId, SessionId, TurnId};
 use domain::policy::Policy;
 use serde_json::json;
-use store::{AgentSessionRow, ArtifactRow, AttachmentRow, PermissionRow, Row, RunnerRow, RunningTurn, StoreError, TurnRow, Write};
+use store::{ArtifactRow, AttachmentRow, PermissionRow, Row, RunnerRow, RunningTurn, StoreError, TurnRow, Write};
 use uuid::Uuid;
 
 use crate::fixture::*;
@@ -310,10 +311,10 @@ async fn a_runner_cursor_moves_with_the_events_made_from_it() {
 #[tokio::test]
 async fn agent_sessions_are_kept_by_name() {
     let (fixture, id) = Fixture::with_session().await;
-    let mut agent = AgentSessionRow {
+    let mut agent = AgentSession {
         id: Uuid::from_u128(1),
         name: "auth-bug-fix".into(),
-        acp_session_id: "acp-1".into(),
+        agent_session: "acp-1".into(),
         agent: "copilot".into(),
         cwd: "/work".into(),
         created_at: at(1),
@@ -334,7 +335,7 @@ async fn agent_sessions_are_kept_by_name() {
     agent.restored = Some("load".into());
     agent.allow_all = true;
     (agent.title, agent.wanted) = (Some("Mend the login".into()), Some(json!({ "model": "b" })));
-    let again = AgentSessionRow { id: Uuid::from_u128(2), ..agent.clone() };
+    let again = AgentSession { id: Uuid::from_u128(2), ..agent.clone() };
     fixture.store.commit(rows(id, vec![Row::AgentSession(again)])).await.unwrap();
     assert_eq!(fixture.store.agent_sessions(id).await.unwrap(), [agent]);
     fixture.store.commit(rows(id, vec![Row::RemoveAgentSession { name: "auth-bug-fix".into() }])).await.unwrap();

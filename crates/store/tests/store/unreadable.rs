@@ -3,11 +3,12 @@
 use domain::agent::PermissionAsk;
 use domain::attachment::{Attachment, AttachmentKind};
 use domain::event::{Event, PermissionRequest, QueueItem, ReviewArtifact, Role, ToolCall, Turn, TurnState};
+use domain::host::AgentSession;
 use domain::ids::{ArtifactId, AttachmentId, PermissionId, RuleId, SessionId, TurnId};
 use domain::rule::{Rule, Scope, Subject};
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, SqliteConnection};
-use store::{AgentSessionRow, ArtifactRow, AttachmentRow, Frame, PermissionRow, RequestRow, Row, RuleRow, Store, TurnRow, Write};
+use store::{ArtifactRow, AttachmentRow, Frame, PermissionRow, RequestRow, Row, RuleRow, Store, TurnRow, Write};
 use uuid::Uuid;
 
 use crate::fixture::*;
@@ -184,10 +185,10 @@ fn pair(session: SessionId, n: u128) -> Vec<Row> {
         client_id: None,
         attachments: vec![attachment(n)],
     };
-    let agent = AgentSessionRow {
+    let agent = AgentSession {
         id: id(n),
         name: n.to_string(),
-        acp_session_id: n.to_string(),
+        agent_session: n.to_string(),
         agent: "demo".into(),
         cwd: "/work".into(),
         created_at: at(i64::try_from(n).unwrap()),
