@@ -151,7 +151,9 @@ impl Step<'_> {
             Input::Prepared { id, outcome } => self.prepared(id, *outcome),
             Input::Done { id, reply, update } => self.done(id, reply, update.map(|update| *update)),
             Input::ReplySent { id } => self.reply_sent(id),
-            Input::TerminalChanged { call_id, update } => self.to_turn(turn::Input::AgentUpdate { call_id, update: *update }),
+            Input::TerminalChanged { call_id, terminal_id, update, running } => {
+                self.terminal_changed(call_id, terminal_id, *update, running);
+            }
             Input::StopOverdue { call_id } => self.stop_overdue(&call_id),
             Input::SetOptions { name, set, allow_all, shown } => self.set_options(&name, set, allow_all, shown),
             Input::OptionsSet { name, outcomes, described } => self.options_set(&name, outcomes, described),

@@ -1,29 +1,36 @@
-//! One session's task: takes what comes in, steps the turn machine, makes the outcome durable, then runs the effects.
+//! One session's task: takes what comes in, steps the machine, makes the outcome durable, then runs the effects.
 
+mod act;
 mod commands;
 mod permissions;
 mod rows;
 
 use std::collections::{HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
+use std::path::Path;
 use std::sync::Arc;
 
-use domain::event::{ErrorEvent, Event, Queue, SessionChange, Turn as TurnEvent, TurnState};
-use domain::ids::{ArtifactId, MessageId, SessionId};
-use domain::turn::{CallState, Effect, Input, Now, Session, Settings as TurnSettings};
+use domain::event::{ErrorEvent, Event, Notice, Queue, SessionChange, Turn as TurnEvent, TurnState};
+use domain::ids::{ArtifactId, MessageId, PermissionId, RunnerId, SessionId};
+use domain::machine::{Context, Effect, Input, Machine};
+use domain::turn::{self, Session};
+use domain::{host, policy::Policy};
 use futures::FutureExt;
 use jiff::Timestamp;
 use store::{Row, SessionRow, Write};
 use tokio::sync::mpsc;
-use tokio::task::JoinSet;
+use tokio::task::AbortHandle;
 use tokio::time::{Duration, Instant};
+use uuid::Uuid;
 
+use crate::agent::{Links, options::Replies};
 use crate::command::{Command, Refusal};
-use crate::delegate::AgentTask;
-use crate::host::Host;
 use crate::model_call::{ModelCall, ModelSignal};
 use crate::settings::RELAY;
+use crate::tasks::Tasks;
 use crate::{Shared, tool_call};
+
+pub(crate) use act::Ended;
 
 /// How many signals of one kind are taken at once: they share a commit.
 const DRAIN: usize = 256;
@@ -35,32 +42,31 @@ pub(crate) struct Actor {
     pub(crate) row: SessionRow,
     /// The work directory as all sessions of it know it.
     pub(crate) project: String,
-    pub(crate) state: Session,
-    pub(crate) host: Host,
-    pub(crate) tasks: JoinSet<TaskEnd>,
+    pub(crate) machine: Machine,
+    turn_settings: turn::Settings,
+    /// The runners that this server holds.
+    pub(crate) links: Links,
+    tasks: Tasks<Ended>,
     pub(crate) model: ModelCall,
     /// Effects that are decided but not yet stored or run.
-    pub(crate) effects: Vec<Effect>,
-    /// Rows that go into the same transaction as the events in `effects`.
+    effects: Vec<Effect>,
+    /// Rows that go into the same transaction as what is in `effects`.
     pub(crate) rows: Vec<Row>,
     /// The queue as it is stored, to tell what a queue event changed.
-    pub(crate) stored_queue: Queue,
+    stored_queue: Queue,
     /// Artifacts whose diffs go to the database with their event.
-    pub(crate) reviews: HashMap<ArtifactId, tools::Review>,
-    tool_tasks: HashMap<String, tokio::task::AbortHandle>,
+    reviews: HashMap<ArtifactId, tools::Review>,
+    tool_tasks: HashMap<String, AbortHandle>,
+    /// What is being done for an agent, and can be given up.
+    demand_tasks: HashMap<PermissionId, AbortHandle>,
+    /// Who waits until an agent has answered about its options.
+    pub(crate) option_replies: Replies,
     /// Every tool call id of the session, since models use the same one twice.
     call_ids: HashSet<String>,
     /// The user's message whose turn begins in the write that is being put together.
     begun_by: Option<MessageId>,
     viewers: Arc<()>,
     idle_since: Instant,
-}
-
-/// What a task of the session's came to.
-pub(crate) enum TaskEnd {
-    Tool { call_id: String, output: tools::Output },
-    ConfirmTimeout { call_id: String },
-    Agent(AgentTask),
 }
 
 /// Runs a session until the server stops or the session is deleted.
@@ -101,34 +107,39 @@ impl Actor {
             state.apply(event);
         }
         state.queue = snapshot.queue.iter().cloned().collect();
-        state.confirmed(&snapshot.confirms);
+        let machine = Machine::new(state, shared.store.agent_sessions(id).await?);
         let call_ids = shared.store.tool_call_ids(id).await?.into_iter().collect();
-        let host = Host::load(&shared, id).await?;
-        Ok(Actor {
+        let mut actor = Actor {
             id,
             project: crate::rules::project(&snapshot.session.work_dir),
+            turn_settings: turn_settings(&snapshot.session, &shared),
             row: snapshot.session,
-            state,
-            host,
-            tasks: JoinSet::new(),
+            machine,
+            links: Links::default(),
+            tasks: Tasks::default(),
             model: ModelCall::default(),
             effects: Vec::new(),
             rows: Vec::new(),
             stored_queue: Queue { items: snapshot.queue },
             reviews: HashMap::new(),
             tool_tasks: HashMap::new(),
+            demand_tasks: HashMap::new(),
+            option_replies: Replies::default(),
             call_ids,
             begun_by: None,
             viewers,
             idle_since: Instant::now(),
             shared,
-        })
+        };
+        let call_ids = snapshot.confirms.into_iter().map(|call| call.id).collect();
+        actor.step(Input::Turn(turn::Input::ConfirmsWaiting { call_ids }));
+        Ok(actor)
     }
 
     async fn run(&mut self, commands: &mut mpsc::Receiver<Command>) {
         let stop = self.shared.stopping().clone();
         self.resume().await;
-        let mut agent_batches = Vec::new();
+        let mut batches = Vec::new();
         let mut model_signals = Vec::new();
         loop {
             let (idle, overdue) = (self.idle_deadline(), self.permission_deadline());
@@ -144,15 +155,14 @@ impl Actor {
                     Some(command) => self.command(command).await,
                     None => break,
                 },
-                count = self.host.receive(&mut agent_batches, DRAIN) => {
-                    if count == 0 { self.host.signals_ended(); }
-                    for batch in agent_batches.drain(..) { self.agent_batch(batch); }
+                runner = self.links.receive(&mut batches, DRAIN) => {
+                    for batch in batches.drain(..) { self.agent_batch(runner, batch); }
                 }
                 count = self.model.receive(&mut model_signals, DRAIN) => {
                     if count == 0 { self.model_over(); }
                     for signal in model_signals.drain(..) { self.model_signal(signal); }
                 }
-                Some(end) = self.tasks.join_next(), if !self.tasks.is_empty() => self.task_end(end),
+                ended = self.tasks.next() => self.task_ended(ended),
                 () = tokio::time::sleep_until(idle.unwrap_or_else(Instant::now)), if idle.is_some() => self.idle(),
                 () = tokio::time::sleep_until(overdue.unwrap_or_else(Instant::now)), if overdue.is_some() => self.permissions_overdue(),
             }
@@ -163,62 +173,73 @@ impl Actor {
 
     /// Takes up what an earlier server left undone in this session.
     async fn resume(&mut self) {
-        if let Err(error) = self.take_up_agent().await {
+        if let Err(error) = self.restore_hosts().await {
             tracing::error!(session = %self.id, %error, "what an earlier server left cannot be read");
         }
-        self.await_open_confirms();
-        let settings = self.turn_settings();
-        let effects = self.state.resume(&settings, Now(Timestamp::now()));
-        self.effects.extend(effects);
-        // The settings may be others by now, and another session may have been told what to remember.
-        self.reconsider();
-        self.align_allow_all();
+        self.step(Input::Resume);
+        // The settings may be others by now.
+        self.to_hosts(|| host::Input::PolicyChanged { by_person: false });
         self.settle().await;
     }
 
-    /// The time that a person has to agree begins anew: the old server's clock stopped with it.
-    fn await_open_confirms(&mut self) {
-        let calls = self.state.turn.iter().flat_map(|turn| turn.calls());
-        let asking: Vec<_> = calls.filter(|call| call.state == CallState::Asking).map(|call| call.call.id.clone()).collect();
-        for call_id in asking {
-            self.await_confirm(call_id);
-        }
-    }
-
+    /// The one way in: decides, and keeps what follows for [`Actor::settle`].
     pub(crate) fn step(&mut self, input: Input) {
-        let settings = self.turn_settings();
-        let effects = self.state.step(input, &settings, Now(Timestamp::now()));
+        let policy = self.policy();
+        let Actor { id, shared, row, project, machine, turn_settings, .. } = self;
+        let context = Context {
+            now: Timestamp::now(),
+            turn: turn_settings,
+            policy,
+            rules: &|| shared.rules.of(*id, project),
+            work_dir: Path::new(&row.work_dir),
+            new_id: &Uuid::now_v7,
+            agents: &shared.words,
+        };
+        let effects = machine.step(input, &context);
         self.effects.extend(effects);
     }
 
-    fn turn_settings(&self) -> TurnSettings {
-        TurnSettings { max_iterations: self.shared.settings.max_iterations, relay: self.row.model == RELAY, model: self.row.model.clone() }
+    pub(crate) fn turn_input(&mut self, input: turn::Input) {
+        self.step(Input::Turn(input));
+    }
+
+    pub(crate) fn to_host(&mut self, agent: String, input: host::Input) {
+        self.step(Input::Host { agent, input });
+    }
+
+    pub(crate) fn to_hosts(&mut self, input: impl Fn() -> host::Input) {
+        let agents: Vec<_> = self.machine.hosts().map(|host| host.agent().to_owned()).collect();
+        for agent in agents {
+            self.to_host(agent, input());
+        }
+    }
+
+    pub(crate) fn turn_settings_changed(&mut self) {
+        self.turn_settings = turn_settings(&self.row, &self.shared);
+    }
+
+    /// The session's own policy, else the configured one, else by who is talking: a person straight to an agent is asked.
+    pub(crate) fn policy(&self) -> Policy {
+        let fallback = if self.row.model == RELAY { Policy::Ask } else { Policy::Auto };
+        self.row.permission_policy.or(self.shared.settings.permission_policy).unwrap_or(fallback)
     }
 
     /// Stores what was decided, then runs what follows from it, until nothing is left. The order is the promise: nobody is told
     /// and nothing is begun before it is durable.
     pub(crate) async fn settle(&mut self) {
-        loop {
-            if !self.effects.is_empty() || !self.rows.is_empty() {
-                let acts = self.store_until_done().await;
-                for effect in acts {
-                    self.act(effect);
-                }
-            }
-            if self.effects.is_empty() && self.rows.is_empty() {
-                self.advance();
-            }
-            if self.effects.is_empty() && self.rows.is_empty() {
-                return;
+        while !self.effects.is_empty() || !self.rows.is_empty() {
+            for effect in self.store_until_done().await {
+                self.act(effect).await;
             }
         }
+        self.send_option_replies();
     }
 
     /// A database that refuses (a full disk, say) holds the session up; it never makes it forget.
     async fn store_until_done(&mut self) -> Vec<Effect> {
         let (write, acts) = self.take_write();
         let write = Arc::new(write);
-        let mut told = false;
+        let mut logged = false;
         while let Some(error) = self.shared.store.commit(Arc::clone(&write)).await.err() {
             match error {
                 store::StoreError::NoSession(_) | store::StoreError::Closed => return Vec::new(),
@@ -227,102 +248,47 @@ impl Actor {
                 // Nothing else can be wrong with a write of ours, unless we are; the session's task ends and says so.
                 defect => panic!("a write was refused: {defect}"),
             }
-            if !told {
+            if !logged {
                 tracing::error!(session = %self.id, %error, "cannot store; trying again until it works");
-                told = true;
+                logged = true;
             }
             tokio::time::sleep(RETRY_PAUSE).await;
         }
         acts
     }
 
-    fn act(&mut self, effect: Effect) {
-        match effect {
-            Effect::Append(_) | Effect::Save(_) => unreachable!("these are stored, not run"),
-            Effect::CallModel { turn_id, message_id } => self.call_model(turn_id, message_id),
-            Effect::StopModel => self.model.stop(),
-            Effect::RunTool(call) => {
-                let work_dir = self.row.work_dir.clone();
-                let id = call.id.clone();
-                let task = async move {
-                    let output = tools::run(work_dir.as_ref(), &call.name, &call.arguments).await;
-                    TaskEnd::Tool { call_id: call.id, output }
-                };
-                let handle = self.tasks.spawn(task);
-                self.tool_tasks.insert(id, handle);
-            }
-            Effect::StopTool { call_id } => {
-                if let Some(task) = self.tool_tasks.remove(&call_id) {
-                    task.abort();
-                }
-            }
-            Effect::Prompt { turn_id, call_id, session_name, prompt } => self.delegate(turn_id, call_id, session_name, prompt),
-            Effect::StopPrompt { call_id } => self.stop_prompt(&call_id),
-            Effect::AnswerPermission { request_id, option_id } => self.answer_permission(request_id, option_id),
-        }
+    fn agent_batch(&mut self, runner: RunnerId, batch: agents::Batch) {
+        self.touch();
+        let Some(host) = self.machine.host_of_runner(runner) else { return };
+        let agent = host.agent().to_owned();
+        let signals = crate::agent::signals::convert(self.id, host, batch.signals);
+        self.to_host(agent, host::Input::Batch { runner, cursor: batch.cursor, signals });
     }
 
     fn model_signal(&mut self, signal: ModelSignal) {
         let input = match signal {
-            ModelSignal::Text { message_id, text } => Input::ModelText { message_id, text },
+            ModelSignal::Text { message_id, text } => turn::Input::ModelText { message_id, text },
             ModelSignal::End { message_id, text, tool_calls } => {
                 let tool_calls = tool_call::unique(tool_calls, message_id, &mut self.call_ids);
-                Input::ModelEnd { message_id, text, tool_calls }
+                turn::Input::ModelEnd { message_id, text, tool_calls }
             }
-            ModelSignal::Fault { message_id, code, message, repeat } => Input::ModelFault { message_id, code, message, repeat },
+            ModelSignal::Fault { message_id, code, message, repeat } => turn::Input::ModelFault { message_id, code, message, repeat },
             ModelSignal::Retrying { message_id, notice } => return self.retry_notice(message_id, notice),
         };
-        self.step(input);
+        self.turn_input(input);
     }
 
     /// A call that is over has said how it ended. One that has not has failed inside; where it has, this comes too late to matter.
     fn model_over(&mut self) {
         if let Some(message_id) = self.model.ended() {
             let message = "an internal error ended the model's answer".to_owned();
-            self.step(Input::ModelFault { message_id, code: "internal".to_owned(), message, repeat: false });
+            self.turn_input(turn::Input::ModelFault { message_id, code: "internal".to_owned(), message, repeat: false });
         }
     }
 
-    fn retry_notice(&mut self, message_id: MessageId, notice: domain::event::Notice) {
-        if self.state.turn.as_ref().is_some_and(|turn| turn.message_id() == message_id) {
+    fn retry_notice(&mut self, message_id: MessageId, notice: Notice) {
+        if self.machine.turn().turn.as_ref().is_some_and(|turn| turn.message_id() == message_id) {
             self.effects.push(Effect::Append(Event::Notice(notice)));
-        }
-    }
-
-    fn task_end(&mut self, end: Result<TaskEnd, tokio::task::JoinError>) {
-        match end {
-            Ok(TaskEnd::Tool { call_id, output }) => {
-                self.tool_tasks.remove(&call_id);
-                let end = tool_call::end(output, &mut self.reviews);
-                self.step(Input::ToolEnd { call_id, end });
-            }
-            Ok(TaskEnd::ConfirmTimeout { call_id }) => {
-                let reason = "nobody agreed in time, so the file was not read".to_owned();
-                self.close_confirm(&call_id);
-                self.step(Input::Confirm { call_id, approved: false, reason });
-            }
-            Ok(TaskEnd::Agent(task)) => self.agent_task(task),
-            Err(error) if error.is_cancelled() => {}
-            Err(error) => self.task_panicked(&error),
-        }
-    }
-
-    /// A tool that panicked has no result of its own; the call it belonged to gets one, so that the turn can go on.
-    fn task_panicked(&mut self, error: &tokio::task::JoinError) {
-        tracing::error!(session = %self.id, %error, "a task of the session failed");
-        let found = self.tool_tasks.iter().find(|(_, handle)| handle.id() == error.id()).map(|(call_id, _)| call_id.clone());
-        match found {
-            Some(call_id) => {
-                self.tool_tasks.remove(&call_id);
-                let content = "the tool failed with an internal error".to_owned();
-                let end = domain::turn::ToolEnd { content, is_error: true, ..domain::turn::ToolEnd::default() };
-                self.step(Input::ToolEnd { call_id, end });
-            }
-            None => self.step(Input::Abort {
-                state: TurnState::Failed,
-                code: "internal".to_owned(),
-                reason: "an internal error ended this turn".to_owned(),
-            }),
         }
     }
 
@@ -330,23 +296,37 @@ impl Actor {
         self.effects.push(Effect::Append(Event::Session(change)));
     }
 
+    pub(crate) fn notice(&mut self, code: &str, level: &str, title: &str, text: String, session_name: Option<String>) {
+        let notice = Notice { code: code.to_owned(), level: level.to_owned(), title: title.to_owned(), text, session_name };
+        self.effects.push(Effect::Append(Event::Notice(notice)));
+    }
+
     pub(crate) fn touch(&mut self) {
         self.idle_since = Instant::now();
     }
 
-    /// When an agent that nobody needs is ended: no turn, no viewer, for the whole of the time to live.
+    /// When agents that nobody needs are ended: no turn, no viewer, for the whole of the time to live.
     fn idle_deadline(&self) -> Option<Instant> {
-        (self.state.turn.is_none() && self.host.is_up()).then(|| self.idle_since + self.shared.settings.agent_ttl)
+        let idle = self.machine.turn().turn.is_none() && self.machine.hosts().any(host::Host::is_idle);
+        idle.then(|| self.idle_since + self.shared.settings.agent_ttl)
     }
 
     fn idle(&mut self) {
         // The engine's table and this task hold one each; whatever is beyond that is looking.
         let watched = Arc::strong_count(&self.viewers) > 2;
-        if watched {
-            self.touch();
-        } else {
-            tracing::info!(session = %self.id, "the agent was idle for its time to live and is ended");
-            self.stop_agent();
+        self.touch();
+        if !watched {
+            tracing::info!(session = %self.id, "the agents were idle for their time to live and are ended");
+            self.to_hosts(|| host::Input::Retire);
         }
+    }
+}
+
+fn turn_settings(row: &SessionRow, shared: &Shared) -> turn::Settings {
+    turn::Settings {
+        max_iterations: shared.settings.max_iterations,
+        relay: row.model == RELAY,
+        model: row.model.clone(),
+        agent: row.agent.clone(),
     }
 }

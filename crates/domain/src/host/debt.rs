@@ -263,6 +263,13 @@ impl Step<'_> {
         self.reply(id, reply);
     }
 
+    pub(super) fn terminal_changed(&mut self, call_id: String, terminal_id: String, update: Update, running: bool) {
+        self.to_turn(TurnInput::AgentUpdate { call_id, update });
+        if let Some(runner) = self.host.process.live().filter(|_| running) {
+            self.act(Act::WatchTerminal { runner, terminal_id });
+        }
+    }
+
     /// Decides the reply. One that could not be given twice is stored before it is sent.
     fn reply(&mut self, id: PermissionId, reply: Reply) {
         let Some(debt) = self.host.debt(id) else { return };

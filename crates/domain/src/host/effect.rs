@@ -132,6 +132,8 @@ pub enum Act {
         runner: RunnerId,
         session: Box<AgentSession>,
     },
+    /// Waits until a command that runs for the agent has something new to show.
+    WatchTerminal { runner: RunnerId, terminal_id: String },
     KillTerminals {
         call_id: String,
     },

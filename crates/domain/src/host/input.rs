@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{Described, Found, How};
-use crate::agent::{Demand, Failure, PermissionAsk, Place, Reply, Update};
+use crate::agent::{Demand, Failure, Fault, PermissionAsk, Place, Reply, Update};
 use crate::ids::{PermissionId, RunnerId, TurnId};
 
 #[derive(Clone, Debug)]
@@ -139,6 +139,15 @@ pub struct OptionOutcome {
     /// In words: the option and the value.
     pub shown: (String, String),
     pub outcome: Result<(), Failure>,
+}
+
+impl OptionOutcome {
+    /// What a person is told where the agent refused.
+    pub fn refusal(&self, agent_title: &str) -> Option<String> {
+        let (option, choice) = &self.shown;
+        let failure = self.outcome.as_ref().err().filter(|failure| failure.fault != Fault::Gone)?;
+        Some(format!("{agent_title} refused to set `{option}` to `{choice}`: {failure}"))
+    }
 }
 
 /// What the agent said, in the order of its journal.

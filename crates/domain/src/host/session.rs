@@ -258,13 +258,12 @@ impl Step<'_> {
         }
         let Some(record) = named.record.as_mut() else { return };
         let mut refused = None;
-        for OptionOutcome { id, value, shown: (option, choice), outcome } in outcomes {
-            match outcome {
-                Err(failure) if failure.fault == Fault::Gone => continue,
-                Ok(()) => {}
-                Err(failure) => refused = Some(format!("{title} refused to set `{option}` to `{choice}`: {failure}")),
+        for outcome in outcomes {
+            if outcome.outcome.as_ref().is_err_and(|failure| failure.fault == Fault::Gone) {
+                continue;
             }
-            no_longer_wanted(&mut record.wanted, &id, &value);
+            refused = outcome.refusal(&title).or(refused);
+            no_longer_wanted(&mut record.wanted, &outcome.id, &outcome.value);
         }
         (record.mode, record.options) = (described.mode, described.options);
         let record = record.clone();

@@ -1,10 +1,11 @@
-//! Which rows go with which events: the tables beside the log change in the same transaction.
+//! Which rows go with which effects: the tables beside the log change in the same transaction.
 
 use domain::event::{Event, Queue, TurnState};
-use domain::ids::{MessageId, TurnId};
-use domain::turn::Effect;
+use domain::host::{DebtRecord, Keep};
+use domain::ids::{MessageId, RunnerId, TurnId};
+use domain::machine::Effect;
 use jiff::Timestamp;
-use store::{ArtifactRow, PermissionRow, Row, TurnRow, Write};
+use store::{ArtifactRow, PermissionRow, RequestRow, Row, RunnerRow, TurnRow, Write};
 
 use super::Actor;
 
@@ -12,7 +13,7 @@ use super::Actor;
 pub(super) fn turn_row(id: TurnId, state: TurnState, reason: Option<String>, user_message_id: Option<MessageId>) -> Row {
     let now = Timestamp::now();
     let ended_at = (state != TurnState::Running).then_some(now);
-    Row::Turn(TurnRow { id, state, reason, user_message_id, started_seq: 0, started_at: now, ended_at, evidence: None })
+    Row::Turn(TurnRow { id, state, reason, user_message_id, started_seq: 0, started_at: now, ended_at })
 }
 
 impl Actor {
@@ -28,6 +29,7 @@ impl Actor {
                     events.push(event);
                 }
                 Effect::Save(message) => rows.push(Row::Message(message)),
+                Effect::Keep(keep) => self.keep(keep, &mut rows),
                 act => acts.push(act),
             }
         }
@@ -46,13 +48,11 @@ impl Actor {
                 self.touch();
             }
             Event::Queue(queue) => self.queue_rows(queue, rows),
-            Event::ToolConfirm(call) => {
-                rows.push(Row::OpenConfirm(call.clone()));
-                self.await_confirm(call.id.clone());
-            }
+            Event::ToolConfirm(call) => rows.push(Row::OpenConfirm(call.clone())),
             Event::ToolResult(result) => rows.push(Row::ResolveConfirm { tool_call_id: result.id.clone() }),
             Event::PermissionRequest(request) => {
-                if let Some((runner_id, rpc_id)) = self.host.rpc_of(request.request_id) {
+                if let Some((runner, rpc_id)) = self.machine.rpc_of(request.request_id) {
+                    let (runner_id, rpc_id) = (runner.to_string(), rpc_id.to_owned());
                     rows.push(Row::OpenPermission(PermissionRow { request: request.clone(), rpc_id, runner_id }));
                 }
             }
@@ -77,6 +77,40 @@ impl Actor {
         }
     }
 
+    fn keep(&self, keep: Keep, rows: &mut Vec<Row>) {
+        match keep {
+            Keep::RunnerStarted { runner, agent } => rows.push(Row::Runner(RunnerRow {
+                id: runner.to_string(),
+                session: self.id,
+                agent,
+                dir: self.shared.settings.runner_dir(runner).to_string_lossy().into_owned(),
+                cursor: 0,
+                capabilities: None,
+                ending: false,
+            })),
+            Keep::RunnerUp { runner, capabilities } => {
+                rows.push(Row::RunnerCapabilities { id: runner.to_string(), capabilities: Some(capabilities) });
+            }
+            Keep::RunnerEnding { runner } => rows.push(Row::RunnerEnding { id: runner.to_string() }),
+            Keep::RunnerRemoved { runner } => rows.push(Row::RemoveRunner { id: runner.to_string() }),
+            Keep::Cursor { runner, cursor } => move_cursor(runner, cursor, rows),
+            Keep::Session(session) => rows.push(Row::AgentSession(session)),
+            Keep::SessionRemoved { name } => rows.push(Row::RemoveAgentSession { name }),
+            Keep::Granted { runner, rpc_id, request, option_id } => {
+                let request_id = request.request_id;
+                rows.push(Row::OpenPermission(PermissionRow { request, rpc_id, runner_id: runner.to_string() }));
+                rows.push(Row::ResolvePermission { request_id, option_id: Some(option_id), by: "policy".to_owned() });
+            }
+            Keep::DebtOpened { runner, debt } => rows.push(Row::OpenRequest(request_row(runner, debt))),
+            Keep::DebtBegun { id } => rows.push(Row::BeginRequest { id }),
+            Keep::DebtReply { id, reply } => {
+                rows.push(Row::AnswerRequest { id, answer: serde_json::to_value(&reply).expect("a reply is JSON") });
+            }
+            // It is in one of the two tables.
+            Keep::DebtClosed { id } => rows.extend([Row::CloseRequest { id }, Row::PermissionDelivered { request_id: id }]),
+        }
+    }
+
     fn queue_rows(&mut self, queue: &Queue, rows: &mut Vec<Row>) {
         let before = std::mem::replace(&mut self.stored_queue, queue.clone());
         for item in &before.items {
@@ -93,5 +127,30 @@ impl Actor {
                 Some(_) => {}
             }
         }
+    }
+}
+
+/// Of several batches in one write only the last place counts.
+fn move_cursor(runner: RunnerId, to: u64, rows: &mut Vec<Row>) {
+    let runner = runner.to_string();
+    let moved = rows.iter_mut().rev().find_map(|row| match row {
+        Row::RunnerCursor { id, cursor } if *id == runner => Some(cursor),
+        _ => None,
+    });
+    match moved {
+        Some(cursor) => *cursor = to,
+        None => rows.push(Row::RunnerCursor { id: runner, cursor: to }),
+    }
+}
+
+fn request_row(runner: RunnerId, debt: DebtRecord) -> RequestRow {
+    RequestRow {
+        id: debt.id,
+        runner_id: runner.to_string(),
+        rpc_id: debt.rpc_id,
+        call_id: debt.call_id,
+        request: serde_json::to_value(&debt.demand).expect("a demand is JSON"),
+        begun: debt.begun,
+        answer: debt.reply.map(|reply| serde_json::to_value(&reply).expect("a reply is JSON")),
     }
 }

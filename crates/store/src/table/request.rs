@@ -26,7 +26,8 @@ pub struct RequestRow {
 
 pub(super) async fn open(conn: &mut SqliteConnection, session: String, request: &RequestRow) -> Written {
     sqlx::query(
-        "INSERT INTO requests (session_id, id, runner_id, rpc_id, call_id, request) VALUES ($1, $2, $3, $4, $5, $6) \
+        "INSERT INTO requests (session_id, id, runner_id, rpc_id, call_id, request, begun, answer) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
          ON CONFLICT (session_id, id) DO NOTHING",
     )
     .bind(session)
@@ -35,6 +36,8 @@ pub(super) async fn open(conn: &mut SqliteConnection, session: String, request: 
     .bind(request.rpc_id.as_str())
     .bind(request.call_id.as_deref())
     .bind(json(&request.request))
+    .bind(i64::from(request.begun))
+    .bind(request.answer.as_ref().map(json))
     .execute(conn)
     .await?;
     Ok(())

@@ -1,0 +1,225 @@
+//! The world outside of a host machine: what its acts come to, on real runners, files and terminals.
+//!
+//! Nothing here decides anything. [`Actor::work`] turns an act into a task, and the end of the task into an input.
+
+mod link;
+pub(crate) mod options;
+mod prompt;
+mod restore;
+pub(crate) mod signals;
+mod start;
+mod terminals;
+mod view;
+mod work;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+use agents::{Connection, Failure, Fault, KnownSession, Reopen};
+use domain::host::{Act, AgentSession, Described, How, Input, Opened};
+use domain::ids::{PermissionId, RunnerId};
+use domain::agent::Reply;
+use uuid::Uuid;
+
+pub(crate) use link::Links;
+
+use crate::actor::{Actor, Ended};
+use crate::{history, recover};
+
+pub(crate) const SIGNALS: usize = 32;
+const UNSENT_PAUSE: Duration = Duration::from_secs(1);
+/// How long an agent that is being ended has to stop what it works on.
+const LAST_CANCEL: Duration = Duration::from_secs(2);
+
+type Task = Pin<Box<dyn Future<Output = Ended> + Send>>;
+
+/// What an act comes to.
+pub(crate) enum Work {
+    Task(Task),
+    /// It is over already.
+    Input(String, Box<Input>),
+    Nothing,
+}
+
+impl Work {
+    fn task(work: impl Future<Output = Ended> + Send + 'static) -> Work {
+        Work::Task(Box::pin(work))
+    }
+
+    /// A task that ends with an input for the host of `agent`.
+    fn host(agent: String, work: impl Future<Output = Input> + Send + 'static) -> Work {
+        Work::task(async move { Ended::Host { agent, input: Box::new(work.await) } })
+    }
+
+    /// A task whose end nobody waits for.
+    fn quiet(work: impl Future<Output = ()> + Send + 'static) -> Work {
+        Work::task(async move {
+            work.await;
+            Ended::Nothing
+        })
+    }
+}
+
+impl Actor {
+    pub(crate) fn work(&mut self, agent: String, act: Act) -> Work {
+        match act {
+            Act::Start { runner, agent } => self.start(agent, runner),
+            Act::Open { runner, name, known, closing } => self.open(agent, runner, name, known, closing),
+            Act::Prompt { runner, turn_id, call_id, agent_session, name, text, introduce } => {
+                self.prompt(agent, prompt::Prompt { runner, turn_id, call_id, agent_session, name, text, introduce })
+            }
+            Act::Cancel { runner, call_id, agent_session } => self.cancel_prompt(runner, &call_id, agent_session),
+            Act::Reply { runner, id, rpc_id, reply } => self.reply(agent, runner, id, rpc_id, reply),
+            Act::Prepare { id, demand } => self.prepare(agent, id, demand),
+            Act::Do { runner, id, call_id, demand } => self.do_demand(agent, runner, id, call_id, demand),
+            Act::SetOptions { runner, session } => self.send_options(agent, runner, *session),
+            Act::ForbidAll { runner, session } => self.forbid_all(runner, *session),
+            Act::WatchTerminal { runner, terminal_id } => self.watch_terminal(runner, terminal_id),
+            Act::KillTerminals { call_id } => {
+                self.links.kill_terminals_of(&call_id);
+                Work::Nothing
+            }
+            Act::Acknowledge { runner, cursor } => self.acknowledge(runner, cursor),
+            Act::End { runner } => self.end(runner),
+            Act::Clear { runner, agent } => self.clear(agent, runner),
+            Act::Adopt { .. } | Act::GiveUp { .. } | Act::Timer(_) => Work::Nothing,
+        }
+    }
+
+    fn connection(&self, runner: RunnerId) -> Option<Connection> {
+        self.links.connection(runner).cloned()
+    }
+
+    fn open(&mut self, agent: String, runner: RunnerId, name: String, known: Option<Box<AgentSession>>, closing: bool) -> Work {
+        let Some(connection) = self.connection(runner) else {
+            let outcome = Err(Failure::new(Fault::Gone, "the agent is gone"));
+            return Work::Input(agent, Box::new(Input::SessionOpened { runner, name, outcome }));
+        };
+        let cwd = std::path::PathBuf::from(&self.row.work_dir);
+        let (store, id) = (self.shared.store.clone(), self.id);
+        let how = if closing { Reopen::Closing } else { Reopen::No };
+        Work::host(agent, async move {
+            let known = known.map(|known| known_session(&known));
+            let opened = match connection.open(&name, &cwd, known.as_ref(), how).await {
+                Ok(opened) => opened,
+                Err(failure) => return Input::SessionOpened { runner, name, outcome: Err(failure) },
+            };
+            let how = match &opened.how {
+                agents::How::New => How::New,
+                agents::How::Resumed => How::Resumed,
+                agents::How::Loaded => How::Loaded,
+                agents::How::Lost { .. } => How::Lost,
+            };
+            let restored = matches!(how, How::Resumed | How::Loaded);
+            let cut_off = restored && store.history(id).await.is_ok_and(|messages| history::cut_off(&messages, &name).is_some());
+            let allows_all = opened.options.as_ref().is_some_and(agents::options::allows_all);
+            let described = Described { mode: opened.mode, options: opened.options, allows_all };
+            let outcome = Ok(Opened { agent_session: opened.agent_session, how, described, wanted: opened.wanted, cut_off });
+            Input::SessionOpened { runner, name, outcome }
+        })
+    }
+
+    fn cancel_prompt(&self, runner: RunnerId, call_id: &str, agent_session: String) -> Work {
+        let Some(connection) = self.connection(runner) else { return Work::Nothing };
+        let write_id = self.id.cancel_write(call_id);
+        Work::quiet(until_sent("a stop", async move || connection.cancel(write_id, &agent_session).await))
+    }
+
+    fn reply(&self, agent: String, runner: RunnerId, id: PermissionId, rpc_id: String, reply: Reply) -> Work {
+        let Some(connection) = self.connection(runner) else { return Work::Nothing };
+        let write_id: Uuid = id.reply_write();
+        Work::task(async move {
+            let sent = until_sent("a reply", async || connection.answer(write_id, &rpc_id, &reply).await).await;
+            match sent {
+                true => Ended::Host { agent, input: Box::new(Input::ReplySent { id }) },
+                false => Ended::Nothing,
+            }
+        })
+    }
+
+    fn acknowledge(&self, runner: RunnerId, cursor: u64) -> Work {
+        let Some(connection) = self.connection(runner) else { return Work::Nothing };
+        connection.set_busy(false);
+        Work::quiet(async move {
+            connection.tell_busy().await;
+            connection.ack(cursor).await;
+        })
+    }
+
+    fn end(&self, runner: RunnerId) -> Work {
+        let Some(connection) = self.connection(runner) else { return Work::Nothing };
+        Work::quiet(async move { stop(&connection).await })
+    }
+
+    fn clear(&mut self, agent: String, runner: RunnerId) -> Work {
+        self.links.remove(runner);
+        let shared = self.shared.clone();
+        let settles = shared.settings.agent(&agent).ok().and_then(|agent| agent.settles_after_disconnect());
+        Work::host(agent, async move {
+            recover::clear_dir(&shared.settings, &shared.settings.runner_dir(runner)).await;
+            // What a lost connection had open there ends after a moment, and with it whatever was brought back before that.
+            if let Some(pause) = settles {
+                tokio::time::sleep(pause).await;
+            }
+            Input::Cleared { runner }
+        })
+    }
+}
+
+/// Sends until the runner has it; whether it does. A runner that is gone needs nothing any more.
+async fn until_sent(what: &str, send: impl AsyncFn() -> Result<(), Failure>) -> bool {
+    loop {
+        match send().await {
+            Ok(()) => return true,
+            Err(failure) if failure.fault == Fault::Gone => {
+                tracing::debug!(%failure, what, "the agent is gone");
+                return false;
+            }
+            Err(failure) => {
+                tracing::warn!(%failure, what, "could not be sent to the agent; trying again");
+                tokio::time::sleep(UNSENT_PAUSE).await;
+            }
+        }
+    }
+}
+
+fn known_session(record: &AgentSession) -> KnownSession {
+    KnownSession {
+        agent_session: record.agent_session.clone(),
+        prompted: record.prompted_at.is_some(),
+        options: record.options.clone(),
+        wanted: record.wanted.clone(),
+        allow_all: record.allow_all,
+    }
+}
+
+async fn stop(connection: &Connection) {
+    if let Err(error) = connection.stop().await {
+        tracing::warn!(%error, "the agent could not be ended");
+    }
+}
+
+/// Ends every agent of the session and waits until it is gone. What it works on is cancelled first, so that it can put it in order.
+pub(crate) async fn end_all(actor: &mut Actor) {
+    let mut runners = Vec::new();
+    for host in actor.machine.hosts() {
+        let Some(runner) = host.runner() else { continue };
+        runners.push(runner);
+        let Some(connection) = actor.links.connection(runner) else { continue };
+        for prompt in host.prompts().iter().filter(|prompt| prompt.is_out()) {
+            let record = host.sessions().find(|(name, _)| *name == prompt.name).and_then(|(_, named)| named.record.as_ref());
+            if let Some(record) = record {
+                let cancel = connection.cancel(actor.id.cancel_write(&prompt.call_id), &record.agent_session);
+                let _ = tokio::time::timeout(LAST_CANCEL, cancel).await;
+            }
+        }
+        stop(connection).await;
+    }
+    for runner in runners {
+        actor.links.remove(runner);
+        // One that was still starting has no connection yet, and one that has ended none any more; what there is is in its directory.
+        let settings = &actor.shared.settings;
+        recover::clear_dir(settings, &settings.runner_dir(runner)).await;
+    }
+}

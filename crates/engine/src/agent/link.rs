@@ -1,0 +1,96 @@
+//! The runners that this server holds: the connection to each, what comes out of it, and the commands that run for its agent.
+
+use std::collections::HashMap;
+use std::task::Poll;
+
+use agents::{Batch, Connection, Terminal};
+use domain::ids::RunnerId;
+use tokio::sync::mpsc;
+
+#[derive(Default)]
+pub(crate) struct Links {
+    links: Vec<Link>,
+    /// Whose turn it is to be heard first.
+    next: usize,
+}
+
+pub(super) struct Link {
+    runner: RunnerId,
+    agent: String,
+    /// None while the agent starts.
+    connection: Option<Connection>,
+    signals: Option<mpsc::Receiver<Batch>>,
+    /// By the id that the agent knows them by.
+    terminals: HashMap<String, Running>,
+}
+
+/// A terminal and what people know it by.
+pub(super) struct Running {
+    pub terminal: Terminal,
+    pub command: String,
+    pub call_id: String,
+}
+
+impl Links {
+    /// A runner is being started or adopted: what it says is taken from now on.
+    pub(super) fn add(&mut self, runner: RunnerId, agent: String, connection: Option<Connection>, signals: mpsc::Receiver<Batch>) {
+        self.links.push(Link { runner, agent, connection, signals: Some(signals), terminals: HashMap::new() });
+    }
+
+    pub(super) fn connect(&mut self, runner: RunnerId, connection: Connection) {
+        if let Some(link) = self.get_mut(runner) {
+            link.connection = Some(connection);
+        }
+    }
+
+    /// Its terminals end with it.
+    pub(super) fn remove(&mut self, runner: RunnerId) {
+        self.links.retain(|link| link.runner != runner);
+    }
+
+    pub(crate) fn connection(&self, runner: RunnerId) -> Option<&Connection> {
+        self.links.iter().find(|link| link.runner == runner)?.connection.as_ref()
+    }
+
+    pub(super) fn agent(&self, runner: RunnerId) -> Option<&str> {
+        self.links.iter().find(|link| link.runner == runner).map(|link| link.agent.as_str())
+    }
+
+    pub(super) fn terminals(&mut self, runner: RunnerId) -> Option<&mut HashMap<String, Running>> {
+        self.get_mut(runner).map(|link| &mut link.terminals)
+    }
+
+    /// The person stopped the call: what it runs here stops with it. The agent is told, and releases it.
+    pub(super) fn kill_terminals_of(&self, call_id: &str) {
+        let running = self.links.iter().flat_map(|link| link.terminals.values());
+        for running in running.filter(|running| running.call_id == call_id) {
+            running.terminal.kill();
+        }
+    }
+
+    /// Like `recv_many` of whichever runner has something to say; waits for ever while none has. Each is heard in its turn.
+    pub(crate) async fn receive(&mut self, into: &mut Vec<Batch>, limit: usize) -> RunnerId {
+        std::future::poll_fn(|context| {
+            let count = self.links.len();
+            for step in 0..count {
+                let at = (self.next + step) % count;
+                let link = &mut self.links[at];
+                let Some(signals) = &mut link.signals else { continue };
+                match signals.poll_recv_many(context, into, limit) {
+                    Poll::Ready(0) => link.signals = None,
+                    Poll::Ready(_) => {
+                        self.next = at + 1;
+                        return Poll::Ready(link.runner);
+                    }
+                    Poll::Pending => {}
+                }
+            }
+            Poll::Pending
+        })
+        .await
+    }
+
+    fn get_mut(&mut self, runner: RunnerId) -> Option<&mut Link> {
+        self.links.iter_mut().find(|link| link.runner == runner)
+    }
+}

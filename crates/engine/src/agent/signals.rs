@@ -1,0 +1,46 @@
+//! What a connection hands on, in the host machine's words.
+
+use agents::Signal;
+use domain::agent::Update;
+use domain::host::{self, Described, Host};
+use domain::ids::SessionId;
+
+pub(crate) fn convert(session: SessionId, host: &Host, signals: Vec<Signal>) -> Vec<host::Signal> {
+    signals.into_iter().filter_map(|signal| one(session, host, signal)).collect()
+}
+
+fn one(session: SessionId, host: &Host, signal: Signal) -> Option<host::Signal> {
+    Some(match signal {
+        Signal::Text { agent_session, text } => host::Signal::Text { agent_session, text },
+        Signal::Update { agent_session, update } => {
+            let described = described(host, &agent_session, &update);
+            host::Signal::Update { agent_session, update, described }
+        }
+        Signal::Demand { agent_session, place, rpc_id, demand } => host::Signal::Demand { agent_session, place, rpc_id, demand },
+        Signal::Withdrawn { rpc_id } => host::Signal::Withdrawn { rpc_id },
+        Signal::PromptEnded { call_id, result } => host::Signal::Answered { call_id, result: result.map(|end| end.stop_reason) },
+        Signal::BadLine { text, count, oversized_bytes } => {
+            tracing::warn!(%session, agent = host.agent(), text, count, oversized_bytes, "the agent sent what is no message");
+            return oversized_bytes.map(|bytes| host::Signal::LineDropped { bytes });
+        }
+        Signal::Notice(text) => host::Signal::Notice(text),
+        Signal::Gone { text, .. } => {
+            tracing::info!(%session, agent = host.agent(), text, "the agent is gone");
+            host::Signal::Gone { text }
+        }
+        // Replayed history is ours already, and other notifications concern no session; both stay in the runner's journal.
+        Signal::Replay { .. } | Signal::Other { .. } => return None,
+    })
+}
+
+/// What the update says of the session's options, merged with what is known of them.
+fn described(host: &Host, agent_session: &str, update: &Update) -> Option<Described> {
+    if !matches!(update, Update::Mode { .. } | Update::Options { .. }) {
+        return None;
+    }
+    let records = host.sessions().filter_map(|(_, named)| named.record.as_ref());
+    let known = records.into_iter().find(|record| record.agent_session == agent_session);
+    let (options, mode) = (known.and_then(|record| record.options.as_ref()), known.and_then(|record| record.mode.as_deref()));
+    agents::options::described(options, mode, update)
+        .map(|said| Described { mode: said.mode, options: said.options, allows_all: said.allows_all })
+}

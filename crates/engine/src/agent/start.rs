@@ -1,0 +1,121 @@
+//! How an agent's process is started, what it is given, and what is learned of it.
+
+use std::path::PathBuf;
+
+use agents::{ConnectError, Connection, Fault, Launch};
+use domain::host::{Input, StartFailure, Started};
+use domain::ids::RunnerId;
+use tokio::sync::mpsc;
+
+use super::{SIGNALS, Work};
+use crate::actor::{Actor, Ended};
+use crate::trace::kept;
+use crate::{Refusal, Settings};
+
+/// In the runner's directory, and gone with it.
+const MCP_FILE: &str = "mcp.json";
+
+impl Settings {
+    /// How an agent's process is started in a directory.
+    pub(crate) fn launch(&self, agent: &str, runner: RunnerId, cwd: PathBuf, label: String) -> Result<Launch, Refusal> {
+        let agent = self.agent(agent)?;
+        let env = agent.environment(self.environment.iter().cloned()).map_err(|error| Refusal::Invalid(error.to_string()))?;
+        let dir = self.runner_dir(runner);
+        let mut args = agent.args.clone();
+        // By way of a file: what stands among the arguments can be seen by everybody on the machine.
+        let servers = agent.mcp_flag().and_then(|flag| Some((flag, agents::acp::mcp::for_flag(&self.mcp_servers)?)));
+        let file = servers.map(|(flag, servers)| {
+            args.extend([flag.to_owned(), format!("@{}", dir.join(MCP_FILE).display())]);
+            (MCP_FILE, servers.to_string().into_bytes())
+        });
+        let spec = agents::Spec {
+            id: runner.0,
+            command: self.program(agent)?,
+            args,
+            env,
+            cwd,
+            durability: self.durability,
+            ttl_s: self.agent_ttl.as_secs(),
+            term_grace_ms: self.term_grace_ms,
+            label,
+        };
+        Ok(Launch { exe: self.exe.clone(), dir, spec, quirks: agent.quirks.clone(), names: agents::Names::default(), file })
+    }
+}
+
+impl Actor {
+    pub(super) fn start(&mut self, agent: String, runner: RunnerId) -> Work {
+        let label = format!("session {} agent {agent}", self.id);
+        let launch = match self.shared.settings.launch(&agent, runner, PathBuf::from(&self.row.work_dir), label) {
+            Ok(launch) => launch,
+            Err(refusal) => {
+                let input = Input::not_started(runner, "agent_not_found", refusal.to_string());
+                return Work::Input(agent, Box::new(input));
+            }
+        };
+        if let Err(error) = kept::reserve(&self.shared.settings.traces_dir(), self.id, runner.0) {
+            tracing::warn!(session = %self.id, %runner, %error, "the traffic of the agent will not be kept");
+        }
+        // What it says is taken from now on: some agents say a lot before their first answer.
+        let (sender, signals) = mpsc::channel(SIGNALS);
+        self.links.add(runner, agent.clone(), None, signals);
+        let deadlines = self.shared.settings.deadlines;
+        Work::task(async move {
+            let outcome = Connection::start(launch, deadlines, sender).await;
+            Ended::Started { agent, runner, outcome }
+        })
+    }
+
+    pub(crate) fn agent_started(&mut self, agent: String, runner: RunnerId, outcome: Result<Connection, ConnectError>) {
+        let outcome = match outcome {
+            Ok(connection) => {
+                tracing::info!(session = %self.id, %runner, agent, "the agent is up");
+                let can = connection.capabilities();
+                let can_reopen = can.close && (can.load || can.resume);
+                let capabilities = serde_json::to_value(can).unwrap_or_default();
+                self.shared.learn(&agent, |learned| {
+                    (learned.capabilities, learned.problem) = (Some(capabilities.clone()), None);
+                });
+                let connection = self.offer(connection, &agent);
+                self.links.connect(runner, connection);
+                self.touch();
+                Ok(Started { capabilities, can_reopen, warning: self.remote_warning(&agent) })
+            }
+            Err(error) => {
+                tracing::warn!(session = %self.id, %runner, agent, %error, "the agent did not start");
+                self.shared.learn(&agent, |learned| learned.problem = Some(error.to_string()));
+                Err(StartFailure { code: "agent_not_started", gone: error.is_gone(), message: error.to_string() })
+            }
+        };
+        self.to_host(agent, Input::Started { runner, outcome });
+    }
+
+    /// Gives the agent's sessions the configured MCP servers.
+    pub(super) fn offer(&self, connection: Connection, agent: &str) -> Connection {
+        let settings = &self.shared.settings;
+        let flagged = settings.agent(agent).is_ok_and(|agent| agent.mcp_flag().is_some());
+        connection.offering(settings.mcp_servers.clone(), flagged)
+    }
+
+    /// Nobody has proved who they are on such a connection, and nothing of it comes back once it is lost.
+    fn remote_warning(&self, agent: &str) -> Option<String> {
+        let address = self.shared.settings.agent(agent).ok().and_then(|agent| agent.remote.clone())?;
+        tracing::warn!(session = %self.id, address, "this agent is reached over TCP, without authentication or encryption");
+        Some(format!(
+            "{} listens at tcp://{address}. The connection has no authentication: whoever can reach that port can use the agent, and \
+             whoever listens there in its place gets your prompts. If the connection is lost, the agent's sessions end with it.",
+            self.shared.agent_title(agent)
+        ))
+    }
+
+    /// What the catalogue says of an agent follows from how it works for us.
+    pub(crate) fn learn(&self, agent: &str, input: &Input) {
+        if let Input::SessionOpened { outcome, .. } = input {
+            match outcome {
+                Ok(_) => self.shared.learn(agent, |learned| learned.logged_in = Some(true)),
+                Err(failure) if failure.fault == Fault::NeedsLogin => self.shared.learn(agent, |learned| learned.logged_in = Some(false)),
+                Err(_) => {}
+            }
+        }
+    }
+}

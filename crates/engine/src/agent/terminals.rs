@@ -1,0 +1,243 @@
+//! Terminals: commands that run for an agent. They live in this server and die with it; a later one knows nothing of them.
+
+use std::path::Path;
+use std::time::Duration;
+
+use agents::{Terminal, TerminalExit, TerminalSpec};
+use domain::agent::{Demand, Exited, PermissionAsk, Problem, Reply, StartTerminal, ToolCall, ToolContent, Update};
+use domain::host::Input;
+use domain::ids::{PermissionId, RunnerId};
+use domain::text::clip_start;
+use serde_json::json;
+
+use super::Work;
+use super::link::Running;
+use super::work::ask as plain_ask;
+use crate::actor::{Actor, Ended};
+
+/// How many one agent may have at a time.
+const MOST: usize = 32;
+/// How much of the output is shown to people, and how often while it grows.
+const SHOWN_BYTES: usize = 16 * 1024;
+const SHOW_AGAIN: Duration = Duration::from_secs(1);
+/// How long a command that is killed may take to be gone.
+const DYING: Duration = Duration::from_secs(10);
+
+impl Actor {
+    pub(super) fn start_terminal(&mut self, agent: String, runner: RunnerId, id: PermissionId, start: StartTerminal) -> Work {
+        if self.links.terminals(runner).is_none_or(|terminals| terminals.len() >= MOST) {
+            let message = format!("{MOST} terminals are open already: release some");
+            return done(agent, id, Reply::refused(Problem::NotAllowed, message));
+        }
+        let settings = &self.shared.settings;
+        let env = settings.agent(&agent).ok().and_then(|agent| agent.environment(settings.environment.iter().cloned()).ok());
+        let (exe, work_dir) = (settings.exe.clone(), self.row.work_dir.clone());
+        let mut env = env.unwrap_or_default();
+        env.extend(start.env.iter().cloned());
+        Work::task(async move {
+            let (command, args) = program(&start);
+            let outcome = match tools::directory(work_dir.as_ref(), start.cwd.as_deref()) {
+                Ok(cwd) => {
+                    let spec = TerminalSpec { exe, command, args, env, cwd, limit_bytes: start.output_byte_limit, runner: runner.0 };
+                    Terminal::start(spec).await.map_err(|error| format!("cannot run {}: {error}", start.command))
+                }
+                Err(error) => Err(error.message().to_owned()),
+            };
+            Ended::TerminalStarted { agent, id, outcome }
+        })
+    }
+
+    pub(crate) fn terminal_started(&mut self, agent: String, id: PermissionId, outcome: Result<Terminal, String>) {
+        let host = self.machine.hosts().find(|host| host.agent() == agent);
+        let Some((runner, debt)) = host.and_then(|host| Some((host.runner()?, host.debt(id)?))) else { return };
+        let Demand::StartTerminal(start) = &debt.demand else { return };
+        let (command, call_id) = (line(start), debt.call_id.clone().unwrap_or_default());
+        let reply = match outcome {
+            Ok(terminal) => {
+                let terminal_id = format!("terminal-{id}");
+                let Some(terminals) = self.links.terminals(runner) else { return };
+                terminals.insert(terminal_id.clone(), Running { terminal, command, call_id });
+                self.terminal_changed(runner, &terminal_id);
+                Reply::TerminalStarted { terminal_id }
+            }
+            Err(message) => Reply::refused(Problem::Internal, message),
+        };
+        self.to_host(agent, Input::Done { id, reply, update: None });
+    }
+
+    /// Shows what there is of it now.
+    pub(crate) fn terminal_changed(&mut self, runner: RunnerId, terminal_id: &str) {
+        let Some(agent) = self.links.agent(runner).map(str::to_owned) else { return };
+        let Some(running) = self.running(runner, terminal_id) else { return };
+        let input = running.changed(terminal_id);
+        self.to_host(agent, input);
+    }
+
+    /// A flood is shown now and then, an end at once.
+    pub(super) fn watch_terminal(&mut self, runner: RunnerId, terminal_id: String) -> Work {
+        let Some(running) = self.running(runner, &terminal_id) else { return Work::Nothing };
+        let (changed, ended) = (running.terminal.changed(), running.terminal.ended());
+        Work::task(async move {
+            changed.await;
+            let _ = tokio::time::timeout(SHOW_AGAIN, ended).await;
+            Ended::TerminalChanged { runner, terminal_id }
+        })
+    }
+
+    pub(super) fn terminal_output(&mut self, agent: String, runner: RunnerId, id: PermissionId, terminal_id: &str) -> Work {
+        let Some(running) = self.running(runner, terminal_id) else { return no_terminal(agent, id, terminal_id) };
+        let (output, truncated) = running.terminal.output();
+        let exit = running.terminal.exit().map(|exit| exited(&exit));
+        done(agent, id, Reply::Output { output, truncated, exit })
+    }
+
+    pub(super) fn wait_for_terminal(&mut self, agent: String, runner: RunnerId, id: PermissionId, terminal_id: &str) -> Work {
+        let Some(running) = self.running(runner, terminal_id) else { return no_terminal(agent, id, terminal_id) };
+        let ended = running.terminal.ended();
+        Work::host(agent, async move { Input::Done { id, reply: Reply::Exited(exited(&ended.await)), update: None } })
+    }
+
+    pub(super) fn kill_terminal(&mut self, agent: String, runner: RunnerId, id: PermissionId, terminal_id: &str) -> Work {
+        let Some(running) = self.running(runner, terminal_id) else { return no_terminal(agent, id, terminal_id) };
+        running.terminal.kill();
+        done(agent, id, Reply::Done)
+    }
+
+    /// Ends it; who waits for it hears of that first, and what it printed stays where it is shown.
+    pub(super) fn release_terminal(&mut self, agent: String, runner: RunnerId, id: PermissionId, terminal_id: String) -> Work {
+        let Some(running) = self.running(runner, &terminal_id) else { return no_terminal(agent, id, &terminal_id) };
+        running.terminal.kill();
+        let ended = running.terminal.ended();
+        Work::task(async move {
+            if tokio::time::timeout(DYING, ended).await.is_err() {
+                tracing::warn!(terminal_id, "a command that was killed is still there");
+            }
+            Ended::TerminalReleased { runner, id, terminal_id }
+        })
+    }
+
+    pub(crate) fn terminal_released(&mut self, runner: RunnerId, id: PermissionId, terminal_id: &str) {
+        let Some(agent) = self.links.agent(runner).map(str::to_owned) else { return };
+        let removed = self.links.terminals(runner).and_then(|terminals| terminals.remove(terminal_id));
+        if let Some(running) = removed {
+            self.to_host(agent.clone(), running.changed(terminal_id));
+        }
+        self.to_host(agent, Input::Done { id, reply: Reply::Done, update: None });
+    }
+
+    fn running(&mut self, runner: RunnerId, terminal_id: &str) -> Option<&Running> {
+        self.links.terminals(runner)?.get(terminal_id)
+    }
+}
+
+fn done(agent: String, id: PermissionId, reply: Reply) -> Work {
+    Work::Input(agent, Box::new(Input::Done { id, reply, update: None }))
+}
+
+fn no_terminal(agent: String, id: PermissionId, terminal_id: &str) -> Work {
+    let message = format!("there is no terminal {terminal_id}: it was released, or ended with the server that ran it");
+    done(agent, id, Reply::refused(Problem::NotFound, message))
+}
+
+impl Running {
+    fn changed(&self, terminal_id: &str) -> Input {
+        Input::TerminalChanged {
+            call_id: self.call_id.clone(),
+            terminal_id: terminal_id.to_owned(),
+            update: Box::new(self.update(terminal_id)),
+            running: self.terminal.exit().is_none(),
+        }
+    }
+
+    fn update(&self, terminal_id: &str) -> Update {
+        let (output, truncated) = self.terminal.output();
+        let shown = clip_start(&output, SHOWN_BYTES);
+        let cut = if truncated || shown.len() < output.len() { "…" } else { "" };
+        let exit = self.terminal.exit();
+        let status = match &exit {
+            None => "in_progress",
+            Some(TerminalExit { code: Some(0), .. }) => "completed",
+            Some(_) => "failed",
+        };
+        let mut content = Vec::new();
+        if !shown.is_empty() {
+            content.push(ToolContent::Text { text: format!("{cut}{shown}") });
+        }
+        Update::ToolCall(ToolCall {
+            id: terminal_id.to_owned(),
+            title: Some(self.command.clone()),
+            kind: Some("execute".to_owned()),
+            status: Some(status.to_owned()),
+            content: Some(content),
+            input: Some(json!({ "command": self.command })),
+            exit_code: exit.and_then(|exit| exit.code).map(i64::from),
+            ..ToolCall::default()
+        })
+    }
+}
+
+pub(super) fn ask(start: &StartTerminal, cwd: &Path) -> PermissionAsk {
+    plain_ask(format!("Run {}", start.command), "execute", Some(line(start)), Some(json!({ "cwd": cwd })))
+}
+
+/// Some agents write a whole command line into the name of the program; a shell takes it apart.
+fn program(start: &StartTerminal) -> (String, Vec<String>) {
+    if start.args.is_empty() && start.command.contains(char::is_whitespace) {
+        return ("/bin/sh".to_owned(), vec!["-c".to_owned(), start.command.clone()]);
+    }
+    (start.command.clone(), start.args.clone())
+}
+
+/// The command as a shell would have to be told it, with the environment that it is given: that may change what it does.
+fn line(start: &StartTerminal) -> String {
+    let set = |(name, value): &(String, String)| format!("export {}={}; ", quoted(name), quoted(value));
+    let environment: String = start.env.iter().map(set).collect();
+    let command = match &start.args[..] {
+        [] => start.command.clone(),
+        args => std::iter::once(&start.command).chain(args).map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+    };
+    environment + &command
+}
+
+fn quoted(word: &str) -> String {
+    let plain = |character: char| character.is_ascii_alphanumeric() || "-_./=:,@%+".contains(character);
+    if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
+fn exited(exit: &TerminalExit) -> Exited {
+    Exited { code: exit.code, signal: exit.signal.map(signal_name) }
+}
+
+fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        3 => "SIGQUIT",
+        6 => "SIGABRT",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        13 => "SIGPIPE",
+        15 => "SIGTERM",
+        other => return format!("signal {other}"),
+    };
+    name.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn start(command: &str, args: &[&str]) -> StartTerminal {
+        StartTerminal { command: command.to_owned(), args: args.iter().map(|word| (*word).to_owned()).collect(), ..StartTerminal::default() }
+    }
+
+    #[test]
+    fn a_person_sees_the_command_as_a_shell_would_take_it() {
+        assert_eq!(line(&start("git", &["commit", "-m", "it's done", ""])), r"git commit -m 'it'\''s done' ''");
+        assert_eq!(line(&start("ls -l | wc", &[])), "ls -l | wc");
+        let env = vec![("A".to_owned(), "b c".to_owned())];
+        assert_eq!(line(&StartTerminal { env, ..start("ls", &["-l"]) }), "export A='b c'; ls -l");
+        assert_eq!(program(&start("ls -l | wc", &[])).0, "/bin/sh");
+        assert_eq!(program(&start("ls", &["-l"])), ("ls".to_owned(), vec!["-l".to_owned()]));
+    }
+}

@@ -1,0 +1,126 @@
+//! What is done for an agent, and what a person is shown before it is: files here, terminals next door.
+
+use std::path::PathBuf;
+
+use domain::agent::{Demand, Location, PermissionAsk, PermissionOption, Problem, Reply, ToolCall, ToolContent, Update};
+use domain::host::Input;
+use domain::ids::{PermissionId, RunnerId};
+use serde_json::{Value, json};
+use tools::FileError;
+
+use super::{Work, terminals};
+use crate::actor::Actor;
+
+/// A change larger than this is shown by its size.
+const SHOWN_BYTES: usize = 512 * 1024;
+
+impl Actor {
+    /// Finds out what a person would have to be asked.
+    pub(super) fn prepare(&self, agent: String, id: PermissionId, demand: Demand) -> Work {
+        let work_dir = PathBuf::from(&self.row.work_dir);
+        Work::host(agent, async move {
+            let looked = tokio::task::spawn_blocking(move || match &demand {
+                Demand::WriteFile { path, content } => {
+                    tools::current_text(&work_dir, path).map(|old| write_ask(path, old.as_deref(), content)).map_err(refused)
+                }
+                Demand::StartTerminal(start) => {
+                    tools::directory(&work_dir, start.cwd.as_deref()).map(|cwd| terminals::ask(start, &cwd)).map_err(refused)
+                }
+                _ => Err(Reply::refused(Problem::Invalid, "there is nothing to ask about this")),
+            });
+            let outcome = looked.await.unwrap_or_else(|_| Err(internal()));
+            Input::Prepared { id, outcome: Box::new(outcome) }
+        })
+    }
+
+    /// Does what was asked. Where it changes anything, it is known to be allowed and stored as begun.
+    pub(super) fn do_demand(&mut self, agent: String, runner: RunnerId, id: PermissionId, call_id: Option<String>, demand: Demand) -> Work {
+        let work_dir = PathBuf::from(&self.row.work_dir);
+        match demand {
+            Demand::ReadFile { path, line, limit } => file_task(agent, id, move || {
+                let read = tools::read_text(&work_dir, &path, line, limit);
+                (read.map_or_else(refused, |content| Reply::Text { content }), None)
+            }),
+            Demand::WriteFile { path, content } => file_task(agent, id, move || match tools::write_text(&work_dir, &path, &content) {
+                Ok(old) => (Reply::Done, Some(written(id, path, old, content))),
+                Err(error) => (refused(error), None),
+            }),
+            Demand::StartTerminal(start) => self.start_terminal(agent, runner, id, start),
+            Demand::TerminalOutput { terminal_id } => self.terminal_output(agent, runner, id, &terminal_id),
+            Demand::WaitForTerminal { terminal_id } => self.wait_for_terminal(agent, runner, id, &terminal_id),
+            Demand::KillTerminal { terminal_id } => self.kill_terminal(agent, runner, id, &terminal_id),
+            Demand::ReleaseTerminal { terminal_id } => self.release_terminal(agent, runner, id, terminal_id),
+            Demand::Permission(_) | Demand::Form { .. } | Demand::Unknown { .. } => {
+                tracing::error!(session = %self.id, %id, ?call_id, "what a person decides is not done here");
+                Work::Nothing
+            }
+        }
+    }
+}
+
+fn file_task(agent: String, id: PermissionId, work: impl FnOnce() -> (Reply, Option<Update>) + Send + 'static) -> Work {
+    Work::host(agent, async move {
+        let (reply, update) = tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| (internal(), None));
+        Input::Done { id, reply, update: update.map(Box::new) }
+    })
+}
+
+fn write_ask(path: &str, old: Option<&str>, content: &str) -> PermissionAsk {
+    let title = if old.is_some() { format!("Change {path}") } else { format!("Create {path}") };
+    let size = old.map_or(0, str::len) + content.len();
+    let diff = (size <= SHOWN_BYTES).then(|| agents::unified_diff(path, old, content));
+    let input = diff.is_none().then(|| json!({ "path": path, "bytes": content.len() }));
+    let locations = vec![Location { path: path.to_owned(), line: None }];
+    PermissionAsk { diff, locations, ..ask(title, "edit", None, input) }
+}
+
+/// A question with the answers that we give meaning to.
+pub(super) fn ask(title: String, kind: &str, command: Option<String>, input: Option<Value>) -> PermissionAsk {
+    let option = |option_id: &str, name: &str| PermissionOption {
+        option_id: option_id.to_owned(),
+        name: name.to_owned(),
+        kind: option_id.to_owned(),
+    };
+    PermissionAsk {
+        title,
+        kind: Some(kind.to_owned()),
+        command,
+        diff: None,
+        locations: Vec::new(),
+        options: vec![option("allow_once", "Allow"), option("allow_always", "Always allow"), option("reject_once", "Reject")],
+        agent_call: None,
+        input,
+        form: None,
+    }
+}
+
+/// What was written, where people read what the agent does.
+fn written(id: PermissionId, path: String, old_text: Option<String>, new_text: String) -> Update {
+    let verb = if old_text.is_some() { "Changed" } else { "Created" };
+    let size = old_text.as_ref().map_or(0, String::len) + new_text.len();
+    let content = if size <= SHOWN_BYTES {
+        ToolContent::Diff { path: path.clone(), old_text, new_text }
+    } else {
+        ToolContent::Text { text: format!("{} bytes were written", new_text.len()) }
+    };
+    Update::ToolCall(ToolCall {
+        id: format!("write:{id}"),
+        title: Some(format!("{verb} {path}")),
+        kind: Some("edit".to_owned()),
+        status: Some("completed".to_owned()),
+        content: Some(vec![content]),
+        locations: Some(vec![Location { path, line: None }]),
+        ..ToolCall::default()
+    })
+}
+
+fn refused(error: FileError) -> Reply {
+    match error {
+        FileError::Missing(message) => Reply::refused(Problem::NotFound, message),
+        FileError::Refused(message) => Reply::refused(Problem::Invalid, message),
+    }
+}
+
+fn internal() -> Reply {
+    Reply::refused(Problem::Internal, "an internal error of the client")
+}
