@@ -68,16 +68,32 @@ pub struct StartTerminal {
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Reply {
     /// To a permission; none is "cancelled".
-    Chosen { option_id: Option<String> },
+    Chosen {
+        option_id: Option<String>,
+    },
     /// What is in a file.
-    Text { content: String },
+    Text {
+        content: String,
+    },
     /// It is written, killed or released.
     Done,
-    TerminalStarted { terminal_id: String },
-    Output { output: String, truncated: bool, exit: Option<Exited> },
+    TerminalStarted {
+        terminal_id: String,
+    },
+    Output {
+        output: String,
+        truncated: bool,
+        exit: Option<Exited>,
+    },
     Exited(Exited),
-    Form { action: FormAction, content: Option<Value> },
-    Refused { problem: Problem, message: String },
+    Form {
+        action: FormAction,
+        content: Option<Value>,
+    },
+    Refused {
+        problem: Problem,
+        message: String,
+    },
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
