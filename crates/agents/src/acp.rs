@@ -5,19 +5,21 @@
 //! whole in [`domain::agent::Update::Unknown`].
 
 pub mod alias;
-pub mod client_request;
 pub mod content;
 pub mod decoder;
+pub mod diff;
 pub mod id;
 pub mod mcp;
-pub mod options;
 pub mod request;
 pub mod response;
 
-pub mod diff;
+mod demand;
+mod depth;
+mod notice;
 mod permission;
-mod spoken;
+pub(crate) mod reply;
 mod tool_call;
 mod update;
+pub(crate) mod usage;
 
 pub const PROTOCOL_VERSION: u64 = 1;

@@ -2,13 +2,16 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 mod environment;
 mod program;
+mod quirks;
 mod token;
 
 pub use environment::environment;
 pub use program::{find, version};
+pub use quirks::Quirks;
 pub use token::TokenError;
 
 pub const COPILOT: &str = "copilot";
@@ -27,8 +30,8 @@ pub struct Agent {
     pub login: Vec<String>,
     /// A file whose content the agent gets as its GitHub token. Read at every start and never kept.
     pub token_file: Option<PathBuf>,
-    /// It says among its message text what others send as notices: a chunk that begins with `Info: `, `Warning: ` or `Error: `.
-    pub notices_in_text: bool,
+    /// How it differs from what the protocol says.
+    pub quirks: Quirks,
     /// Where it listens, for an agent that is not started by us: the command only carries its lines there.
     pub remote: Option<String>,
 }
@@ -60,7 +63,7 @@ impl Catalogue {
             env: home.into_iter().collect(),
             token_file: settings.copilot_token_file,
             login: vec!["login".to_owned()],
-            notices_in_text: true,
+            quirks: quirks::COPILOT,
             remote: None,
         };
         let demo = Agent {
@@ -71,7 +74,7 @@ impl Catalogue {
             env: Vec::new(),
             token_file: None,
             login: Vec::new(),
-            notices_in_text: false,
+            quirks: Quirks::default(),
             remote: None,
         };
         let mut agents = vec![copilot, demo];
@@ -107,9 +110,24 @@ impl Agent {
         find(&self.command, path)
     }
 
-    /// The flag that gives it the stdio MCP servers, which it does not take from a client.
+    /// The flag that gives it the stdio MCP servers. One that is not started by us gets no flags.
     pub fn mcp_flag(&self) -> Option<&'static str> {
-        (self.id == COPILOT && self.remote.is_none()).then_some("--additional-mcp-config")
+        self.quirks.mcp_flag.filter(|_| self.remote.is_none())
+    }
+
+    /// What a person can do where it needs a login.
+    pub fn login_advice(&self) -> &'static str {
+        self.quirks.login_advice
+    }
+
+    /// What a person can do where its program is missing; empty where nothing is known.
+    pub fn install_advice(&self) -> &'static str {
+        self.quirks.install_advice
+    }
+
+    /// How long to wait after the end of a connection before its sessions may be brought back on another.
+    pub fn settle_after_disconnect(&self) -> Duration {
+        if self.remote.is_some() { self.quirks.settle_after_disconnect } else { Duration::ZERO }
     }
 
     /// The whole environment it is started with: what it is let have of `vars`, its own, and its token.
@@ -148,7 +166,7 @@ mod tests {
             env: vec![],
             login: vec![],
             token_file: None,
-            notices_in_text: false,
+            quirks: Quirks::default(),
             remote: None,
         };
         let catalogue = Catalogue::new(settings(vec![other("mine"), other(COPILOT)]));
@@ -162,6 +180,18 @@ mod tests {
         assert_eq!(catalogue.default_id(None), DEMO);
         let installed = Catalogue::new(Settings { copilot_command: "sh".into(), ..settings(vec![]) });
         assert_eq!(installed.default_id(Some(OsStr::new("/nowhere:/bin"))), COPILOT);
+    }
+
+    #[test]
+    fn how_an_agent_differs_is_data_and_follows_how_it_is_reached() {
+        let catalogue = Catalogue::new(settings(vec![]));
+        let (copilot, demo) = (catalogue.get(COPILOT).unwrap(), catalogue.get(DEMO).unwrap());
+        assert_eq!((copilot.mcp_flag(), demo.mcp_flag()), (Some("--additional-mcp-config"), None));
+        assert!(copilot.login_advice().contains("copilot login") && !demo.login_advice().contains("copilot"));
+        assert!(copilot.install_advice().contains("npm install") && demo.install_advice().is_empty());
+        assert_eq!(copilot.settle_after_disconnect(), Duration::ZERO);
+        let remote = Agent { remote: Some("127.0.0.1:1".into()), ..copilot.clone() };
+        assert_eq!((remote.mcp_flag(), remote.settle_after_disconnect()), (None, Duration::from_secs(3)));
     }
 
     #[test]

@@ -22,13 +22,15 @@ pub enum RpcId {
     Null,
 }
 
+impl RpcId {
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("an id is a number, a string or null")
+    }
+}
+
 impl fmt::Display for RpcId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RpcId::Number(number) => number.fmt(f),
-            RpcId::String(text) => write!(f, "{text:?}"),
-            RpcId::Null => f.write_str("null"),
-        }
+        f.write_str(&self.to_json())
     }
 }
 

@@ -7,18 +7,22 @@
 pub mod acp;
 pub mod catalogue;
 pub mod connection;
+mod fault;
 pub mod jsonrpc;
+pub mod login;
+pub mod options;
 pub mod runners;
 pub mod signal;
 pub mod trace;
 
-pub use acp::client_request::{Answer, ClientRequest, CreateTerminal};
+pub use acp::alias::Names;
 pub use acp::content::Attached;
 pub use acp::diff::unified as unified_diff;
 pub use acp::mcp::{McpServer, Transport};
-pub use acp::response::{Capabilities, Listed, Opened};
-pub use connection::{ConnectError, Connection, Deadlines, Known, Launch};
-pub use jsonrpc::RpcId;
+pub use acp::response::{Capabilities, Listed};
+pub use catalogue::Quirks;
+pub use connection::{ConnectError, Connection, Deadlines, How, Known, KnownSession, Launch, Opened, Reopen};
+pub use login::{Login, LoginCommand};
 pub use runner::{Terminal, TerminalExit, TerminalSpec};
 pub use runners::{Durability, Found, Spec, end_runner, find_runner, find_runners, was_restored, written};
-pub use signal::{Batch, Exit, Part, RpcError, Signal, TurnEnd};
+pub use signal::{Batch, Exit, Part, PromptEnd, Signal};

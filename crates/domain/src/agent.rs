@@ -6,7 +6,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use crate::text::{clip_start, utf16_len};
+
 pub use demand::{Demand, Exited, Failure, Fault, FormAction, Place, Problem, Reply, StartTerminal};
+
+/// How much of a tool call's output stream is kept.
+const STREAM_MAX: usize = 64 * 1024;
+/// What is left when it is cut, so that not every piece cuts again.
+const STREAM_KEPT: usize = 48 * 1024;
+const STREAM_CUT: &str = "… (the beginning was cut)\n";
 
 /// Something an agent did in one of its sessions.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
@@ -19,6 +27,14 @@ pub enum Update {
     },
     /// A tool call of the agent's, as it is now: each one replaces the earlier one of the same id.
     ToolCall(ToolCall),
+    /// More of what a tool call prints, for agents that send their output as a stream.
+    ToolOutput {
+        /// The agent's id of the call.
+        id: String,
+        /// Where it continues the call's output, in UTF-16 code units.
+        offset: u64,
+        content: String,
+    },
     /// The whole plan; replaces the earlier one.
     Plan {
         entries: Vec<PlanEntry>,
@@ -28,6 +44,19 @@ pub enum Update {
         size: Option<u64>,
         #[serde(skip_serializing_if = "Option::is_none")]
         cost: Option<Value>,
+        /// What the agent's models have read and written, as it counts: some count a prompt, some the whole session.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        input_tokens: Option<u64>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        output_tokens: Option<u64>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        total_tokens: Option<u64>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        thought_tokens: Option<u64>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cached_read_tokens: Option<u64>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cached_write_tokens: Option<u64>,
     },
     Title {
         title: Option<String>,
@@ -54,7 +83,7 @@ pub enum Update {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         retry: Option<Retry>,
     },
-    /// The agent shortens what it remembers of the conversation. Later reports of one id are laid over earlier ones.
+    /// The agent shortens what it remembers of the conversation. Later reports of one id are merged into earlier ones.
     Compaction {
         id: String,
         /// in_progress, completed, failed, cancelled, or what the agent says.
@@ -121,6 +150,12 @@ pub struct ToolCall {
     /// The sub-agent that made the call, where the agent marks it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
+    /// The end of what came as [`Update::ToolOutput`]. Reports of the call leave it alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream: Option<String>,
+    /// How much came in all, in UTF-16 code units: where the next piece begins.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub stream_length: u64,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
@@ -190,28 +225,94 @@ impl Update {
     pub fn notice(level: impl Into<String>, text: impl Into<String>) -> Update {
         Update::Notice { level: level.into(), text: text.into(), in_text: false, retry: None }
     }
+
+    /// How full the agent's context is, without any count of tokens.
+    pub fn usage(used: Option<u64>, size: Option<u64>, cost: Option<Value>) -> Update {
+        Update::Usage {
+            used,
+            size,
+            cost,
+            input_tokens: None,
+            output_tokens: None,
+            total_tokens: None,
+            thought_tokens: None,
+            cached_read_tokens: None,
+            cached_write_tokens: None,
+        }
+    }
 }
 
 impl ToolCall {
-    /// Lays a later, partial report over this one: what it does not mention stays, what it mentions replaces.
+    /// Merges a later, partial report into this one: what it does not mention stays, what it mentions replaces.
     pub fn merge(&mut self, later: ToolCall) {
-        fn lay<T>(field: &mut Option<T>, later: Option<T>) {
+        fn put<T>(field: &mut Option<T>, later: Option<T>) {
             if later.is_some() {
                 *field = later;
             }
         }
-        lay(&mut self.title, later.title);
-        lay(&mut self.kind, later.kind);
-        lay(&mut self.status, later.status);
-        lay(&mut self.content, later.content);
-        lay(&mut self.locations, later.locations);
-        lay(&mut self.input, later.input);
-        lay(&mut self.output, later.output);
-        lay(&mut self.exit_code, later.exit_code);
-        lay(&mut self.parent, later.parent);
+        put(&mut self.title, later.title);
+        put(&mut self.kind, later.kind);
+        put(&mut self.status, later.status);
+        put(&mut self.content, later.content);
+        put(&mut self.locations, later.locations);
+        put(&mut self.input, later.input);
+        put(&mut self.output, later.output);
+        put(&mut self.exit_code, later.exit_code);
+        put(&mut self.parent, later.parent);
+    }
+
+    /// Appends a piece of output. Only the end of a long stream is kept, below a note; the offsets count on.
+    pub fn append_output(&mut self, offset: u64, content: &str) {
+        let known = self.stream_length.saturating_sub(offset);
+        let new = clip_utf16(content, known);
+        self.stream_length = self.stream_length.max(offset + utf16_len(content));
+        let stream = self.stream.get_or_insert_default();
+        stream.push_str(new);
+        if stream.len() > STREAM_MAX {
+            let tail = clip_start(stream, STREAM_KEPT - STREAM_CUT.len());
+            *stream = format!("{STREAM_CUT}{tail}");
+        }
     }
 
     pub fn is_open(&self) -> bool {
         !matches!(self.status.as_deref(), Some("completed" | "failed" | "cancelled" | "interrupted"))
+    }
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// `text` without its first `units` UTF-16 code units.
+fn clip_utf16(text: &str, units: u64) -> &str {
+    let mut passed = 0;
+    let rest = text.char_indices().find(|(_, character)| {
+        let here = passed;
+        passed += character.len_utf16() as u64;
+        here >= units
+    });
+    rest.map_or("", |(index, _)| &text[index..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn output_is_appended_by_offset_and_only_its_end_is_kept() {
+        let mut call = ToolCall::default();
+        call.append_output(0, "ä𝄞");
+        call.append_output(3, "b");
+        call.append_output(1, "𝄞bc");
+        assert_eq!((call.stream.as_deref(), call.stream_length), (Some("ä𝄞bc"), 5));
+        for number in 0..3000 {
+            let content = format!("{number:050}\n");
+            call.append_output(call.stream_length, &content);
+            assert!(call.stream.as_ref().is_some_and(|stream| stream.len() <= STREAM_MAX));
+        }
+        assert_eq!(call.stream_length, 5 + 3000 * 51);
+        let stream = call.stream.unwrap_or_default();
+        assert!(stream.starts_with(STREAM_CUT) && stream.ends_with("2999\n"));
+        assert_eq!(stream.matches(STREAM_CUT).count(), 1);
     }
 }

@@ -3,12 +3,13 @@
 //! Two halves live here. `process` is the runner itself: plain threads, a journal on disk, a unix socket. `server` is the
 //! other end of that socket, for the async server. Neither knows what the lines mean: this crate moves bytes between
 //! newlines and must never parse them. `terminal` runs commands for agents, each behind a small process that cannot outlive
-//! the server.
+//! the server; `pty` runs one that wants a terminal of its own.
 
 mod identity;
 mod journal;
 mod process;
 mod processes;
+mod pty;
 mod record;
 mod server;
 mod spec;
@@ -18,6 +19,7 @@ mod wire;
 pub use identity::{Identity, ProcessIdentity};
 pub use journal::{JournalReader, journal_pieces, read_journal};
 pub use process::run;
+pub use pty::{Pty, PtySpec};
 pub use record::{Body, MAX_LINE_BYTES, Record};
 pub use server::{
     AttachError, Found, Handle, LeftoverError, ReadError, Records, RequestError, StartError, WriteError, attach, end_leftovers, find, start,

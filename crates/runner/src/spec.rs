@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 /// The one variable the runner adds to the agent's environment, holding the runner's id. Children inherit it, so what a
 /// dead runner left behind can be found even in another process group, another session, or under init.
-pub const MARK: &str = "COPILOT_RUNNER_ID";
+pub const MARK: &str = "AGENT_RUNNER";
 
 /// The longest socket address the system takes.
 const ADDRESS_BYTES: usize = 107;

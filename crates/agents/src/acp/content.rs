@@ -12,7 +12,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::response::Capabilities;
-use crate::signal::RpcError;
+use crate::fault::RpcError;
 
 /// Something that a person sent along with a prompt.
 #[derive(Clone, PartialEq, Debug)]

@@ -4,21 +4,26 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use domain::agent::{ToolCall, Update};
+use domain::agent::{Demand, Failure, Place, ToolCall, Update};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::client_request::Answer as ClientAnswer;
+use super::notice::{Ending, Held};
 use super::response::{self, PromptAnswer};
 use super::tool_call::{Calls, Report};
 use super::update::{self, Piece};
-use super::{alias, client_request, id, permission, spoken};
-use crate::jsonrpc::{self, ErrorObject, INVALID_PARAMS, METHOD_NOT_FOUND, Malformed, Message, RpcId};
-use crate::signal::{Part, RpcError, Signal, Signals, TurnEnd, cut};
+use super::usage::{Accounts, Tokens};
+use super::{alias, demand, depth, id, notice, permission};
+use crate::catalogue::Quirks;
+use crate::fault::RpcError;
+use crate::jsonrpc::{self, ErrorObject, METHOD_NOT_FOUND, Malformed, Message, RpcId};
+use crate::signal::{Part, PromptEnd, Signal, Signals, cut};
 
 mod foreign;
 
 const BAD_LINE_BYTES: usize = 4096;
+/// So many loads may be unanswered; agents that never answer one leave it here.
+const MAX_LOADS: usize = 256;
 /// So many ended prompts are remembered, to know a second answer to one of them.
 const ENDED_REMEMBERED: usize = 256;
 
@@ -32,7 +37,10 @@ pub struct Decoder {
     ended: VecDeque<String>,
     /// Most lines are about the session of the line before.
     last_session: Option<Arc<str>>,
-    notices_in_text: bool,
+    accounts: Accounts,
+    quirks: Quirks,
+    /// Chunks of which the next line of their session tells what they are, one a session.
+    held: Vec<Held>,
 }
 
 /// What some lines came to.
@@ -41,20 +49,12 @@ pub struct Decoded {
     pub(crate) signals: Signals,
     /// Answers to requests of ours, by id.
     pub(crate) answers: Vec<(String, Answer)>,
-    /// Requests of the agent's that nobody here implements; each is owed an error.
-    pub(crate) refusals: Vec<Refusal>,
     /// Prompts that the agent refused only because it has no method of that name.
     pub(crate) unknown_prompts: Vec<(String, ErrorObject)>,
 }
 
 /// `Ok(None)` is an answer that holds neither a result nor an error.
 pub(crate) type Answer = Result<Option<Box<RawValue>>, ErrorObject>;
-
-pub(crate) struct Refusal {
-    pub id: RpcId,
-    pub code: i64,
-    pub message: String,
-}
 
 impl Decoded {
     pub fn take_signals(&mut self) -> Vec<Signal> {
@@ -67,16 +67,15 @@ impl Decoder {
     pub fn knowing(calls: Vec<(String, ToolCall)>, loads: Vec<(String, String)>, prompts: Vec<(String, String)>) -> Self {
         let mut decoder = Self::default();
         for (session, call) in calls {
-            decoder.calls.lay(&session.into(), Report::from(call));
+            decoder.calls.merge(&session.into(), Report::from(call));
         }
         decoder.loads = loads.into_iter().map(|(name, session)| (id::load(&name), session.into())).collect();
         decoder.prompts = prompts.into_iter().map(|(session, call)| (session.into(), call)).collect();
         decoder
     }
 
-    /// For an agent that says its notices among its message text.
-    pub fn with_notices_in_text(mut self, yes: bool) -> Self {
-        self.notices_in_text = yes;
+    pub fn with_quirks(mut self, quirks: Quirks) -> Self {
+        self.quirks = quirks;
         self
     }
 
@@ -99,12 +98,17 @@ impl Decoder {
         let session = self.session(&session_id);
         match call {
             Some(call) => _ = self.prompts.insert(session, call.to_owned()),
-            None => self.loads.push((request, session)),
+            None => {
+                if self.loads.len() == MAX_LOADS {
+                    self.loads.remove(0);
+                }
+                self.loads.push((request, session));
+            }
         }
     }
 
-    /// A line of the agent's.
-    pub fn from_agent(&mut self, line: &[u8], out: &mut Decoded) {
+    /// A line of the agent's, and its number in the journal.
+    pub fn from_agent(&mut self, seq: u64, line: &[u8], out: &mut Decoded) {
         let text = jsonrpc::text(line);
         if text.is_empty() {
             return;
@@ -113,15 +117,30 @@ impl Decoder {
             let session = self.session(&session);
             return self.text(&session, &chunk, &mut out.signals);
         }
-        jsonrpc::messages(&text, |message| match message {
-            Ok(Message::Notification { method, params }) => self.notification(&method, params, &mut out.signals),
-            Ok(Message::Request { id, method, params }) => self.request(id, &method, params, out),
-            Ok(Message::Response { id, outcome }) => self.response(id, outcome, out),
-            Err(Malformed) => {
-                let text = cut(&text, BAD_LINE_BYTES).to_owned();
-                out.signals.push(Signal::BadLine { text, oversized_bytes: None });
+        let text = depth::bounded(&text);
+        let mut place = Place { seq, index: 0 };
+        jsonrpc::messages(&text, |message| {
+            match message {
+                Ok(Message::Notification { method, params }) => self.notification(&method, params, &mut out.signals),
+                Ok(Message::Request { id, method, params }) => self.request(place, &id, &method, params, out),
+                Ok(Message::Response { id, outcome }) => self.response(id, outcome, out),
+                Err(Malformed) => out.signals.bad_line(cut(&text, BAD_LINE_BYTES), None),
             }
+            place.index += 1;
         });
+    }
+
+    /// Whether something was read that is not among the signals yet. Until it is, whoever remembers how far the journal was read must
+    /// not count the lines since.
+    pub(crate) fn is_holding(&self) -> bool {
+        !self.held.is_empty()
+    }
+
+    /// Gives out what is held: nothing tells any more that it is not plain text.
+    pub(crate) fn release(&mut self, signals: &mut Signals) {
+        for held in std::mem::take(&mut self.held) {
+            signals.text(&held.session, &held.text);
+        }
     }
 
     fn notification(&mut self, method: &str, params: Option<&RawValue>, signals: &mut Signals) {
@@ -142,7 +161,7 @@ impl Decoder {
                 Err(_) => self.unknown(method, json, signals),
             },
             "$/cancel_request" => match update::value(json).get("requestId").map(RpcId::deserialize) {
-                Some(Ok(rpc_id)) => signals.push(Signal::Withdrawn { rpc_id }),
+                Some(Ok(id)) => signals.push(Signal::Withdrawn { rpc_id: id.to_json() }),
                 _ => self.unknown(method, json, signals),
             },
             _ => match alias::meaning(method) {
@@ -164,16 +183,24 @@ impl Decoder {
         }
     }
 
-    fn request(&mut self, id: RpcId, method: &str, params: Option<&RawValue>, out: &mut Decoded) {
+    fn request(&mut self, place: Place, id: &RpcId, method: &str, params: Option<&RawValue>, out: &mut Decoded) {
         let json = params.map_or("null", RawValue::get);
-        if method != "session/request_permission" {
-            return self.client_request(id, method, json, out);
-        }
-        let Some(request) = permission::read(json) else {
-            let message = "Invalid params: sessionId is required".to_owned();
-            out.refusals.push(Refusal { id, code: INVALID_PARAMS, message });
-            return;
+        let (session, demand) = match method {
+            "session/request_permission" => match permission::read(json) {
+                Some(request) => return self.permission(place, id, request, json, out),
+                None => {
+                    let (problem, message) = demand::invalid("sessionId is required");
+                    (String::new(), Demand::Unknown { problem, message })
+                }
+            },
+            _ => demand::read(method, json),
         };
+        let agent_session = self.session(&session);
+        self.goes_on(&agent_session, &mut out.signals);
+        out.signals.push(Signal::Demand { agent_session, place, rpc_id: id.to_json(), demand });
+    }
+
+    fn permission(&mut self, place: Place, id: &RpcId, request: permission::Request, json: &str, out: &mut Decoded) {
         let agent_session = self.session(&request.agent_session);
         let call = request.report.as_ref().map(|report| report.call.clone());
         let known = call.as_ref().and_then(|call| self.calls.get(&agent_session, &call.id));
@@ -183,23 +210,13 @@ impl Decoder {
         if let Some(call) = call.filter(|_| first_seen) {
             self.piece(&agent_session, Piece::ToolCall(Report::from(call)), &mut out.signals);
         }
-        out.signals.push(Signal::Permission { agent_session, rpc_id: id, ask });
-    }
-
-    fn client_request(&mut self, id: RpcId, method: &str, json: &str, out: &mut Decoded) {
-        match client_request::read(method, json) {
-            Ok((session, request)) => {
-                let agent_session = self.session(&session);
-                out.signals.push(Signal::Request { agent_session, rpc_id: id, request });
-            }
-            Err(ClientAnswer::Error { code, message }) => out.refusals.push(Refusal { id, code, message }),
-            Err(ClientAnswer::Result(_)) => {}
-        }
+        self.goes_on(&agent_session, &mut out.signals);
+        out.signals.push(Signal::Demand { agent_session, place, rpc_id: id.to_json(), demand: Demand::Permission(ask) });
     }
 
     fn response(&mut self, id: RpcId, outcome: Option<Result<&RawValue, ErrorObject>>, out: &mut Decoded) {
         let RpcId::String(request) = id else {
-            return tracing::debug!(%id, "ignored an answer to an id that is not ours");
+            return tracing::debug!(id = id.to_json(), "ignored an answer to an id that is not ours");
         };
         if let Some(call) = id::prompted_call(&request) {
             return self.prompt_answer(call, outcome, out);
@@ -213,23 +230,23 @@ impl Decoder {
 
     fn prompt_answer(&mut self, call: &str, outcome: Option<Result<&RawValue, ErrorObject>>, out: &mut Decoded) {
         let malformed = || Err(RpcError::Malformed { method: "session/prompt".to_owned() });
-        let result = match outcome {
+        let (result, tokens) = match outcome {
             Some(Ok(result)) => match response::prompt(result) {
-                PromptAnswer::Ended(end) => Ok(end),
+                PromptAnswer::Ended(end, tokens) => (Ok(end), tokens),
                 PromptAnswer::Accepted => return,
-                PromptAnswer::Unreadable => malformed(),
+                PromptAnswer::Unreadable => (malformed(), None),
             },
             Some(Err(error)) if error.code == METHOD_NOT_FOUND => {
                 return out.unknown_prompts.push((call.to_owned(), error));
             }
-            Some(Err(error)) => Err(rejected(error)),
-            None => malformed(),
+            Some(Err(error)) => (Err(error.into()), None),
+            None => (malformed(), None),
         };
-        self.end(call, result, &mut out.signals);
+        self.end(call, result, tokens, &mut out.signals);
     }
 
-    /// A turn ends once, however often the agent says so.
-    pub(crate) fn end(&mut self, call: &str, result: Result<TurnEnd, RpcError>, signals: &mut Signals) {
+    /// A prompt ends once, however often the agent says so.
+    pub(crate) fn end(&mut self, call: &str, result: Result<PromptEnd, RpcError>, tokens: Option<Tokens>, signals: &mut Signals) {
         if self.ended.iter().any(|ended| ended == call) {
             return tracing::debug!(call, "ignored a second answer to a prompt");
         }
@@ -237,42 +254,99 @@ impl Decoder {
             self.ended.pop_front();
         }
         self.ended.push_back(call.to_owned());
-        self.prompts.retain(|_, running| running != call);
-        signals.push(Signal::TurnEnd { call_id: call.to_owned(), result });
+        let session = self.prompts.iter().find(|(_, running)| *running == call).map(|(session, _)| session.clone());
+        if let Some(session) = session {
+            self.prompts.remove(&session);
+            let completed = result.as_ref().is_ok_and(|end| end.stop_reason == response::END_TURN);
+            self.last_chunk(&session, completed, tokens.as_ref(), signals);
+            if let Some(tokens) = tokens {
+                let update = self.accounts.with_tokens(&session, tokens);
+                self.update(&session, update, signals);
+            }
+        }
+        signals.push(Signal::PromptEnded { call_id: call.to_owned(), result: result.map_err(Failure::from) });
+    }
+
+    /// The prompt has ended, and what is held of its session was its last chunk.
+    fn last_chunk(&mut self, session: &Arc<str>, completed: bool, tokens: Option<&Tokens>, signals: &mut Signals) {
+        let account = self.accounts.get(session);
+        let (before, uncounted) = account.map_or((None, false), |account| (account.tokens.as_ref(), account.uncounted));
+        let without_answer = Ending { completed, tokens, before, uncounted }.without_answer();
+        match self.held.iter().position(|held| held.session == *session) {
+            Some(at) => {
+                let held = self.held.remove(at);
+                if without_answer || notice::is_own(&held.notice, self.quirks.own_errors) {
+                    signals.update(session, held.notice);
+                } else {
+                    signals.text(session, &held.text);
+                }
+            }
+            None if completed && tokens.is_none() && self.quirks.notices_in_text => self.accounts.session(session).uncounted = true,
+            None => {}
+        }
     }
 
     fn piece(&mut self, session: &Arc<str>, piece: Piece, signals: &mut Signals) {
         match piece {
             Piece::Text(text) => self.text(session, &text, signals),
             Piece::ToolCall(report) => {
-                // Told anew, a call of an earlier life starts over.
+                // Reported anew, a call of an earlier life starts over.
                 if report.is_whole && self.is_loading(session) {
                     self.calls.forget(session, &report.call.id);
                 }
-                let call = self.calls.lay(session, report);
-                self.update(session, Update::ToolCall(call), signals);
+                let merged = self.calls.merge(session, report);
+                if let Some(call) = merged.call {
+                    self.update(session, Update::ToolCall(call), signals);
+                }
+                if let Some(output) = merged.output {
+                    self.update(session, output, signals);
+                }
             }
             Piece::Update(Update::Thought { text }) if text.is_empty() => {}
+            Piece::Update(Update::Usage { used, size, cost, .. }) => {
+                let update = self.accounts.with_context(session, used, size, cost);
+                self.update(session, update, signals);
+            }
             Piece::Update(update) => self.update(session, update, signals),
         }
     }
 
-    fn text(&self, session: &Arc<str>, text: &str, signals: &mut Signals) {
-        if let Some(notice) = self.notices_in_text.then(|| spoken::notice(text)).flatten() {
-            return self.update(session, notice, signals);
+    fn text(&mut self, session: &Arc<str>, text: &str, signals: &mut Signals) {
+        self.goes_on(session, signals);
+        let loading = self.is_loading(session);
+        if let Some(notice) = self.quirks.notices_in_text.then(|| notice::read(text)).flatten() {
+            match notice::is_error(&notice) {
+                false => return self.update(session, notice, signals),
+                true if !loading => return self.held.push(Held { session: session.clone(), text: text.to_owned(), notice }),
+                // Nothing in a history tells who said it.
+                true if notice::is_own(&notice, self.quirks.own_errors) => return self.update(session, notice, signals),
+                true => {}
+            }
         }
-        if self.is_loading(session) {
+        if loading {
             signals.replayed_text(session, text);
         } else {
             signals.text(session, text);
         }
     }
 
-    fn update(&self, session: &Arc<str>, update: Update, signals: &mut Signals) {
+    fn update(&mut self, session: &Arc<str>, update: Update, signals: &mut Signals) {
+        self.goes_on(session, signals);
         if self.is_loading(session) {
             signals.push(Signal::Replay { agent_session: session.clone(), part: Part::Update(Box::new(update)) });
         } else {
             signals.update(session, update);
+        }
+    }
+
+    /// More comes of the session, so what is held of it was not its end, but the model's words.
+    fn goes_on(&mut self, session: &Arc<str>, signals: &mut Signals) {
+        if self.held.is_empty() {
+            return;
+        }
+        if let Some(at) = self.held.iter().position(|held| held.session == *session) {
+            let held = self.held.remove(at);
+            signals.text(session, &held.text);
         }
     }
 
@@ -286,10 +360,6 @@ impl Decoder {
             _ => self.last_session.insert(id.into()).clone(),
         }
     }
-}
-
-pub(crate) fn rejected(error: ErrorObject) -> RpcError {
-    RpcError::Rejected { code: error.code, message: error.message, data: error.data }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use agent_client_protocol_schema::ProtocolVersion;
 use agent_client_protocol_schema::v1::{
-    CancelNotification, ClientCapabilities, ClientSessionCapabilities, CloseSessionRequest, CompactionCapabilities, ContentBlock,
+    AuthCapabilities, CancelNotification, ClientCapabilities, ClientSessionCapabilities, CloseSessionRequest, CompactionCapabilities, ContentBlock,
     ElicitationCapabilities, ElicitationFormCapabilities, FileSystemCapabilities, Implementation, InitializeRequest, ListSessionsRequest,
     LoadSessionRequest, NewSessionRequest, NoticeCapabilities, PromptRequest, RequestPermissionOutcome, RequestPermissionResponse,
     ResumeSessionRequest, SelectedPermissionOutcome, SetSessionConfigOptionRequest, SetSessionModeRequest, TextContent,
@@ -18,6 +18,7 @@ pub fn initialize() -> Value {
         .fs(FileSystemCapabilities::new().read_text_file(true).write_text_file(true))
         .terminal(true)
         .elicitation(ElicitationCapabilities::new().form(ElicitationFormCapabilities::new()))
+        .auth(AuthCapabilities::new().terminal(true))
         .session(ClientSessionCapabilities::new().notices(NoticeCapabilities::new()).compaction(CompactionCapabilities::new()));
     let client = Implementation::new("voxpilot", env!("CARGO_PKG_VERSION")).title("VoxPilot".to_owned());
     value(&InitializeRequest::new(ProtocolVersion::V1).client_capabilities(capabilities).client_info(client))
@@ -42,6 +43,10 @@ pub fn list(cwd: Option<&Path>, cursor: Option<&str>) -> Value {
 
 pub fn close(agent_session: &str) -> Value {
     value(&CloseSessionRequest::new(agent_session.to_owned()))
+}
+
+pub fn delete(agent_session: &str) -> Value {
+    json!({ "sessionId": agent_session })
 }
 
 /// The words come first, then what was sent along.
@@ -73,7 +78,7 @@ pub fn set_model(agent_session: &str, model_id: &str) -> Value {
 }
 
 /// `value` is a string for a choice and a boolean for a switch; nothing else exists in the protocol.
-pub fn set_option(agent_session: &str, config_id: &str, value: &OptionValue) -> Value {
+pub(crate) fn set_option(agent_session: &str, config_id: &str, value: &OptionValue) -> Value {
     let (session, config) = (agent_session.to_owned(), config_id.to_owned());
     match value {
         OptionValue::Choice(choice) => self::value(&SetSessionConfigOptionRequest::new(session, config, choice.as_str())),
@@ -82,7 +87,7 @@ pub fn set_option(agent_session: &str, config_id: &str, value: &OptionValue) -> 
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum OptionValue {
+pub(crate) enum OptionValue {
     Choice(String),
     Switch(bool),
 }
@@ -123,7 +128,7 @@ mod tests {
                     "terminal": true,
                     "elicitation": { "form": {} },
                     "session": { "notices": {}, "compaction": {} },
-                    "auth": { "terminal": false },
+                    "auth": { "terminal": true },
                 },
                 "clientInfo": { "name": "voxpilot", "title": "VoxPilot", "version": env!("CARGO_PKG_VERSION") },
             })

@@ -4,8 +4,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::options;
-use crate::signal::TurnEnd;
+use super::usage::Tokens;
+use crate::login::LoginCommand;
+use crate::options;
+use crate::signal::PromptEnd;
+
+pub(crate) const END_TURN: &str = "end_turn";
 
 /// What an agent said about itself when it was initialised; stored, for a server that adopts the process later.
 #[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
@@ -15,6 +19,7 @@ pub struct Capabilities {
     pub resume: bool,
     pub list: bool,
     pub close: bool,
+    pub delete: bool,
     pub image: bool,
     pub audio: bool,
     pub embedded_context: bool,
@@ -26,11 +31,13 @@ pub struct Capabilities {
     pub agent_version: Option<String>,
     /// The ways to log in, as the agent describes them.
     pub auth_methods: Vec<Value>,
+    /// The command that logs in, where the agent names one.
+    pub login: Option<LoginCommand>,
 }
 
-/// A session that the agent has opened.
+/// A session that the agent has opened, as it describes it.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Opened {
+pub(crate) struct Session {
     pub agent_session: String,
     pub modes: Option<Value>,
     /// What can be set, in the shape of [`options::unified`].
@@ -71,6 +78,7 @@ pub(crate) fn initialized(result: &RawValue) -> Option<(String, Capabilities)> {
         resume: offered("/sessionCapabilities/resume"),
         list: offered("/sessionCapabilities/list"),
         close: offered("/sessionCapabilities/close"),
+        delete: offered("/sessionCapabilities/delete"),
         image: flag("/promptCapabilities/image"),
         audio: flag("/promptCapabilities/audio"),
         embedded_context: flag("/promptCapabilities/embeddedContext"),
@@ -80,20 +88,21 @@ pub(crate) fn initialized(result: &RawValue) -> Option<(String, Capabilities)> {
         agent_name: info("name"),
         agent_title: info("title"),
         agent_version: info("version"),
+        login: LoginCommand::advertised(result["authMethods"].as_array().map(Vec::as_slice).unwrap_or_default()),
         auth_methods: result["authMethods"].as_array().cloned().unwrap_or_default(),
     };
     Some((version, capabilities))
 }
 
 /// `asked_for` names the session where the answer need not (`session/load` may answer `null`).
-pub(crate) fn opened(result: &RawValue, asked_for: Option<&str>) -> Option<Opened> {
+pub(crate) fn opened(result: &RawValue, asked_for: Option<&str>) -> Option<Session> {
     let mut result: Value = serde_json::from_str(result.get()).ok()?;
     let answered = ["sessionId", "id"].into_iter().find_map(|key| result.get(key)?.as_str());
     let agent_session = asked_for.or(answered)?.to_owned();
     let mut take = |key: &str| result.get_mut(key).map(Value::take).filter(|value| !value.is_null());
     let (modes, models) = (take("modes"), take("models"));
     let options = options::unified(take("configOptions"), modes.as_ref(), models.as_ref());
-    Some(Opened { agent_session, modes, options })
+    Some(Session { agent_session, modes, options })
 }
 
 pub(crate) fn page(result: &RawValue) -> Option<Page> {
@@ -108,23 +117,18 @@ pub(crate) fn page(result: &RawValue) -> Option<Page> {
     Some(Page { sessions, next: shape.next_cursor })
 }
 
-pub(crate) fn set_options(result: &RawValue) -> Option<Value> {
-    let mut result: Value = serde_json::from_str(result.get()).ok()?;
-    result.get_mut("configOptions").map(Value::take)
-}
-
 pub(crate) enum PromptAnswer {
-    Ended(TurnEnd),
+    Ended(PromptEnd, Option<Tokens>),
     /// Some non-standard agents answer at once and tell the end in a notification.
     Accepted,
     Unreadable,
 }
 
 pub(crate) fn prompt(result: &RawValue) -> PromptAnswer {
-    let Ok(mut result) = serde_json::from_str::<Value>(result.get()) else { return PromptAnswer::Unreadable };
-    let usage = result.get_mut("usage").map(Value::take).filter(|usage| !usage.is_null());
+    let Ok(result) = serde_json::from_str::<Value>(result.get()) else { return PromptAnswer::Unreadable };
     if let Some(stop_reason) = result["stopReason"].as_str() {
-        return PromptAnswer::Ended(TurnEnd { stop_reason: stop_reason.to_owned(), usage });
+        let end = PromptEnd { stop_reason: stop_reason.to_owned() };
+        return PromptAnswer::Ended(end, result.get("usage").and_then(Tokens::read));
     }
     let accepted = ["turnId", "requestId", "messageId", "status"].into_iter().any(|key| result.get(key).is_some());
     if accepted { PromptAnswer::Accepted } else { PromptAnswer::Unreadable }
@@ -159,13 +163,13 @@ mod tests {
     #[test]
     fn a_load_may_answer_null() {
         let opened = opened(&raw("null"), Some("s")).unwrap();
-        assert_eq!(opened, Opened { agent_session: "s".into(), modes: None, options: None });
+        assert_eq!(opened, Session { agent_session: "s".into(), modes: None, options: None });
         assert!(super::opened(&raw("{}"), None).is_none());
     }
 
     #[test]
     fn an_unknown_stop_reason_is_passed_on() {
-        assert!(matches!(prompt(&raw(r#"{"stopReason":"nap"}"#)), PromptAnswer::Ended(end) if end.stop_reason == "nap"));
+        assert!(matches!(prompt(&raw(r#"{"stopReason":"nap"}"#)), PromptAnswer::Ended(end, None) if end.stop_reason == "nap"));
         assert!(matches!(prompt(&raw(r#"{"turnId":"1","status":"processing"}"#)), PromptAnswer::Accepted));
         assert!(matches!(prompt(&raw("null")), PromptAnswer::Unreadable));
     }

@@ -1,14 +1,18 @@
-//! Tool calls: reading a report of one, and the table that lays later reports over earlier ones.
+//! Tool calls: reading a report of one, and the table that merges later reports into earlier ones.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use domain::agent::{Location, ToolCall, ToolContent};
+use domain::agent::{Location, ToolCall, ToolContent, Update};
+use domain::text::utf16_len;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// So many calls are remembered; beyond it the oldest closed ones are forgotten.
+/// So many calls of a session are remembered; beyond it the oldest closed ones are forgotten.
 const MAX_REMEMBERED: usize = 512;
+const MAX_SESSIONS: usize = 256;
+/// So much is remembered of all calls together. One that is forgotten is reported as its next report says it.
+const MAX_BYTES: usize = 64 * 1024 * 1024;
 
 /// One report: what it mentions of the call, and terminal output that continues what came before.
 pub(super) struct Report {
@@ -18,11 +22,21 @@ pub(super) struct Report {
     terminal_output: Option<String>,
     /// It is the first report of its call, not a change of it.
     pub is_whole: bool,
+    /// Its length on the wire.
+    bytes: usize,
+}
+
+impl Report {
+    /// Whether it mentions anything but output.
+    fn says_more(&self) -> bool {
+        let mentioned = ToolCall { id: String::new(), stream_length: 0, ..self.call.clone() };
+        mentioned != ToolCall::default()
+    }
 }
 
 impl From<ToolCall> for Report {
     fn from(call: ToolCall) -> Self {
-        Self { call, name: None, terminal_output: None, is_whole: false }
+        Self { call, name: None, terminal_output: None, is_whole: false, bytes: 0 }
     }
 }
 
@@ -43,7 +57,7 @@ struct Wire {
 }
 
 pub(super) fn read(json: &str) -> serde_json::Result<Report> {
-    serde_json::from_str(json).map(report)
+    serde_json::from_str(json).map(report).map(|report| Report { bytes: json.len(), ..report })
 }
 
 pub(super) fn read_value(value: Value) -> serde_json::Result<Report> {
@@ -54,7 +68,8 @@ fn report(wire: Wire) -> Report {
     let meta = |pointer: &str| wire.meta.as_ref()?.pointer(pointer);
     let exit_code = wire.raw_output.as_ref().and_then(exit_code).or_else(|| meta("/terminal_exit/exit_code")?.as_i64());
     let parent = meta("/github.com~1copilot/agentId").and_then(Value::as_str).map(str::to_owned);
-    let terminal_output = meta("/terminal_output_delta/data").and_then(Value::as_str).map(str::to_owned);
+    let streamed = ["/terminal_output_delta/data", "/terminal_output/data"].into_iter().find_map(|place| meta(place)?.as_str());
+    let terminal_output = streamed.map(str::to_owned);
     let call = ToolCall {
         id: wire.tool_call_id,
         title: wire.title,
@@ -66,8 +81,9 @@ fn report(wire: Wire) -> Report {
         output: wire.raw_output,
         exit_code,
         parent,
+        ..ToolCall::default()
     };
-    Report { call, name: wire.name, terminal_output, is_whole: false }
+    Report { call, name: wire.name, terminal_output, is_whole: false, bytes: 0 }
 }
 
 /// How a command ended. A call whose command failed is "completed" all the same, so this is the only word about it; agents put it in
@@ -94,55 +110,104 @@ fn content(item: Value) -> ToolContent {
 /// The current state of the tool calls of every agent session of a connection.
 #[derive(Default)]
 pub(super) struct Calls {
-    calls: HashMap<(Arc<str>, String), ToolCall>,
+    sessions: HashMap<Arc<str>, Session>,
+    /// An estimate of what all of them hold.
+    bytes: usize,
+}
+
+#[derive(Default)]
+struct Session {
+    calls: HashMap<String, Known>,
     /// In order of first appearance.
-    order: VecDeque<(Arc<str>, String)>,
+    order: VecDeque<String>,
+}
+
+#[derive(Default)]
+struct Known {
+    call: ToolCall,
+    /// How much output was streamed, in UTF-16 code units.
+    streamed: u64,
+    /// The longest report of it.
+    bytes: usize,
+}
+
+/// What a report comes to.
+pub(super) struct Merged {
+    /// The whole call; `None` where the report held nothing but output of a known call.
+    pub call: Option<ToolCall>,
+    /// More of its output.
+    pub output: Option<Update>,
 }
 
 impl Calls {
     pub fn get(&self, agent_session: &Arc<str>, id: &str) -> Option<&ToolCall> {
-        self.calls.get(&(agent_session.clone(), id.to_owned()))
+        Some(&self.sessions.get(agent_session)?.calls.get(id)?.call)
     }
 
     pub fn forget(&mut self, agent_session: &Arc<str>, id: &str) {
-        let key = (agent_session.clone(), id.to_owned());
-        self.calls.remove(&key);
-        self.order.retain(|known| *known != key);
-    }
-
-    /// Lays a report over what is known of the call and returns the whole.
-    pub fn lay(&mut self, agent_session: &Arc<str>, report: Report) -> ToolCall {
-        let key = (agent_session.clone(), report.call.id.clone());
-        if !self.calls.contains_key(&key) {
-            self.forget_old();
-            self.order.push_back(key.clone());
-        }
-        let call = self.calls.entry(key).or_insert_with(|| ToolCall { id: report.call.id.clone(), ..ToolCall::default() });
-        call.merge(report.call);
-        if call.title.is_none() {
-            call.title = report.name;
-        }
-        if let Some(output) = report.terminal_output {
-            append(call.content.get_or_insert_default(), &output);
-        }
-        call.clone()
-    }
-
-    fn forget_old(&mut self) {
-        if self.order.len() < MAX_REMEMBERED {
-            return;
-        }
-        let closed = self.order.iter().position(|key| !self.calls.get(key).is_some_and(ToolCall::is_open));
-        if let Some(key) = self.order.remove(closed.unwrap_or(0)) {
-            self.calls.remove(&key);
+        let Some(session) = self.sessions.get_mut(agent_session) else { return };
+        if let Some(known) = session.calls.remove(id) {
+            session.order.retain(|known| known != id);
+            self.bytes -= known.bytes;
         }
     }
-}
 
-fn append(content: &mut Vec<ToolContent>, output: &str) {
-    match content.last_mut() {
-        Some(ToolContent::Text { text }) => text.push_str(output),
-        _ => content.push(ToolContent::Text { text: output.to_owned() }),
+    /// Merges a report into what is known of the call.
+    pub fn merge(&mut self, agent_session: &Arc<str>, report: Report) -> Merged {
+        self.make_room(agent_session, &report);
+        let session = self.sessions.entry(agent_session.clone()).or_default();
+        let id = report.call.id.clone();
+        let is_new = !session.calls.contains_key(&id);
+        if is_new {
+            session.order.push_back(id.clone());
+        }
+        let known = session.calls.entry(id.clone()).or_default();
+        self.bytes += report.bytes.saturating_sub(known.bytes);
+        known.bytes = known.bytes.max(report.bytes);
+        let says_more = is_new || report.terminal_output.is_none() || report.says_more();
+        known.streamed = known.streamed.max(report.call.stream_length);
+        known.call.id.clone_from(&id);
+        known.call.merge(report.call);
+        if known.call.title.is_none() {
+            known.call.title = report.name;
+        }
+        let output = report.terminal_output.filter(|output| !output.is_empty()).map(|content| {
+            let offset = known.streamed;
+            known.streamed += utf16_len(&content);
+            Update::ToolOutput { id, offset, content }
+        });
+        Merged { call: says_more.then(|| known.call.clone()), output }
+    }
+
+    /// Forgets the oldest where there is too much, closed ones first.
+    fn make_room(&mut self, agent_session: &Arc<str>, report: &Report) {
+        if self.sessions.len() >= MAX_SESSIONS && !self.sessions.contains_key(agent_session) {
+            let idle = self.sessions.iter().find(|(_, session)| session.calls.values().all(|known| !known.call.is_open()));
+            if let Some(forgotten) = idle.or_else(|| self.sessions.iter().next()).map(|(session, _)| session.clone()) {
+                let freed = self.sessions.remove(&forgotten).map_or(0, |session| session.calls.values().map(|known| known.bytes).sum());
+                self.bytes -= freed;
+            }
+        }
+        while self.bytes + report.bytes > MAX_BYTES && self.forget_oldest(None, &report.call.id) {}
+        let full = |session: &Session| session.calls.len() >= MAX_REMEMBERED && !session.calls.contains_key(&report.call.id);
+        if self.sessions.get(agent_session).is_some_and(full) {
+            self.forget_oldest(Some(agent_session), &report.call.id);
+        }
+    }
+
+    /// Whether there was one to forget.
+    fn forget_oldest(&mut self, within: Option<&Arc<str>>, spared: &str) -> bool {
+        let candidates = |open: bool| {
+            let sessions = self.sessions.iter().filter(|(name, _)| within.is_none_or(|within| within == *name));
+            sessions.filter_map(move |(name, session)| {
+                let oldest = session.order.iter().find(|id| *id != spared && session.calls[*id].call.is_open() == open)?;
+                Some((name.clone(), oldest.clone(), session.calls[oldest].bytes))
+            })
+        };
+        let largest = |open| candidates(open).max_by_key(|(_, _, bytes)| *bytes);
+        let Some((session, id, _)) = largest(false).or_else(|| largest(true)) else { return false };
+        self.forget(&session, &id);
+        true
     }
 }
 
@@ -152,15 +217,19 @@ mod tests {
 
     use super::*;
 
-    fn lay(calls: &mut Calls, json: &str) -> ToolCall {
-        calls.lay(&"s".into(), read(json).unwrap())
+    fn merge(calls: &mut Calls, json: &str) -> Merged {
+        calls.merge(&"s".into(), read(json).unwrap())
+    }
+
+    fn call(calls: &mut Calls, json: &str) -> ToolCall {
+        merge(calls, json).call.unwrap()
     }
 
     #[test]
-    fn later_reports_are_laid_over_earlier_ones() {
+    fn later_reports_are_merged_into_earlier_ones() {
         let mut calls = Calls::default();
-        lay(&mut calls, r#"{"toolCallId":"c","title":"T","kind":"execute","status":"pending","rawInput":{"command":"ls"}}"#);
-        let call = lay(
+        call(&mut calls, r#"{"toolCallId":"c","title":"T","kind":"execute","status":"pending","rawInput":{"command":"ls"}}"#);
+        let call = call(
             &mut calls,
             r#"{"toolCallId":"c","status":"completed","content":[{"type":"content","content":{"type":"text","text":"x"}},{"type":"new"}],
                "rawOutput":{"contents":[{"type":"shell_exit","exitCode":3}]},"_meta":{"github.com/copilot":{"agentId":"sub"}}}"#,
@@ -174,29 +243,54 @@ mod tests {
     fn an_exit_code_is_found_wherever_agents_put_it() {
         let mut calls = Calls::default();
         for output in [r#"{"exitCode":3}"#, r#"{"exit_code":3}"#, r#"{"metadata":{"exit":3}}"#] {
-            let call = lay(&mut calls, &format!(r#"{{"toolCallId":"{}","rawOutput":{output}}}"#, output.len()));
+            let call = call(&mut calls, &format!(r#"{{"toolCallId":"{}","rawOutput":{output}}}"#, output.len()));
             assert_eq!(call.exit_code, Some(3), "{output}");
         }
     }
 
     #[test]
-    fn terminal_output_in_pieces_is_put_together() {
+    fn output_in_pieces_is_a_stream_beside_the_call() {
         let mut calls = Calls::default();
-        lay(&mut calls, r#"{"toolCallId":"c","content":[{"type":"terminal","terminalId":"t"}]}"#);
-        lay(&mut calls, r#"{"toolCallId":"c","_meta":{"terminal_output_delta":{"data":"a"}}}"#);
-        let call = lay(&mut calls, r#"{"toolCallId":"c","_meta":{"terminal_output_delta":{"data":"b"},"terminal_exit":{"exit_code":1}}}"#);
-        assert_eq!(call.exit_code, Some(1));
-        assert_eq!(call.content.unwrap()[1], ToolContent::Text { text: "ab".into() });
+        let output = |offset, content: &str| Some(Update::ToolOutput { id: "c".into(), offset, content: content.into() });
+        merge(&mut calls, r#"{"toolCallId":"c","content":[{"type":"terminal","terminalId":"t"}]}"#);
+        let first = merge(&mut calls, r#"{"toolCallId":"c","_meta":{"terminal_output_delta":{"data":"ä𝄞"}}}"#);
+        assert_eq!((first.call, first.output), (None, output(0, "ä𝄞")));
+        let last = merge(&mut calls, r#"{"toolCallId":"c","_meta":{"terminal_output":{"data":"b"},"terminal_exit":{"exit_code":1}}}"#);
+        assert_eq!((last.call.as_ref().unwrap().exit_code, last.output), (Some(1), output(3, "b")));
+        assert_eq!(last.call.unwrap().content.unwrap(), [ToolContent::Terminal { terminal_id: "t".into() }]);
+        let unknown = merge(&mut calls, r#"{"toolCallId":"d","_meta":{"terminal_output_delta":{"data":"x"}}}"#);
+        assert!(unknown.call.is_some() && unknown.output.is_some());
+    }
+
+    #[test]
+    fn a_stream_goes_on_where_the_stored_call_left_it() {
+        let mut calls = Calls::default();
+        let stored = ToolCall { id: "c".into(), stream_length: 7, ..ToolCall::default() };
+        calls.merge(&"s".into(), Report::from(stored));
+        let more = merge(&mut calls, r#"{"toolCallId":"c","_meta":{"terminal_output_delta":{"data":"x"}}}"#);
+        assert!(matches!(more.output, Some(Update::ToolOutput { offset: 7, .. })));
     }
 
     #[test]
     fn the_table_forgets_closed_calls_first() {
         let mut calls = Calls::default();
-        lay(&mut calls, r#"{"toolCallId":"open","status":"pending"}"#);
+        merge(&mut calls, r#"{"toolCallId":"open","status":"pending"}"#);
         for number in 0..2 * MAX_REMEMBERED {
-            lay(&mut calls, &format!(r#"{{"toolCallId":"{number}","status":"completed"}}"#));
+            merge(&mut calls, &format!(r#"{{"toolCallId":"{number}","status":"completed"}}"#));
         }
-        assert_eq!(calls.calls.len(), MAX_REMEMBERED);
+        assert_eq!(calls.sessions[&Arc::from("s")].calls.len(), MAX_REMEMBERED);
         assert!(calls.get(&"s".into(), "open").is_some());
+    }
+
+    #[test]
+    fn the_table_is_bounded_in_sessions_and_in_bytes() {
+        let mut calls = Calls::default();
+        let large = "x".repeat(8 * 1024 * 1024);
+        for number in 0..2 * MAX_SESSIONS {
+            let text = if number < 20 { large.as_str() } else { "" };
+            let json = format!(r#"{{"toolCallId":"c","status":"pending","rawInput":"{text}"}}"#);
+            calls.merge(&number.to_string().into(), read(&json).unwrap());
+            assert!(calls.bytes <= MAX_BYTES && calls.sessions.len() <= MAX_SESSIONS);
+        }
     }
 }

@@ -149,7 +149,7 @@ fn usage(json: &str) -> Option<Update> {
         cost: Option<Value>,
     }
     let Usage { used, size, cost } = serde_json::from_str(json).ok()?;
-    Some(Update::Usage { used, size, cost })
+    Some(Update::usage(used, size, cost))
 }
 
 /// An update that does not mention the title says nothing about it, so it is not one of the title.

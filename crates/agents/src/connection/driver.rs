@@ -6,15 +6,21 @@ use std::sync::Arc;
 use runner::{Body, JournalReader, Record, Records, read_journal};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
+use tokio::time::{Duration, Instant, sleep_until};
 
-use super::peer::{self, Peer};
+use super::peer::Peer;
 use super::pending::Prompt;
-use crate::acp::decoder::{Decoded, Decoder, Refusal, rejected};
-use crate::jsonrpc;
-use crate::signal::{Batch, Exit, RpcError, Signal};
+use crate::acp::decoder::{Decoded, Decoder};
+use crate::catalogue::Quirks;
+use crate::fault::RpcError;
+use crate::signal::{Batch, Exit, Signal};
 
 /// Records taken from the disk at a time.
 const DISK_RECORDS: usize = 1024;
+
+/// How long, and behind how many signals, a batch waits for the line that tells what is held.
+const HOLD: Duration = Duration::from_secs(2);
+const HOLD_SIGNALS: usize = 4096;
 
 /// Where the records come from. A runner that dies leaves the rest in its directory.
 pub(super) struct Source {
@@ -71,48 +77,81 @@ pub(super) struct Driver {
     decoder: Decoder,
     cursor: u64,
     /// Whether the agent has ever said a word.
-    heard: bool,
+    has_spoken: bool,
+    quirks: Quirks,
     signals: mpsc::Sender<Batch>,
-    /// What has to be written in reply; the reader does not wait for it.
-    replies: JoinSet<Result<(), (String, RpcError)>>,
+    /// What is read but not passed on while the decoder holds something: a cursor beyond it would lose it in a crash.
+    waiting: Decoded,
+    /// When it is passed on at the latest.
+    overdue: Option<Instant>,
+    /// Prompts that are sent again; the reader does not wait for them.
+    repeats: JoinSet<Result<(), (String, RpcError)>>,
 }
 
 impl Driver {
-    pub fn new(peer: Arc<Peer>, source: Source, decoder: Decoder, cursor: u64, signals: mpsc::Sender<Batch>) -> Self {
+    pub fn new(
+        peer: Arc<Peer>,
+        source: Source,
+        decoder: Decoder,
+        cursor: u64,
+        quirks: Quirks,
+        signals: mpsc::Sender<Batch>,
+    ) -> Self {
         // The first record is our greeting; a cursor beyond it has been moved there by what the agent said.
-        Self { peer, source, decoder, cursor, heard: cursor > 1, signals, replies: JoinSet::new() }
+        let has_spoken = cursor > 1;
+        let (waiting, overdue, repeats) = (Decoded::default(), None, JoinSet::new());
+        Self { peer, source, decoder, cursor, has_spoken, quirks, signals, waiting, overdue, repeats }
     }
 
     /// Ends with the agent, or when nobody takes the signals any more.
     pub async fn run(mut self) {
         let exit = loop {
-            let mut decoded = Decoded::default();
-            let exit = tokio::select! {
-                records = self.source.next(self.cursor) => match records {
-                    Some(records) => self.consume(records, &mut decoded),
-                    None => Some(Exit::default()),
-                },
-                Some(reply) = self.replies.join_next() => {
-                    self.replied(reply, &mut decoded);
-                    None
+            let overdue = self.overdue;
+            let mut exit = None;
+            tokio::select! {
+                records = self.source.next(self.cursor) => {
+                    let mut decoded = std::mem::take(&mut self.waiting);
+                    exit = match records {
+                        Some(records) => self.consume(records, &mut decoded),
+                        None => Some(Exit::default()),
+                    };
+                    self.waiting = decoded;
                 }
-            };
-            self.reply(&mut decoded);
-            if let Some(exit) = exit {
-                break (exit, decoded);
+                Some(sent) = self.repeats.join_next() => self.repeated(sent),
+                () = async { sleep_until(overdue.unwrap_or_else(Instant::now)).await }, if overdue.is_some() => {
+                    self.decoder.release(&mut self.waiting.signals);
+                }
             }
-            if !self.send(decoded).await {
+            self.hand_out();
+            if let Some(exit) = exit {
+                break exit;
+            }
+            if !self.may_wait() && !self.send().await {
                 return;
             }
         };
-        let (mut exit, mut decoded) = exit;
-        if self.heard {
-            exit.drop_false_blame();
+        self.end(exit).await;
+    }
+
+    async fn end(mut self, mut exit: Exit) {
+        self.decoder.release(&mut self.waiting.signals);
+        if let Some(blame) = self.quirks.false_blame.filter(|_| self.has_spoken) {
+            exit.drop_false_blame(blame);
         }
         let text = exit.sentence();
         self.peer.pending.fail(&text);
-        decoded.signals.push(Signal::Gone { exit, text });
-        self.send(decoded).await;
+        self.waiting.signals.push(Signal::Gone { exit, text });
+        self.send().await;
+    }
+
+    /// Whether what was read waits for what is held.
+    fn may_wait(&mut self) -> bool {
+        if self.decoder.is_holding() && self.waiting.signals.len() > HOLD_SIGNALS {
+            self.decoder.release(&mut self.waiting.signals);
+        }
+        let holding = self.decoder.is_holding();
+        self.overdue = holding.then(|| self.overdue.unwrap_or_else(|| Instant::now() + HOLD));
+        holding
     }
 
     /// Takes the meaning of the records; the exit, if it is among them.
@@ -122,13 +161,11 @@ impl Driver {
             self.cursor = record.seq;
             match record.body {
                 Body::FromAgent(line) => {
-                    self.heard = true;
-                    self.decoder.from_agent(&line, decoded);
+                    self.has_spoken = true;
+                    self.decoder.from_agent(record.seq, &line, decoded);
                 }
                 Body::ToAgent { line, .. } => self.decoder.to_agent(&line),
-                Body::Oversized { bytes } => {
-                    decoded.signals.push(Signal::BadLine { text: String::new(), oversized_bytes: Some(bytes) });
-                }
+                Body::Oversized { bytes } => decoded.signals.bad_line("", Some(bytes)),
                 Body::Notice(text) => decoded.signals.push(Signal::Notice(text)),
                 Body::Exit { code, signal, stderr_tail } => exit = Some(Exit { code, signal, stderr_tail }),
             }
@@ -136,54 +173,43 @@ impl Driver {
         exit
     }
 
-    /// Hands out the answers and sees to it that every request of the agent's gets one.
-    fn reply(&mut self, decoded: &mut Decoded) {
-        for (id, answer) in decoded.answers.drain(..) {
+    /// Hands out the answers, and sends again what the agent knows by another name.
+    fn hand_out(&mut self) {
+        for (id, answer) in self.waiting.answers.drain(..) {
             self.peer.pending.resolve(&id, answer);
         }
-        for refusal in decoded.refusals.drain(..) {
-            self.replies.spawn(refuse(self.peer.clone(), refusal));
-        }
-        for (call_id, error) in std::mem::take(&mut decoded.unknown_prompts) {
+        for (call_id, error) in std::mem::take(&mut self.waiting.unknown_prompts) {
             match self.peer.pending.rename_prompt(&call_id) {
-                Some(prompt) => _ = self.replies.spawn(prompt_again(self.peer.clone(), call_id, prompt)),
-                None => self.decoder.end(&call_id, Err(rejected(error)), &mut decoded.signals),
+                Some(prompt) => _ = self.repeats.spawn(prompt_again(self.peer.clone(), call_id, prompt)),
+                None => self.decoder.end(&call_id, Err(error.into()), None, &mut self.waiting.signals),
             }
         }
     }
 
-    fn replied(&mut self, reply: Result<Result<(), (String, RpcError)>, tokio::task::JoinError>, decoded: &mut Decoded) {
-        if let Ok(Err((call_id, error))) = reply {
+    fn repeated(&mut self, sent: Result<Result<(), (String, RpcError)>, tokio::task::JoinError>) {
+        if let Ok(Err((call_id, error))) = sent {
             self.peer.pending.prompt_failed(&call_id);
-            self.decoder.end(&call_id, Err(error), &mut decoded.signals);
+            self.decoder.end(&call_id, Err(error), None, &mut self.waiting.signals);
         }
     }
 
     /// Whether anybody still listens.
-    async fn send(&mut self, mut decoded: Decoded) -> bool {
-        if decoded.signals.is_empty() {
+    async fn send(&mut self) -> bool {
+        let signals = self.waiting.take_signals();
+        if signals.is_empty() {
             return true;
         }
-        let signals = decoded.take_signals();
         for signal in &signals {
-            if let Signal::TurnEnd { call_id, .. } = signal {
+            if let Signal::PromptEnded { call_id, .. } = signal {
                 self.peer.pending.prompt_ended(call_id);
             }
         }
-        let heard = self.signals.send(Batch { cursor: self.cursor, signals }).await.is_ok();
-        if !heard {
+        let taken = self.signals.send(Batch { cursor: self.cursor, signals }).await.is_ok();
+        if !taken {
             self.peer.pending.fail("nobody takes the agent's signals any more");
         }
-        heard
+        taken
     }
-}
-
-async fn refuse(peer: Arc<Peer>, refusal: Refusal) -> Result<(), (String, RpcError)> {
-    let line = jsonrpc::refusal(&refusal.id, refusal.code, &refusal.message);
-    if let Err(error) = peer.write(peer::answer_write(&refusal.id), line).await {
-        tracing::debug!(id = %refusal.id, %error, "a request of the agent's could not be refused");
-    }
-    Ok(())
 }
 
 async fn prompt_again(peer: Arc<Peer>, call_id: String, prompt: Prompt) -> Result<(), (String, RpcError)> {

@@ -12,21 +12,13 @@ use tokio::time::timeout;
 use uuid::Uuid;
 
 use super::pending::{PROMPT_METHOD, Pending, Prompt};
-use crate::acp::decoder::rejected;
-use crate::acp::{alias, id, request};
-use crate::jsonrpc::{self, RpcId};
-use crate::signal::RpcError;
-
-/// Write ids are compared only within one runner, so one name space serves all.
-const ANSWERS: Uuid = Uuid::from_u128(0x6b1f_5b0c_2a6e_4f57_9d0e_8c1a_7d34_e2f1);
+use crate::acp::alias::{self, Names};
+use crate::acp::{id, request};
+use crate::fault::RpcError;
+use crate::jsonrpc;
 
 /// How long an agent that is gone may take to be read to its end.
 const LAST_WORDS: Duration = Duration::from_secs(5);
-
-/// The write id of the answer to an agent's request: the same however often, and by whichever server, it is given.
-pub(super) fn answer_write(rpc_id: &RpcId) -> Uuid {
-    Uuid::new_v5(&ANSWERS, rpc_id.to_string().as_bytes())
-}
 
 pub(super) struct Peer {
     /// `None` for a runner that had ended before we came.
@@ -38,8 +30,8 @@ pub(super) struct Peer {
 }
 
 impl Peer {
-    pub fn new(handle: Option<Handle>) -> Self {
-        Self { handle, pending: Pending::default(), count: AtomicU64::new(0), busy: AtomicBool::new(false), telling: Mutex::new(()) }
+    pub fn new(handle: Option<Handle>, names: &Names) -> Self {
+        Self { handle, pending: Pending::knowing(names), count: AtomicU64::new(0), busy: AtomicBool::new(false), telling: Mutex::new(()) }
     }
 
     pub fn next_count(&self) -> u64 {
@@ -48,16 +40,15 @@ impl Peer {
 
     /// Asks under the name the agent knows the method by; while that is unknown, under one after another.
     pub async fn request(&self, id: &str, method: &'static str, params: &Value, deadline: Duration) -> Result<Box<RawValue>, RpcError> {
-        if let Some(name) = self.pending.name(method) {
-            return self.ask(id, name, params, deadline).await;
-        }
+        let (known, certain) = self.pending.name(method);
+        let others = alias::names(method).filter(|name| *name != known && !certain);
         let mut missing = None;
-        for name in alias::names(method) {
+        for name in std::iter::once(known).chain(others) {
             match self.ask(id, name, params, deadline).await {
                 Err(error) if error.is_method_missing() => _ = missing.get_or_insert(error),
                 answered => {
                     if matches!(answered, Ok(_) | Err(RpcError::Rejected { .. })) {
-                        self.pending.settle(method, name);
+                        self.pending.learn(method, name);
                     }
                     return answered;
                 }
@@ -81,7 +72,7 @@ impl Peer {
         match answered.await {
             Ok(Ok(Ok(Some(result)))) => Ok(result),
             Ok(Ok(Ok(None))) => Err(RpcError::Malformed { method: method.to_owned() }),
-            Ok(Ok(Err(error))) => Err(rejected(error)),
+            Ok(Ok(Err(error))) => Err(error.into()),
             Ok(Err(error)) => Err(error),
             Err(_) => Err(RpcError::Timeout { method: method.to_owned(), seconds: deadline.as_secs() }),
         }
@@ -95,11 +86,11 @@ impl Peer {
         text: &str,
         along: Vec<ContentBlock>,
     ) -> Result<(), RpcError> {
-        let known = self.pending.name(PROMPT_METHOD);
-        let name = known.unwrap_or(PROMPT_METHOD);
-        let prompt = Prompt { write_id, agent_session: agent_session.to_owned(), text: text.to_owned(), along, name };
+        let (name, certain) = self.pending.name(PROMPT_METHOD);
+        let (agent_session, text) = (agent_session.to_owned(), text.to_owned());
+        let prompt = Prompt { write_id, agent_session, text, along, name, tried: Vec::new() };
         let line = prompt_line(call_id, &prompt);
-        if known.is_none() {
+        if !certain {
             self.pending.prompt_sent(call_id, prompt);
         }
         let written = self.write(write_id, line).await;
@@ -130,7 +121,7 @@ impl Peer {
         self.busy.store(running, Ordering::SeqCst);
     }
 
-    /// Whoever tells it, in whatever order they come: the last thing the runner hears is the last thing that was set.
+    /// Whoever passes it on, in whatever order they come: the last that the runner is told is the last that was set.
     pub async fn tell_busy(&self) {
         let _in_turn = self.telling.lock().await;
         let running = self.busy.load(Ordering::SeqCst);

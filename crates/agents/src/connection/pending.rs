@@ -8,9 +8,9 @@ use agent_client_protocol_schema::v1::ContentBlock;
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
-use crate::acp::alias;
+use crate::acp::alias::{self, Names};
 use crate::acp::decoder::Answer;
-use crate::signal::RpcError;
+use crate::fault::RpcError;
 
 #[derive(Default)]
 pub(super) struct Pending {
@@ -21,10 +21,17 @@ pub(super) struct Pending {
 struct State {
     waiting: HashMap<String, Entry>,
     prompts: HashMap<String, Prompt>,
-    /// The name under which the agent knows a method, once it is certain.
-    names: HashMap<&'static str, &'static str>,
+    names: HashMap<&'static str, Name>,
     tickets: u64,
     gone: Option<String>,
+}
+
+/// The name under which the agent knows a method.
+#[derive(Clone, Copy)]
+struct Name {
+    name: &'static str,
+    /// This connection has used it. One that comes from a store may be out of date.
+    certain: bool,
 }
 
 struct Entry {
@@ -41,6 +48,8 @@ pub(super) struct Prompt {
     /// What goes along with the text.
     pub along: Vec<ContentBlock>,
     pub name: &'static str,
+    /// The names that the agent did not know.
+    pub tried: Vec<&'static str>,
 }
 
 pub(super) const PROMPT_METHOD: &str = "session/prompt";
@@ -100,12 +109,26 @@ impl Pending {
         self.state().gone.clone()
     }
 
-    pub fn name(&self, method: &'static str) -> Option<&'static str> {
-        self.state().names.get(method).copied()
+    pub fn knowing(names: &Names) -> Self {
+        let names = names.known().map(|(method, name)| (method, Name { name, certain: false }));
+        Self { state: Mutex::new(State { names: names.collect(), ..State::default() }) }
     }
 
-    pub fn settle(&self, method: &'static str, name: &'static str) {
-        self.state().names.insert(method, name);
+    pub fn names(&self) -> Names {
+        let mut names = Names::default();
+        for (method, name) in &self.state().names {
+            names.insert(method, name.name);
+        }
+        names
+    }
+
+    /// The name to use for `method`, and whether it is certain.
+    pub fn name(&self, method: &'static str) -> (&'static str, bool) {
+        self.state().names.get(method).map_or((method, false), |known| (known.name, known.certain))
+    }
+
+    pub fn learn(&self, method: &'static str, name: &'static str) {
+        self.state().learn(method, name);
     }
 
     pub fn prompt_sent(&self, call_id: &str, prompt: Prompt) {
@@ -116,7 +139,7 @@ impl Pending {
     pub fn prompt_ended(&self, call_id: &str) {
         let mut state = self.state();
         if let Some(prompt) = state.prompts.remove(call_id) {
-            state.names.insert(PROMPT_METHOD, prompt.name);
+            state.learn(PROMPT_METHOD, prompt.name);
         }
     }
 
@@ -127,11 +150,10 @@ impl Pending {
     /// The prompt under the next name to try, if there is one left and the right one is not known yet.
     pub fn rename_prompt(&self, call_id: &str) -> Option<Prompt> {
         let mut state = self.state();
-        let prompt = state.prompts.get(call_id)?;
-        let next = alias::names(PROMPT_METHOD).skip_while(|name| *name != prompt.name).nth(1);
-        match next {
+        let prompt = state.prompts.get_mut(call_id)?;
+        prompt.tried.push(prompt.name);
+        match alias::names(PROMPT_METHOD).find(|name| !prompt.tried.contains(name)) {
             Some(next) => {
-                let prompt = state.prompts.get_mut(call_id)?;
                 prompt.name = next;
                 Some(prompt.clone())
             }
@@ -139,6 +161,15 @@ impl Pending {
                 state.prompts.remove(call_id);
                 None
             }
+        }
+    }
+}
+
+impl State {
+    /// Only what may have another name is worth remembering.
+    fn learn(&mut self, method: &'static str, name: &'static str) {
+        if alias::names(method).nth(1).is_some() {
+            self.names.insert(method, Name { name, certain: true });
         }
     }
 }

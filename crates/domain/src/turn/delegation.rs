@@ -16,6 +16,7 @@ const WARNING_MAX: usize = 500;
 pub(super) fn place(updates: &mut Vec<PlacedUpdate>, offset: u64, update: &Update) {
     let same = |placed: &&mut PlacedUpdate| match (&placed.update, update) {
         (Update::ToolCall(old), Update::ToolCall(new)) => old.id == new.id,
+        (Update::ToolCall(old), Update::ToolOutput { id, .. }) => old.id == *id,
         (Update::Plan { .. }, Update::Plan { .. })
         | (Update::Usage { .. }, Update::Usage { .. })
         | (Update::Title { .. }, Update::Title { .. })
@@ -35,11 +36,23 @@ pub(super) fn place(updates: &mut Vec<PlacedUpdate>, offset: u64, update: &Updat
     }
     match updates.iter_mut().find(same) {
         Some(placed) => replace(&mut placed.update, update),
-        None => updates.push(PlacedUpdate { offset, update: update.clone() }),
+        None => updates.push(PlacedUpdate { offset, update: first(update) }),
     }
 }
 
-/// All but compactions are told whole every time.
+/// Output of a call that was never reported makes one to belong to.
+fn first(update: &Update) -> Update {
+    match update {
+        Update::ToolOutput { id, offset, content } => {
+            let mut call = ToolCall { id: id.clone(), ..ToolCall::default() };
+            call.append_output(*offset, content);
+            Update::ToolCall(call)
+        }
+        other => other.clone(),
+    }
+}
+
+/// All but compactions and the output of tools are reported whole every time.
 fn replace(placed: &mut Update, later: &Update) {
     match (placed, later) {
         (Update::Compaction { status, summary, error, .. }, Update::Compaction { status: s, summary: more, appends, error: e, .. }) => {
@@ -50,6 +63,11 @@ fn replace(placed: &mut Update, later: &Update) {
                 (_, Some(more)) => *summary = Some(more.clone()),
                 (_, None) => {}
             }
+        }
+        (Update::ToolCall(call), Update::ToolOutput { offset, content, .. }) => call.append_output(*offset, content),
+        (Update::ToolCall(call), Update::ToolCall(later)) => {
+            let (stream, stream_length) = (call.stream.take(), call.stream_length);
+            *call = ToolCall { stream, stream_length, ..later.clone() };
         }
         (placed, later) => *placed = later.clone(),
     }
@@ -155,4 +173,22 @@ fn changed_paths(tool_call: &ToolCall) -> Vec<&str> {
 fn command(tool_call: &ToolCall) -> Option<&str> {
     (tool_call.kind.as_deref() == Some("execute")).then_some(())?;
     tool_call.input.as_ref()?.get("command")?.as_str()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn output_is_stored_once_and_no_report_of_the_call_wipes_it() {
+        let report =
+            |status: &str| Update::ToolCall(ToolCall { id: "c".to_owned(), status: Some(status.to_owned()), ..ToolCall::default() });
+        let output = |offset, content: &str| Update::ToolOutput { id: "c".to_owned(), offset, content: content.to_owned() };
+        let mut updates = Vec::new();
+        for update in [report("in_progress"), output(0, "one "), output(4, "two"), report("completed")] {
+            place(&mut updates, 7, &update);
+        }
+        let [PlacedUpdate { offset: 7, update: Update::ToolCall(call) }] = &updates[..] else { panic!("{updates:?}") };
+        assert_eq!((call.status.as_deref(), call.stream.as_deref(), call.stream_length), (Some("completed"), Some("one two"), 7));
+    }
 }

@@ -7,6 +7,7 @@ mod ending;
 mod faults;
 mod flood;
 mod leftovers;
+mod pty;
 mod rig;
 mod stream;
 mod terminal;

@@ -10,7 +10,10 @@ use super::Decoder;
 use crate::acp::alias::Meaning;
 use crate::acp::tool_call::Report;
 use crate::acp::update::Piece;
-use crate::signal::{RpcError, Signals, TurnEnd};
+use crate::acp::response::END_TURN;
+use crate::fault::RpcError;
+use crate::jsonrpc::ErrorObject;
+use crate::signal::{PromptEnd, Signals};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -52,15 +55,15 @@ impl Decoder {
     fn turn_status(&mut self, session: &Arc<str>, params: Params, signals: &mut Signals) -> bool {
         let Some(call) = self.prompts.get(session).cloned() else { return false };
         let result = match params.status.as_deref() {
-            Some("completed") => Ok(TurnEnd { stop_reason: "end_turn".to_owned(), usage: None }),
+            Some("completed") => Ok(PromptEnd { stop_reason: END_TURN.to_owned() }),
             Some("error") => {
                 let message = params.detail.unwrap_or_else(|| "the agent reports an error".to_owned());
-                Err(RpcError::Rejected { code: 0, message, data: params.error })
+                Err(RpcError::from(ErrorObject { code: 0, message, data: params.error }))
             }
             Some("processing") => return true,
             _ => return false,
         };
-        self.end(&call, result, signals);
+        self.end(&call, result, None, signals);
         true
     }
 }

@@ -34,7 +34,7 @@ impl Talk {
 
     fn retries(&mut self) {
         self.spoken("info", "Interrupted. Retrying...", Some(Retry::default()));
-        self.does(Update::Usage { used: Some(1), size: None, cost: None });
+        self.does(Update::usage(Some(1), None, None));
     }
 
     fn ends(&mut self) -> ToolResult {
@@ -131,7 +131,7 @@ fn a_call_that_ends_in_words_of_failure_has_failed() {
     let mut talk = Talk::begin(true);
     talk.says("half");
     talk.spoken("error", "Authentication failed (HTTP 401).\n  Check the key.", None);
-    talk.does(Update::Usage { used: Some(1), size: None, cost: None });
+    talk.does(Update::usage(Some(1), None, None));
     let result = talk.ends();
     assert!(result.is_error);
     assert!(result.content.starts_with("the agent could not finish: Authentication failed (HTTP 401).\n  Check the key.\n\n"));

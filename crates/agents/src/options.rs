@@ -1,17 +1,18 @@
 //! A session's options in one shape, whatever the agent calls them. Agents that know only modes and models get an option for each, which
 //! says by which older method it is set. Pure: reads and changes the descriptions that agents send.
 
+use domain::agent::Update;
 use serde_json::{Value, json};
 
-use super::request::OptionValue;
+use crate::acp::request::OptionValue;
 
 /// The key under which an option that is not one says how it is set.
 const METHOD: &str = "method";
-pub const SET_MODE: &str = "session/set_mode";
-pub const SET_MODEL: &str = "session/set_model";
+pub(crate) const SET_MODE: &str = "session/set_mode";
+pub(crate) const SET_MODEL: &str = "session/set_model";
 
 /// All that can be set: the options as they are, and the modes and models where no option stands for them.
-pub fn unified(options: Option<Value>, modes: Option<&Value>, models: Option<&Value>) -> Option<Value> {
+pub(crate) fn unified(options: Option<Value>, modes: Option<&Value>, models: Option<&Value>) -> Option<Value> {
     let mut list = match options {
         Some(Value::Array(list)) => list,
         _ => Vec::new(),
@@ -36,18 +37,18 @@ pub fn unified(options: Option<Value>, modes: Option<&Value>, models: Option<&Va
 }
 
 /// The older method by which an option is set, where it has one.
-pub fn method(options: Option<&Value>, id: &str) -> Option<&'static str> {
+pub(crate) fn method(options: Option<&Value>, id: &str) -> Option<&'static str> {
     let named = entries(options?).find(|option| option["id"] == id)?.get(METHOD)?.as_str()?;
     [SET_MODE, SET_MODEL].into_iter().find(|method| *method == named)
 }
 
 /// Ids and values as they are.
-pub fn values(options: &Value) -> impl Iterator<Item = (&str, &Value)> {
+pub(crate) fn values(options: &Value) -> impl Iterator<Item = (&str, &Value)> {
     entries(options).filter_map(|option| Some((option.get("id")?.as_str()?, option.get("currentValue")?)))
 }
 
 /// What is to be sent to set an option; nothing for a value of a kind that the protocol does not have.
-pub fn sendable(value: &Value) -> Option<OptionValue> {
+pub(crate) fn sendable(value: &Value) -> Option<OptionValue> {
     match value {
         Value::Bool(on) => Some(OptionValue::Switch(*on)),
         Value::String(choice) => Some(OptionValue::Choice(choice.clone())),
@@ -92,13 +93,71 @@ pub fn put(options: &mut Value, id: &str, value: &Value) {
 }
 
 /// The options that an agent reports, with what of the earlier ones is not an option of its own.
-pub fn laid_over(earlier: Option<Value>, mut options: Value) -> Value {
-    if let (Some(Value::Array(earlier)), Value::Array(list)) = (earlier, &mut options) {
-        let older = |option: &Value| option.get(METHOD).is_some() && !list.iter().any(|known| known["id"] == option["id"]);
-        let older: Vec<Value> = earlier.into_iter().filter(older).collect();
-        list.extend(older);
+pub fn merge(old: Option<Value>, mut new: Value) -> Value {
+    if let (Some(Value::Array(old)), Value::Array(list)) = (old, &mut new) {
+        let kept = |option: &Value| option.get(METHOD).is_some() && !list.iter().any(|known| known["id"] == option["id"]);
+        let kept: Vec<Value> = old.into_iter().filter(kept).collect();
+        list.extend(kept);
     }
-    options
+    new
+}
+
+/// What an update changes of a session's description.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Described {
+    pub mode: Option<String>,
+    pub options: Option<Value>,
+    /// The agent allows itself everything.
+    pub allows_all: bool,
+}
+
+/// The description of a session after `update`; `None` where it says nothing of mode or options.
+pub fn described(old: Option<&Value>, old_mode: Option<&str>, update: &Update) -> Option<Described> {
+    let (mode, options) = match update {
+        Update::Mode { mode_id } => {
+            let mut options = old.cloned();
+            if let Some(options) = &mut options
+                && let Some(id) = self::mode_id(options)
+            {
+                put(options, &id, &Value::String(mode_id.clone()));
+            }
+            (Some(mode_id.clone()), options)
+        }
+        Update::Options { options } => {
+            let options = merge(old.cloned(), options.clone());
+            (mode(&options).or_else(|| old_mode.map(str::to_owned)), Some(options))
+        }
+        _ => return None,
+    };
+    let allows_all = options.as_ref().is_some_and(allows_all);
+    Some(Described { mode, options, allows_all })
+}
+
+/// The agent's own switch to ask for nothing.
+const ALLOW_ALL: &str = "allow_all";
+
+pub fn is_allow_all(id: &str) -> bool {
+    id == ALLOW_ALL
+}
+
+/// Whether the agent allows itself everything.
+pub fn allows_all(options: &Value) -> bool {
+    values(options).any(|(id, value)| is_allow_all(id) && is_on(value))
+}
+
+/// The change that makes the agent ask again, or ask no more; `None` where it is so already or the agent has no such switch.
+pub(crate) fn allow_all_to(options: &Value, want: bool) -> Option<(&str, Value)> {
+    let (id, value) = values(options).find(|(id, _)| is_allow_all(id))?;
+    let wanted = match value {
+        Value::Bool(_) => Value::Bool(want),
+        Value::String(_) => Value::from(if want { "on" } else { "off" }),
+        _ => return None,
+    };
+    (is_on(value) != want).then_some((id, wanted))
+}
+
+pub(crate) fn is_on(value: &Value) -> bool {
+    *value == true || *value == "on"
 }
 
 /// The id of the option that stands for the mode.
@@ -187,5 +246,36 @@ mod tests {
         assert_eq!(values(&options).nth(1).unwrap(), ("llm", &json!("b")));
         assert_eq!(names(Some(&options), "mode", &json!("https://x/modes#plan")), ("Mode".to_owned(), "Plan".to_owned()));
         assert_eq!(mode_id(&options).as_deref(), Some("mode"));
+    }
+
+    #[test]
+    fn what_an_update_says_of_a_session_is_merged_into_its_description() {
+        let plan = Update::Mode { mode_id: "https://x/modes#plan".into() };
+        let changed = described(Some(&copilot()), None, &plan).unwrap();
+        assert_eq!(changed.mode.as_deref(), Some("https://x/modes#plan"));
+        assert_eq!(mode(&changed.options.unwrap()).as_deref(), Some("https://x/modes#plan"));
+        let modes = json!({ "availableModes": [{ "id": "a", "name": "A" }], "currentModeId": "a" });
+        let old = unified(None, Some(&modes), None);
+        let reported = Update::Options { options: json!([{ "id": "allow_all", "currentValue": "on" }]) };
+        let changed = described(old.as_ref(), Some("a"), &reported).unwrap();
+        assert_eq!((changed.mode.as_deref(), changed.allows_all), (Some("a"), true));
+        assert_eq!(values(&changed.options.unwrap()).map(|(id, _)| id).collect::<Vec<_>>(), ["allow_all", "mode"]);
+        assert_eq!(described(None, None, &Update::Title { title: None }), None);
+    }
+
+    #[test]
+    fn allow_all_is_changed_only_where_it_is_otherwise() {
+        let options = |value: Value| json!([{ "id": "allow_all", "currentValue": value }]);
+        for (value, want, change) in [
+            (json!("on"), false, Some(json!("off"))),
+            (json!("off"), true, Some(json!("on"))),
+            (json!(true), false, Some(json!(false))),
+            (json!("off"), false, None),
+            (json!(true), true, None),
+            (json!(3), true, None),
+        ] {
+            assert_eq!(allow_all_to(&options(value.clone()), want), change.map(|change| ("allow_all", change)), "{value} {want}");
+        }
+        assert_eq!(allow_all_to(&copilot(), false), None);
     }
 }

@@ -1,0 +1,145 @@
+//! What is asked of an agent about its sessions, one request each. What the agent has not said that it can do is not asked for.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use domain::agent::Failure;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::Connection;
+use crate::acp::request::{self, OptionValue};
+use crate::acp::response::{self, Listed, Session};
+use crate::acp::id;
+use crate::fault::RpcError;
+use crate::options;
+
+/// No agent stores so many pages of sessions; one that says so is going in circles.
+const MAX_PAGES: usize = 1000;
+
+impl Connection {
+    pub(super) async fn new_session(&self, name: &str, cwd: &Path) -> Result<Session, RpcError> {
+        let params = request::new(&absolute(cwd), self.servers());
+        let result = self.peer().request(&id::new(name), "session/new", &params, self.inner.deadlines.new).await?;
+        response::opened(&result, None).ok_or_else(|| malformed("session/new"))
+    }
+
+    pub(super) async fn load(&self, name: &str, agent_session: &str, cwd: &Path) -> Result<Session, RpcError> {
+        self.needs(self.capabilities().load, "it cannot load earlier sessions")?;
+        let params = request::load(agent_session, &absolute(cwd), self.servers());
+        let result = self.peer().request(&id::load(name), "session/load", &params, self.inner.deadlines.load).await?;
+        response::opened(&result, Some(agent_session)).ok_or_else(|| malformed("session/load"))
+    }
+
+    pub(super) async fn resume(&self, name: &str, agent_session: &str, cwd: &Path) -> Result<Session, RpcError> {
+        self.needs(self.capabilities().resume, "it cannot resume earlier sessions")?;
+        let params = request::resume(agent_session, &absolute(cwd), self.servers());
+        let result = self.peer().request(&id::resume(name), "session/resume", &params, self.inner.deadlines.load).await?;
+        response::opened(&result, Some(agent_session)).ok_or_else(|| malformed("session/resume"))
+    }
+
+    pub(super) async fn list(&self, cwd: Option<&Path>) -> Result<Vec<Listed>, RpcError> {
+        self.needs(self.capabilities().list, "it cannot list its sessions")?;
+        let mut sessions = Vec::new();
+        let mut cursor: Option<String> = None;
+        for _ in 0..MAX_PAGES {
+            let params = request::list(cwd, cursor.as_deref());
+            let result = self.counted("session/list", &params, self.inner.deadlines.list).await?;
+            let page = response::page(&result).ok_or_else(|| malformed("session/list"))?;
+            sessions.extend(page.sessions);
+            match page.next {
+                Some(next) if !next.is_empty() && cursor.as_ref() != Some(&next) => cursor = Some(next),
+                _ => break,
+            }
+        }
+        Ok(sessions)
+    }
+
+    pub(super) async fn close(&self, agent_session: &str) -> Result<(), RpcError> {
+        self.needs(self.capabilities().close, "it cannot close sessions")?;
+        self.counted("session/close", &request::close(agent_session), self.inner.deadlines.other).await.map(drop)
+    }
+
+    /// Has the agent restore a session from its own storage. What it repeats comes as [`crate::Signal::Replay`].
+    pub async fn load_session(&self, name: &str, agent_session: &str, cwd: &Path) -> Result<(), Failure> {
+        Ok(self.load(name, agent_session, cwd).await.map(drop)?)
+    }
+
+    /// All pages, so that a session that is not in the list is really unknown to the agent.
+    pub async fn list_sessions(&self, cwd: Option<&Path>) -> Result<Vec<Listed>, Failure> {
+        Ok(self.list(cwd).await?)
+    }
+
+    /// Frees what the agent holds of a session; its storage keeps it.
+    pub async fn close_session(&self, agent_session: &str) -> Result<(), Failure> {
+        Ok(self.close(agent_session).await?)
+    }
+
+    /// Removes a session from the agent's storage.
+    pub async fn delete_session(&self, agent_session: &str) -> Result<(), Failure> {
+        self.needs(self.capabilities().delete, "it cannot delete sessions")?;
+        Ok(self.counted("session/delete", &request::delete(agent_session), self.inner.deadlines.other).await.map(drop)?)
+    }
+
+    pub async fn logout(&self) -> Result<(), Failure> {
+        self.needs(self.capabilities().logout, "it cannot log out")?;
+        Ok(self.counted("logout", &Value::Object(serde_json::Map::new()), self.inner.deadlines.other).await.map(drop)?)
+    }
+
+    /// Sets an option by the method that its description says, see [`options`]. The newest description comes as an update.
+    pub async fn set_option(&self, agent_session: &str, described: Option<&Value>, id: &str, value: &Value) -> Result<(), Failure> {
+        Ok(self.set(agent_session, described, id, value).await?)
+    }
+
+    pub(super) async fn set(&self, agent_session: &str, described: Option<&Value>, id: &str, value: &Value) -> Result<(), RpcError> {
+        let sendable = options::sendable(value);
+        let value = sendable.ok_or_else(|| RpcError::Unsupported(format!("`{id}` cannot be set to {value}: neither a text nor a switch")))?;
+        match (options::method(described, id), &value) {
+            (Some(options::SET_MODE), OptionValue::Choice(mode)) => self.set_mode(agent_session, mode).await,
+            (Some(options::SET_MODEL), OptionValue::Choice(model)) => self.set_model(agent_session, model).await,
+            _ => self.set_config_option(agent_session, id, &value).await,
+        }
+    }
+
+    /// Agents without options take the two that everybody has by their older methods.
+    async fn set_config_option(&self, agent_session: &str, id: &str, value: &OptionValue) -> Result<(), RpcError> {
+        let params = request::set_option(agent_session, id, value);
+        match self.counted("session/set_config_option", &params, self.inner.deadlines.other).await {
+            Err(error) if error.is_method_missing() => match (id, value) {
+                ("mode", OptionValue::Choice(mode)) => self.set_mode(agent_session, mode).await,
+                ("model", OptionValue::Choice(model)) => self.set_model(agent_session, model).await,
+                _ => Err(error),
+            },
+            answered => answered.map(drop),
+        }
+    }
+
+    async fn set_mode(&self, agent_session: &str, mode_id: &str) -> Result<(), RpcError> {
+        let params = request::set_mode(agent_session, mode_id);
+        self.counted(options::SET_MODE, &params, self.inner.deadlines.other).await.map(drop)
+    }
+
+    async fn set_model(&self, agent_session: &str, model: &str) -> Result<(), RpcError> {
+        let params = request::set_model(agent_session, model);
+        self.counted(options::SET_MODEL, &params, self.inner.deadlines.other).await.map(drop)
+    }
+
+    fn needs(&self, capability: bool, otherwise: &str) -> Result<(), RpcError> {
+        if capability { Ok(()) } else { Err(RpcError::Unsupported(otherwise.to_owned())) }
+    }
+
+    async fn counted(&self, method: &'static str, params: &Value, deadline: Duration) -> Result<Box<RawValue>, RpcError> {
+        let what = method.rsplit('/').next().unwrap_or(method);
+        let id = id::counted(what, self.peer().next_count());
+        self.peer().request(&id, method, params, deadline).await
+    }
+}
+
+/// The protocol wants absolute paths, whether or not an agent insists.
+fn absolute(cwd: &Path) -> PathBuf {
+    std::path::absolute(cwd).unwrap_or_else(|_| cwd.to_owned())
+}
+
+fn malformed(method: &str) -> RpcError {
+    RpcError::Malformed { method: method.to_owned() }
+}
