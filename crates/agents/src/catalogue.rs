@@ -105,6 +105,11 @@ impl Catalogue {
 }
 
 impl Agent {
+    /// As people call it for short.
+    pub fn short_title(&self) -> &str {
+        self.title.strip_prefix("GitHub ").unwrap_or(&self.title)
+    }
+
     /// Where its program is, if it is installed.
     pub fn program(&self, path: Option<&OsStr>) -> Option<PathBuf> {
         find(&self.command, path)

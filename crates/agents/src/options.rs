@@ -146,7 +146,7 @@ pub fn allows_all(options: &Value) -> bool {
 }
 
 /// The change that makes the agent ask again, or ask no more; `None` where it is so already or the agent has no such switch.
-pub(crate) fn allow_all_to(options: &Value, want: bool) -> Option<(&str, Value)> {
+pub fn allow_all_to(options: &Value, want: bool) -> Option<(&str, Value)> {
     let (id, value) = values(options).find(|(id, _)| is_allow_all(id))?;
     let wanted = match value {
         Value::Bool(_) => Value::Bool(want),
@@ -156,7 +156,7 @@ pub(crate) fn allow_all_to(options: &Value, want: bool) -> Option<(&str, Value)>
     (is_on(value) != want).then_some((id, wanted))
 }
 
-pub(crate) fn is_on(value: &Value) -> bool {
+pub fn is_on(value: &Value) -> bool {
     *value == true || *value == "on"
 }
 

@@ -16,10 +16,10 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
-use agents::{Connection, Failure, Fault, KnownSession, Reopen};
+use agents::{Connection, KnownSession, Reopen};
+use domain::agent::{Failure, Fault, Reply};
 use domain::host::{Act, AgentSession, Described, How, Input, Opened};
 use domain::ids::{PermissionId, RunnerId};
-use domain::agent::Reply;
 use uuid::Uuid;
 
 pub(crate) use link::Links;
@@ -123,17 +123,21 @@ impl Actor {
     fn cancel_prompt(&self, runner: RunnerId, call_id: &str, agent_session: String) -> Work {
         let Some(connection) = self.connection(runner) else { return Work::Nothing };
         let write_id = self.id.cancel_write(call_id);
-        Work::quiet(until_sent("a stop", async move || connection.cancel(write_id, &agent_session).await))
+        Work::quiet(async move { while !is_settled("a stop", &connection.cancel(write_id, &agent_session).await).await {} })
     }
 
     fn reply(&self, agent: String, runner: RunnerId, id: PermissionId, rpc_id: String, reply: Reply) -> Work {
         let Some(connection) = self.connection(runner) else { return Work::Nothing };
         let write_id: Uuid = id.reply_write();
         Work::task(async move {
-            let sent = until_sent("a reply", async || connection.answer(write_id, &rpc_id, &reply).await).await;
-            match sent {
-                true => Ended::Host { agent, input: Box::new(Input::ReplySent { id }) },
-                false => Ended::Nothing,
+            loop {
+                let sent = connection.answer(write_id, &rpc_id, &reply).await;
+                if is_settled("a reply", &sent).await {
+                    break match sent {
+                        Ok(()) => Ended::Host { agent, input: Box::new(Input::ReplySent { id }) },
+                        Err(_) => Ended::Nothing,
+                    };
+                }
             }
         })
     }
@@ -155,7 +159,8 @@ impl Actor {
     fn clear(&mut self, agent: String, runner: RunnerId) -> Work {
         self.links.remove(runner);
         let shared = self.shared.clone();
-        let settles = shared.settings.agent(&agent).ok().and_then(|agent| agent.settles_after_disconnect());
+        let remote = shared.settings.agent(&agent).ok().filter(|agent| agent.remote.is_some());
+        let settles = remote.map(|agent| agent.settle_after_disconnect());
         Work::host(agent, async move {
             recover::clear_dir(&shared.settings, &shared.settings.runner_dir(runner)).await;
             // What a lost connection had open there ends after a moment, and with it whatever was brought back before that.
@@ -167,19 +172,18 @@ impl Actor {
     }
 }
 
-/// Sends until the runner has it; whether it does. A runner that is gone needs nothing any more.
-async fn until_sent(what: &str, send: impl AsyncFn() -> Result<(), Failure>) -> bool {
-    loop {
-        match send().await {
-            Ok(()) => return true,
-            Err(failure) if failure.fault == Fault::Gone => {
-                tracing::debug!(%failure, what, "the agent is gone");
-                return false;
-            }
-            Err(failure) => {
-                tracing::warn!(%failure, what, "could not be sent to the agent; trying again");
-                tokio::time::sleep(UNSENT_PAUSE).await;
-            }
+/// Whether the runner has what was sent, or is gone and needs nothing any more. Else it is to be sent again, after a pause.
+async fn is_settled(what: &str, sent: &Result<(), Failure>) -> bool {
+    match sent {
+        Ok(()) => true,
+        Err(failure) if failure.fault == Fault::Gone => {
+            tracing::debug!(%failure, what, "the agent is gone");
+            true
+        }
+        Err(failure) => {
+            tracing::warn!(%failure, what, "could not be sent to the agent; trying again");
+            tokio::time::sleep(UNSENT_PAUSE).await;
+            false
         }
     }
 }

@@ -4,16 +4,16 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use agents::{Attached, RpcError};
+use agents::Attached;
+use domain::agent::{Failure, Fault};
 use domain::attachment::{Attachment, AttachmentKind};
 use domain::event::Message;
-use domain::ids::{AttachmentId, MessageId, SessionId};
+use domain::ids::{AttachmentId, MessageId, SessionId, TurnId};
 use store::{AttachmentRow, Row, Store};
 use uuid::Uuid;
 
 use crate::Refusal;
 use crate::actor::Actor;
-use crate::host::Job;
 use crate::settings::RELAY;
 
 pub const COUNT_MAX: usize = 20;
@@ -103,11 +103,13 @@ impl Actor {
 
     /// Where the agent has said already what it takes, a person need not wait for its word.
     fn check_agent_takes(&self, new: &[NewAttachment]) -> Result<(), Refusal> {
-        let takes_images = self.host.connection().is_none_or(|connection| connection.capabilities().image);
+        let runner = self.machine.hosts().find(|host| host.agent() == self.row.agent).and_then(|host| host.runner());
+        let connection = runner.and_then(|runner| self.links.connection(runner));
+        let takes_images = connection.is_none_or(|connection| connection.capabilities().image);
         let image = new.iter().find(|new| matches!(new, NewAttachment::Image { .. }));
-        match image.filter(|_| self.row.model == RELAY && self.host.agent == self.row.agent && !takes_images) {
+        match image.filter(|_| self.row.model == RELAY && !takes_images) {
             Some(image) => {
-                let agent = self.agent_title();
+                let agent = self.shared.agent_title(&self.row.agent);
                 Err(Refusal::Invalid(format!("{agent} takes no images: send the message without `{}`", image.name())))
             }
             None => Ok(()),
@@ -133,11 +135,17 @@ fn make(work_dir: &str, new: NewAttachment) -> Result<(Attachment, Arc<[u8]>), R
 
 /// What goes to an agent beside the words of a prompt that a person sent straight to it: the attachments of the message, and the
 /// paths of `work_dir` that its words mention. A path that is gone meanwhile is left to the words.
-pub(crate) async fn for_agent(store: &Store, session: SessionId, job: &Job, work_dir: Option<PathBuf>) -> Result<Vec<Attached>, RpcError> {
+pub(crate) async fn for_agent(
+    store: &Store,
+    session: SessionId,
+    turn_id: TurnId,
+    prompt: &str,
+    work_dir: Option<PathBuf>,
+) -> Result<Vec<Attached>, Failure> {
     let Some(work_dir) = work_dir else { return Ok(Vec::new()) };
-    let unread = |reason: String| RpcError::NotSent(format!("the attachments could not be read: {reason}"));
-    let rows = store.turn_attachments(session, job.turn_id).await.map_err(|error| unread(error.to_string()))?;
-    let prompt = job.prompt.clone();
+    let unread = |reason: String| Failure::new(Fault::NotSent, format!("the attachments could not be read: {reason}"));
+    let rows = store.turn_attachments(session, turn_id).await.map_err(|error| unread(error.to_string()))?;
+    let prompt = prompt.to_owned();
     let gather = move || gather(rows, &work_dir, &prompt);
     tokio::task::spawn_blocking(gather).await.map_err(|error| unread(error.to_string()))
 }

@@ -3,16 +3,18 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use agents::{Connection, Listed, Part, RpcError, Signal};
+use agents::{Connection, Listed, Part, Signal};
 use domain::agent::Update;
+use domain::agent::{Failure, Fault};
 use domain::event::{Event, Message, Role};
-use domain::ids::{MessageId, SessionId};
+use domain::host::AgentSession;
+use domain::ids::{MessageId, RunnerId, SessionId};
 use jiff::Timestamp;
-use store::{AgentSessionRow, NewSession, Row, SessionRow, Write};
-use tokio::sync::mpsc;
+use store::{NewSession, Row, SessionRow, Write};
+use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
-use crate::delegate::SIGNALS;
+use crate::agent::SIGNALS;
 use crate::settings::RELAY;
 use crate::{Engine, Refusal, Shared, Wanted, recover};
 
@@ -42,7 +44,7 @@ impl Engine {
         let settings = self.settings();
         let wanted = work_dir.map(|path| settings.work_dir(Some(path))).transpose()?;
         let root = settings.work_dir(None)?;
-        let (listed, _) = self.visit(agent, root, Errand::List).await?;
+        let (listed, _) = self.visit(agent, root, Purpose::List).await?;
         let owners = self.store().agent_session_owners(agent).await?;
         let mut found: Vec<_> = listed.into_iter().filter_map(|listed| self.own(listed, &owners)).collect();
         found.retain(|own| wanted.as_ref().is_none_or(|wanted| own.work_dir == *wanted));
@@ -67,7 +69,7 @@ impl Engine {
         // From looking for an owner to becoming one, nobody else may.
         let _alone = self.shared.taking_over.acquire().await.map_err(|_| Refusal::stopping())?;
         self.check_free(&agent, &agent_session).await?;
-        let (listed, history) = self.visit(&agent, settings.work_dir(None)?, Errand::Load(agent_session.clone())).await?;
+        let (listed, history) = self.visit(&agent, settings.work_dir(None)?, Purpose::Load(agent_session.clone())).await?;
         let listed = listed.into_iter().next().ok_or(Refusal::NotFound("agent session"))?;
         let own = self.own(listed, &HashMap::new());
         let own =
@@ -98,43 +100,57 @@ impl Engine {
         Err(Refusal::Conflict(format!("that session goes on here already, in “{title}”: one agent session has one owner")))
     }
 
-    /// Starts the agent, does the errand, and waits until it is gone again, also when nobody waits for the answer any more.
-    async fn visit(&self, agent: &str, cwd: PathBuf, errand: Errand) -> Result<(Vec<Listed>, History), Refusal> {
+    /// Starts the agent, looks, and waits until it is gone again, also when nobody waits for the answer any more.
+    async fn visit(&self, agent: &str, cwd: PathBuf, purpose: Purpose) -> Result<(Vec<Listed>, History), Refusal> {
         let (shared, agent) = (self.shared.clone(), agent.to_owned());
-        let visit = self.shared.tasks.spawn(async move {
+        let (answer, outcome) = oneshot::channel();
+        self.shared.tasks().start(async move {
             let stop = shared.stop.clone();
-            tokio::select! {
-                outcome = visit(&shared, &agent, cwd, errand) => outcome,
+            let seen = tokio::select! {
+                seen = visit(&shared, &agent, cwd, purpose) => seen,
                 () = stop.cancelled() => Err(Refusal::stopping()),
-            }
+            };
+            // Whoever asked may have left.
+            let _ = answer.send(seen);
         });
-        visit.await.unwrap_or_else(|_| Err(Refusal::Unavailable("the agent's sessions could not be looked through".to_owned())))
+        outcome.await.unwrap_or_else(|_| Err(Refusal::Unavailable("the agent's sessions could not be looked through".to_owned())))
     }
 }
 
-enum Errand {
+enum Purpose {
     List,
     /// List, and of one session everything that was said.
     Load(String),
 }
 
-async fn visit(shared: &Shared, agent: &str, cwd: PathBuf, errand: Errand) -> Result<(Vec<Listed>, History), Refusal> {
+async fn visit(shared: &Shared, agent: &str, cwd: PathBuf, purpose: Purpose) -> Result<(Vec<Listed>, History), Refusal> {
     let title = shared.settings.agent(agent)?.title.clone();
-    let mut launch = shared.settings.launch(agent, Uuid::now_v7(), cwd, format!("the sessions of agent {agent}"))?;
+    let mut launch = shared.settings.launch(agent, RunnerId(Uuid::now_v7()), cwd, format!("the sessions of agent {agent}"))?;
     launch.spec.ttl_s = TTL_S;
     let dir = launch.dir.clone();
     let (sender, mut signals) = mpsc::channel(SIGNALS);
     let mut history = History::default();
-    let outcome = match Connection::start(launch, shared.settings.deadlines, sender).await {
+    // What it says before its first answer is taken meanwhile.
+    let started = {
+        let starting = Connection::start(launch, shared.settings.deadlines, sender);
+        tokio::pin!(starting);
+        loop {
+            tokio::select! {
+                started = &mut starting => break started,
+                Some(_) = signals.recv() => {}
+            }
+        }
+    };
+    let outcome = match started {
         Err(error) => Err(Refusal::Unavailable(format!("{title} could not be started: {error}"))),
         Ok(connection) => {
             let outcome = {
-                let work = run(&connection, errand);
+                let work = run(&connection, purpose);
                 tokio::pin!(work);
                 loop {
                     tokio::select! {
                         outcome = &mut work => break outcome,
-                        Some(batch) = signals.recv() => history.hear(batch.signals),
+                        Some(batch) = signals.recv() => history.take(batch.signals),
                     }
                 }
             };
@@ -146,7 +162,7 @@ async fn visit(shared: &Shared, agent: &str, cwd: PathBuf, errand: Errand) -> Re
                 tokio::select! {
                     _ = &mut ending, if !ended => ended = true,
                     batch = signals.recv() => match batch {
-                        Some(batch) => history.hear(batch.signals),
+                        Some(batch) => history.take(batch.signals),
                         None => break,
                     },
                 }
@@ -158,12 +174,12 @@ async fn visit(shared: &Shared, agent: &str, cwd: PathBuf, errand: Errand) -> Re
     Ok((outcome?, history))
 }
 
-async fn run(connection: &Connection, errand: Errand) -> Result<Vec<Listed>, RpcError> {
+async fn run(connection: &Connection, purpose: Purpose) -> Result<Vec<Listed>, Failure> {
     if !connection.capabilities().list {
-        return Err(RpcError::Unsupported("it cannot list its sessions".to_owned()));
+        return Err(Failure::new(Fault::Unsupported, "it cannot list its sessions"));
     }
     let listed = connection.list_sessions(None).await?;
-    let Errand::Load(wanted) = errand else { return Ok(listed) };
+    let Purpose::Load(wanted) = purpose else { return Ok(listed) };
     let found: Vec<_> = listed.into_iter().filter(|listed| listed.agent_session == wanted).collect();
     if let Some(Listed { cwd: Some(cwd), .. }) = found.first()
         && connection.capabilities().load
@@ -173,18 +189,18 @@ async fn run(connection: &Connection, errand: Errand) -> Result<Vec<Listed>, Rpc
     Ok(found)
 }
 
-fn explain(title: &str, error: &RpcError) -> Refusal {
-    if error.is_auth_required() {
+fn explain(title: &str, error: &Failure) -> Refusal {
+    if error.fault == Fault::NeedsLogin {
         return Refusal::Conflict(format!("{title} needs a login before it shows its sessions"));
     }
     Refusal::Unavailable(format!("{title}: {error}"))
 }
 
-fn continued(agent_session: String, agent: String, cwd: String, now: Timestamp) -> AgentSessionRow {
-    AgentSessionRow {
+fn continued(agent_session: String, agent: String, cwd: String, now: Timestamp) -> AgentSession {
+    AgentSession {
         id: Uuid::now_v7(),
         name: NAME.to_owned(),
-        acp_session_id: agent_session,
+        agent_session,
         agent,
         cwd,
         created_at: now,
@@ -196,6 +212,7 @@ fn continued(agent_session: String, agent: String, cwd: String, now: Timestamp) 
         commands: None,
         title: None,
         wanted: None,
+        allow_all: false,
         restored: None,
         runner_id: None,
     }
@@ -209,7 +226,7 @@ struct History {
 }
 
 impl History {
-    fn hear(&mut self, signals: Vec<Signal>) {
+    fn take(&mut self, signals: Vec<Signal>) {
         for signal in signals {
             match signal {
                 Signal::Replay { part: Part::Text(text), .. } => self.add(Role::Assistant, &text),

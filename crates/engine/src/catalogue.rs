@@ -40,7 +40,7 @@ impl Shared {
         change(learned.entry(agent.to_owned()).or_default());
     }
 
-    fn learned(&self, agent: &str) -> Learned {
+    pub(crate) fn learned(&self, agent: &str) -> Learned {
         self.learned.lock().expect("no code panics while it holds what was learned").get(agent).cloned().unwrap_or_default()
     }
 }

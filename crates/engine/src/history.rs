@@ -1,9 +1,7 @@
 //! The conversation as the model is given it.
 
 use domain::event::{Delegation, Message, Role};
-use store::AgentSessionRow;
-
-use crate::open::LOST;
+use domain::host::{AgentSession, How};
 
 use crate::attachments::{self, Contents};
 
@@ -36,8 +34,8 @@ fn lost_results(message: &Message, kept: &[Message]) -> Vec<model::Message> {
 
 /// What an agent session that was restored is told before it is asked anything again. It follows from what is stored, so that
 /// whichever server asks next says the same, and says it once.
-pub(crate) fn preface(messages: &[Message], row: &AgentSessionRow) -> Option<String> {
-    if row.restored.as_deref() == Some(LOST) {
+pub(crate) fn preface(messages: &[Message], row: &AgentSession) -> Option<String> {
+    if row.restored.as_deref() == Some(How::Lost.as_str()) {
         let told = last_of(messages, &row.name).is_some_and(|(message, _)| message.created_at > row.created_at);
         return (!told).then(|| recap(messages, &row.name));
     }
@@ -188,11 +186,11 @@ mod tests {
         .unwrap()
     }
 
-    fn restored(how: &str) -> AgentSessionRow {
-        AgentSessionRow {
+    fn restored(how: &str) -> AgentSession {
+        AgentSession {
             id: uuid::Uuid::now_v7(),
             name: "task".to_owned(),
-            acp_session_id: "s".to_owned(),
+            agent_session: "s".to_owned(),
             agent: "a".to_owned(),
             cwd: "/".to_owned(),
             created_at: "2026-01-01T10:00:00Z".parse().unwrap(),
@@ -203,6 +201,7 @@ mod tests {
             commands: None,
             title: None,
             wanted: None,
+            allow_all: false,
             restored: Some(how.to_owned()),
             runner_id: None,
         }
@@ -212,7 +211,7 @@ mod tests {
     fn a_lost_session_is_told_of_until_it_has_had_a_result() {
         let before = result("task", "end_turn", "2026-01-01T09:00:00Z");
         let other = result("other", "end_turn", "2026-01-01T11:00:00Z");
-        let row = restored(LOST);
+        let row = restored(How::Lost.as_str());
         assert!(preface(&[before.clone(), other.clone()], &row).unwrap().starts_with("[Recap:"));
         let after = result("task", "end_turn", "2026-01-01T11:00:00Z");
         assert_eq!(preface(&[before, other, after], &row), None);

@@ -3,20 +3,18 @@
 //! It owns the sessions' tasks and, through `agents`, the runners. It must not know HTTP, HTML or SQL.
 
 mod actor;
+mod agent;
 mod attachments;
 mod browse;
 mod catalogue;
 mod command;
-mod delegate;
 mod history;
-mod host;
 mod instructions;
-mod login;
 mod model_call;
-mod open;
 mod recover;
 mod rules;
 mod settings;
+mod tasks;
 mod tool_call;
 mod trace;
 
@@ -25,23 +23,24 @@ use std::sync::{Arc, Mutex};
 
 use domain::event::SessionChange;
 use domain::ids::{MessageId, PermissionId, RuleId, SessionId};
+use domain::machine::AgentWords;
 use domain::rule::{Rule, Scope};
 use jiff::Timestamp;
 use serde_json::Value;
 use store::{NewSession, Row, SessionRow, Store, Write};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
 use command::Command;
+use tasks::Tasks;
 
+pub use agents::Login;
 pub use agents::trace::{Entry, Filter, Payload};
 pub use attachments::{ATTACHMENT_MAX, MESSAGE_MAX, NewAttachment};
 pub use browse::AgentsOwn;
 pub use catalogue::CatalogueEntry;
 pub use command::{AgentSessionView, Posted, Refusal};
-pub use login::Login;
 pub use settings::Settings;
 pub use trace::{Capture, TraceCursor, TracePage, TracedRunner};
 
@@ -63,7 +62,10 @@ pub(crate) struct Shared {
     learned: Mutex<HashMap<String, catalogue::Learned>>,
     /// One at a time takes over a session of an agent's own.
     taking_over: Semaphore,
-    tasks: TaskTracker,
+    /// The sessions' tasks.
+    tasks: Mutex<Tasks<()>>,
+    /// How people call each agent, by its id.
+    words: BTreeMap<String, AgentWords>,
     /// Ends every session's task; its agents are left or stopped as the shutdown says.
     stop: CancellationToken,
 }
@@ -90,14 +92,16 @@ impl Engine {
     /// Takes the store and picks up whatever an earlier server left running.
     pub async fn start(store: Store, settings: Settings) -> Result<Engine, Refusal> {
         let rules = rules::Rules::new(store.rules().await?);
+        let words = settings.catalogue.iter().map(|agent| (agent.id.clone(), words(agent))).collect();
         let shared = Shared {
             store,
             settings,
+            words,
             rules,
             sessions: Mutex::default(),
             learned: Mutex::default(),
             taking_over: Semaphore::new(1),
-            tasks: TaskTracker::new(),
+            tasks: Mutex::default(),
             stop: CancellationToken::new(),
         };
         let engine = Engine { shared: Arc::new(shared) };
@@ -253,17 +257,28 @@ impl Engine {
     /// Gives the number of those left running.
     pub async fn shutdown(&self) -> usize {
         self.shared.stop.cancel();
-        self.shared.tasks.close();
-        self.shared.tasks.wait().await;
+        let mut tasks = std::mem::take(&mut *self.shared.tasks());
+        tasks.wait().await;
         self.shared.store.close().await;
         recover::count_running(&self.shared.settings)
     }
 
     /// Starts the agent's own login; what it prints can be read from the answer until it ends.
-    pub async fn login(&self, agent: &str) -> Result<login::Login, Refusal> {
+    pub async fn login(&self, agent: &str) -> Result<Login, Refusal> {
         let settings = &self.shared.settings;
         let found = settings.agent(agent)?;
-        login::start(found, settings)
+        let program = settings.program(found)?;
+        let env = found.environment(settings.environment.iter().cloned()).map_err(|error| Refusal::Invalid(error.to_string()))?;
+        let advertised = self.advertised_login(agent).await?;
+        agents::login::start(found, &program, advertised.as_ref(), env, &settings.work_dir).map_err(Refusal::Conflict)
+    }
+
+    /// The login that the agent names itself, where it was ever started.
+    async fn advertised_login(&self, agent: &str) -> Result<Option<agents::LoginCommand>, Refusal> {
+        let learned = self.shared.learned(agent).capabilities;
+        let stored = self.store().runners().await?.into_iter().rev().find(|row| row.agent == agent).and_then(|row| row.capabilities);
+        let capabilities = learned.or(stored).and_then(|value| serde_json::from_value::<agents::Capabilities>(value).ok());
+        Ok(capabilities.and_then(|capabilities| capabilities.login))
     }
 
     /// Somebody has logged in: sessions whose prompts wait for that try again.
@@ -304,7 +319,9 @@ impl Engine {
         let (inbox, commands) = mpsc::channel(INBOX);
         let viewers = Arc::new(());
         live.insert(id, Live { inbox: inbox.clone(), viewers: viewers.clone() });
-        self.shared.tasks.spawn(actor::run(self.shared.clone(), id, commands, viewers));
+        let mut tasks = self.shared.tasks();
+        tasks.reap();
+        tasks.start(actor::run(self.shared.clone(), id, commands, viewers));
         inbox
     }
 
@@ -322,4 +339,16 @@ impl Shared {
     pub(crate) fn stopping(&self) -> &CancellationToken {
         &self.stop
     }
+
+    pub(crate) fn tasks(&self) -> std::sync::MutexGuard<'_, Tasks<()>> {
+        self.tasks.lock().expect("no code panics while it holds the tasks")
+    }
+
+    pub(crate) fn agent_title(&self, agent: &str) -> String {
+        self.words.get(agent).map_or_else(|| agent.to_owned(), |words| words.title.clone())
+    }
+}
+
+fn words(agent: &agents::catalogue::Agent) -> AgentWords {
+    AgentWords { title: agent.title.clone(), short_title: agent.short_title().to_owned(), login_advice: agent.login_advice().to_owned() }
 }

@@ -6,7 +6,7 @@ use model::{Event, Fault, Model, Request, ToolSpec};
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
-use crate::actor::Actor;
+use crate::actor::{Actor, Ended};
 use crate::attachments::{self, Contents};
 use crate::settings::RELAY;
 use crate::{Refusal, history, instructions};
@@ -25,7 +25,7 @@ pub(crate) enum ModelSignal {
 pub(crate) struct ModelCall {
     signals: Option<mpsc::Receiver<ModelSignal>>,
     message_id: Option<MessageId>,
-    task: Option<tokio::task::JoinSet<()>>,
+    task: Option<AbortHandle>,
 }
 
 impl ModelCall {
@@ -44,33 +44,29 @@ impl ModelCall {
         self.message_id.take()
     }
 
-    /// Dropping the task drops the request with it.
+    /// Ending the task drops the request with it.
     pub(crate) fn stop(&mut self) {
+        if let Some(task) = self.task.take() {
+            task.abort();
+        }
         self.ended();
     }
 
-    fn begin(
-        &mut self,
-        message_id: MessageId,
-        work: impl Future<Output = ()> + Send + 'static,
-        signals: mpsc::Receiver<ModelSignal>,
-    ) -> AbortHandle {
-        let mut task = tokio::task::JoinSet::new();
-        let handle = task.spawn(work);
-        tracing::debug!(%message_id, "the model is asked");
+    pub(crate) fn began(&mut self, task: AbortHandle) {
         self.task = Some(task);
-        self.message_id = Some(message_id);
-        self.signals = Some(signals);
-        handle
     }
 }
 
 impl Actor {
-    pub(crate) fn call_model(&mut self, turn_id: TurnId, message_id: MessageId) {
+    /// The call as a task; what it says comes by [`ModelCall::receive`].
+    pub(crate) fn call_model(&mut self, turn_id: TurnId, message_id: MessageId) -> impl Future<Output = Ended> + Send + use<> {
+        self.model.stop();
         let (sender, signals) = mpsc::channel(CHANNEL);
+        (self.model.signals, self.model.message_id) = (Some(signals), Some(message_id));
         let shared = self.shared.clone();
         let (session, row) = (self.id, self.row.clone());
-        let work = async move {
+        tracing::debug!(%session, %message_id, "the model is asked");
+        async move {
             let outcome = ask(&shared, &row, message_id, &sender).await;
             let signal = match outcome {
                 Ok(completion) => ModelSignal::End { message_id, text: completion.text, tool_calls: completion.tool_calls },
@@ -86,8 +82,8 @@ impl Actor {
             };
             // The session's task may have moved on; then nobody waits for this.
             let _ = sender.send(signal).await;
-        };
-        self.model.begin(message_id, work, signals);
+            Ended::Nothing
+        }
     }
 }
 
@@ -142,6 +138,12 @@ fn retrying(after_ms: u64, reason: &str) -> Notice {
     }
 }
 
+/// The agents that are really there, by id and title.
+fn available(settings: &crate::Settings) -> Vec<(String, String)> {
+    let installed = settings.catalogue.iter().filter(|agent| agent.program(settings.path()).is_some());
+    installed.map(|agent| (agent.id.clone(), agent.title.clone())).collect()
+}
+
 /// A message that begins with `@file` is about that file; without the space it would be for an agent session of that name.
 fn keep_mention(messages: &mut [model::Message], work_dir: &std::path::Path) {
     if let Some(model::Message::User(text)) = messages.last_mut()
@@ -165,8 +167,10 @@ async fn request(shared: &crate::Shared, row: &store::SessionRow) -> Result<Requ
     if relay {
         keep_mention(&mut messages, row.work_dir.as_ref());
     }
+    let agents = if relay { Vec::new() } else { available(&shared.settings) };
     let tools = tools::definitions()
         .into_iter()
+        .chain(tools::delegate(&agents))
         .map(|tool| ToolSpec { name: tool.name.to_owned(), description: tool.description.to_owned(), parameters: tool.parameters })
         .collect();
     Ok(Request { messages, tools })

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agents::McpServer;
-use agents::catalogue::{Agent, COPILOT, Catalogue};
+use agents::catalogue::{Agent, Catalogue};
+use domain::ids::RunnerId;
 use domain::policy::Policy;
 
 use crate::Refusal;
@@ -60,17 +61,22 @@ impl Settings {
 
     pub(crate) fn program(&self, agent: &Agent) -> Result<PathBuf, Refusal> {
         agent.program(self.path()).ok_or_else(|| {
-            let advice = if agent.id == COPILOT {
-                ": install it with `npm install -g @github/copilot`, or set VOXPILOT_COPILOT_CLI_PATH"
-            } else {
-                ""
+            // The name of the program, not where somebody keeps it: this is read by whoever can see the page.
+            let name = agent.command.file_name().unwrap_or(agent.command.as_os_str()).to_string_lossy();
+            let advice = match agent.install_advice() {
+                "" => String::new(),
+                advice => format!(": {advice}"),
             };
-            Refusal::Invalid(format!("{} is not installed: there is no program `{}`{advice}", agent.title, agent.command.display()))
+            Refusal::Invalid(format!("{} is not installed: there is no program `{name}`{advice}", agent.title))
         })
     }
 
     pub fn runners_dir(&self) -> PathBuf {
         self.data_dir.join("runners")
+    }
+
+    pub(crate) fn runner_dir(&self, runner: RunnerId) -> PathBuf {
+        self.runners_dir().join(runner.to_string())
     }
 
     pub(crate) fn check_model(&self, name: &str) -> Result<(), Refusal> {
@@ -97,7 +103,8 @@ impl Settings {
     /// The work directory of a new session: the configured one, or a directory that exists below it.
     pub(crate) fn work_dir(&self, wanted: Option<&Path>) -> Result<PathBuf, Refusal> {
         let path = wanted.map_or_else(|| self.work_dir.clone(), |wanted| self.work_dir.join(wanted));
-        let shown = wanted.unwrap_or(&self.work_dir).display();
+        // What the person named; never where the server's own directory is.
+        let shown = wanted.map_or_else(|| "of the server".to_owned(), |wanted| wanted.display().to_string());
         let real = path.canonicalize().map_err(|_| Refusal::Invalid(format!("the work directory {shown} does not exist")))?;
         let root = self.work_dir.canonicalize().map_err(|_| Refusal::Invalid("the server's work directory is gone".to_owned()))?;
         if !real.starts_with(&root) {

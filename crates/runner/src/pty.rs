@@ -97,7 +97,8 @@ impl Pty {
 
     /// Waits for the end; whether it says that it succeeded.
     pub async fn succeeded(&mut self) -> bool {
-        self.exit.wait_for(Option::is_some).await.is_ok_and(|exit| *exit == Some(true))
+        let ended = self.exit.wait_for(Option::is_some).await.map(|exit| *exit);
+        ended.is_ok_and(|exit| exit == Some(true))
     }
 }
 

@@ -26,7 +26,7 @@ pub fn kind(name: &str) -> Option<Kind> {
     match name {
         "read_file" | "list_directory" | "grep_search" | "glob_search" | "git_diff" | "git_show" => Some(Kind::Plain),
         "read_file_external" => Some(Kind::Confirm),
-        "copilot_agent" => Some(Kind::Delegate),
+        "copilot_agent" | "delegate" => Some(Kind::Delegate),
         _ => None,
     }
 }
@@ -137,6 +137,28 @@ fn git() -> [Definition; 2] {
             parameters: object(json!({"commit": text("Commit, branch or tag")}), &["commit"]),
         },
     ]
+}
+
+/// A delegation that names its agent, where there is more than one to choose from. `agents` are ids and titles.
+pub fn delegate(agents: &[(String, String)]) -> Option<Definition> {
+    if agents.len() < 2 {
+        return None;
+    }
+    let ids: Vec<_> = agents.iter().map(|(id, _)| id.as_str()).collect();
+    let known: Vec<_> = agents.iter().map(|(id, title)| format!("{id} ({title})")).collect();
+    Some(Definition {
+        name: "delegate",
+        description: "Delegate a coding task to the agent that you name. It works like copilot_agent: use the same session_name for \
+                      follow-up instructions to the same task, and a different session_name for independent tasks. Agents work side by side.",
+        parameters: object(
+            json!({
+                "agent": { "type": "string", "enum": ids, "description": format!("Which agent works on it: {}", known.join(", ")) },
+                "prompt": text("The task for the agent, complete in itself"),
+                "session_name": text("A short descriptive name of the task; a name belongs to one agent"),
+            }),
+            &["agent", "prompt", "session_name"],
+        ),
+    })
 }
 
 fn delegation() -> Definition {

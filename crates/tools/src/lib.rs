@@ -25,7 +25,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 pub use changes::changed_since;
-pub use definitions::{Definition, Kind, definitions, kind};
+pub use definitions::{Definition, Kind, definitions, delegate, kind};
 pub use files::{FileError, current_text, directory, read_text, write_text};
 pub use paths::{Named, find, mentioned, search};
 
@@ -112,7 +112,7 @@ async fn dispatch(work_dir: &Path, name: &str, arguments: &str, limit: Duration)
         "glob_search" => blocking(work_dir, arguments::parse(name, arguments)?, limit, glob::run).await,
         "git_diff" => git::diff(work_dir, arguments::parse(name, arguments)?).await,
         "git_show" => git::show(work_dir, arguments::parse(name, arguments)?).await,
-        "copilot_agent" => Err(Refusal::new("copilot_agent is a delegation to an agent and cannot be run as a plain tool")),
+        "copilot_agent" | "delegate" => Err(Refusal::new(format!("{name} is a delegation to an agent and cannot be run as a plain tool"))),
         _ => {
             let known: Vec<_> = definitions().iter().map(|tool| tool.name).collect();
             Err(Refusal::new(format!("there is no tool named '{}'; the tools are {}", bound::name(name), known.join(", "))))

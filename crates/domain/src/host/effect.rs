@@ -133,7 +133,10 @@ pub enum Act {
         session: Box<AgentSession>,
     },
     /// Waits until a command that runs for the agent has something new to show.
-    WatchTerminal { runner: RunnerId, terminal_id: String },
+    WatchTerminal {
+        runner: RunnerId,
+        terminal_id: String,
+    },
     KillTerminals {
         call_id: String,
     },

@@ -61,9 +61,12 @@ pub enum Input {
     ReplySent {
         id: PermissionId,
     },
+    /// A command that runs for the agent has said something, or ended.
     TerminalChanged {
         call_id: String,
+        terminal_id: String,
         update: Box<Update>,
+        running: bool,
     },
     StopOverdue {
         call_id: String,

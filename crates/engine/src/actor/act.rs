@@ -13,14 +13,35 @@ use crate::tool_call;
 
 /// What a task of the session's came to.
 pub(crate) enum Ended {
-    Tool { call_id: String, output: tools::Output },
+    Tool {
+        call_id: String,
+        output: tools::Output,
+    },
     Timer(Timer),
-    Started { agent: String, runner: RunnerId, outcome: Result<agents::Connection, agents::ConnectError> },
+    Started {
+        agent: String,
+        runner: RunnerId,
+        outcome: Result<agents::Connection, agents::ConnectError>,
+    },
     /// A command runs for the agent, or could not be started.
-    TerminalStarted { agent: String, id: PermissionId, outcome: Result<agents::Terminal, String> },
-    TerminalChanged { runner: RunnerId, terminal_id: String },
-    TerminalReleased { runner: RunnerId, id: PermissionId, terminal_id: String },
-    Host { agent: String, input: Box<host::Input> },
+    TerminalStarted {
+        agent: String,
+        id: PermissionId,
+        outcome: Result<agents::Terminal, String>,
+    },
+    TerminalChanged {
+        runner: RunnerId,
+        terminal_id: String,
+    },
+    TerminalReleased {
+        runner: RunnerId,
+        id: PermissionId,
+        terminal_id: String,
+    },
+    Host {
+        agent: String,
+        input: Box<host::Input>,
+    },
     Nothing,
 }
 

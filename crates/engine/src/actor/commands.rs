@@ -3,12 +3,12 @@
 use domain::event::{QueueItem, SessionChange};
 use domain::ids::{MessageId, TurnId};
 use domain::turn::{CallState, Input};
+use domain::{host, machine};
 use jiff::Timestamp;
 use store::{Row, Write};
-use tokio::task::JoinSet;
 use uuid::Uuid;
 
-use super::{Actor, TaskEnd};
+use super::Actor;
 use crate::attachments::NewAttachment;
 use crate::command::{Command, Posted, Refusal};
 
@@ -25,7 +25,7 @@ impl Actor {
             Command::Edit { message_id, content, reply } => {
                 let done = self.queued(message_id);
                 if done.is_ok() {
-                    self.step(Input::Edit { message_id, content });
+                    self.turn_input(Input::Edit { message_id, content });
                 }
                 self.settle().await;
                 let _ = reply.send(done);
@@ -33,7 +33,7 @@ impl Actor {
             Command::Withdraw { message_id, reply } => {
                 let done = self.queued(message_id);
                 if done.is_ok() {
-                    self.step(Input::Withdraw { message_id });
+                    self.turn_input(Input::Withdraw { message_id });
                     self.rows.push(Row::RemoveAttachments { message_id });
                 }
                 self.settle().await;
@@ -54,7 +54,7 @@ impl Actor {
                 self.settle().await;
                 // It may well answer something else that waits.
                 let done = rule.map(|rule| rule.into_iter().for_each(|rule| self.shared.rules.add(rule)));
-                self.reconsider();
+                self.step(machine::Input::Reconsider);
                 self.settle().await;
                 let _ = reply.send(done);
             }
@@ -65,9 +65,9 @@ impl Actor {
             }
             Command::RulesChanged { project, revoked } if project == self.project => {
                 if revoked {
-                    self.forget_always();
+                    self.to_hosts(|| host::Input::ForgetAlways);
                 }
-                self.reconsider();
+                self.step(machine::Input::Reconsider);
             }
             Command::RulesChanged { .. } => {}
             Command::Change { change, reply } => {
@@ -75,14 +75,12 @@ impl Actor {
                 self.settle().await;
                 let _ = reply.send(Ok(()));
             }
-            Command::LoggedIn { agent } => self.logged_in(&agent),
+            Command::LoggedIn { agent } => self.to_host(agent, host::Input::LoggedIn),
             Command::Agents { reply } => {
                 let _ = reply.send(Ok(self.agent_views()));
             }
             Command::SetOptions { name, set, reply } => {
-                let stored = self.want_options(&name, set);
-                self.settle().await;
-                self.answer_wanted(&name, stored, reply);
+                self.want_options(&name, set, reply).await;
             }
             Command::Delete { .. } => unreachable!("deleting ends the task and is handled by its loop"),
         }
@@ -94,9 +92,12 @@ impl Actor {
         {
             return Ok(Posted { message_id, turn_id, queued });
         }
-        if self.state.queue.len() >= QUEUE_MAX {
+        if self.machine.turn().queue.len() >= QUEUE_MAX {
             return Err(Refusal::Conflict(format!("{QUEUE_MAX} messages wait already; let some run first")));
         }
+        // What is decided from here on counts only once it is stored.
+        self.settle().await;
+        let before = (self.machine.clone(), self.row.clone(), self.stored_queue.clone());
         let message_id = MessageId(Uuid::now_v7());
         let attachments = self.attach(message_id, attachments)?;
         if self.row.title.is_empty() {
@@ -107,38 +108,38 @@ impl Actor {
         let posted = Posted {
             message_id: item.message_id,
             turn_id: item.turn_id,
-            queued: self.state.turn.is_some() || !self.state.queue.is_empty(),
+            queued: self.machine.turn().turn.is_some() || !self.machine.turn().queue.is_empty(),
         };
-        let before = (self.state.clone(), self.stored_queue.clone());
-        self.step(Input::Message(item));
+        self.turn_input(Input::Message(item));
         let (write, acts) = self.take_write();
         // A message that cannot be stored is not accepted: its sender keeps it and is told.
         if let Err(error) = self.shared.store.commit(write).await {
-            (self.state, self.stored_queue) = before;
+            (self.machine, self.row, self.stored_queue) = before;
+            self.begun_by = None;
             return Err(error.into());
         }
         for act in acts {
-            self.act(act);
+            self.act(act).await;
         }
         self.settle().await;
         Ok(posted)
     }
 
     fn queued(&self, message_id: MessageId) -> Result<(), Refusal> {
-        if self.state.is_queued(message_id) { Ok(()) } else { Err(Refusal::NotFound("queued message")) }
+        if self.machine.turn().is_queued(message_id) { Ok(()) } else { Err(Refusal::NotFound("queued message")) }
     }
 
     fn cancel(&mut self, call_id: Option<String>) -> Result<(), Refusal> {
-        let Some(turn) = &self.state.turn else {
+        let Some(turn) = &self.machine.turn().turn else {
             return Err(Refusal::Conflict("nothing runs in this session".to_owned()));
         };
         match call_id {
-            None => self.step(Input::Cancel),
+            None => self.turn_input(Input::Cancel),
             Some(call_id) => match turn.call(&call_id).filter(|call| call.state != CallState::Done) {
                 None => return Err(Refusal::NotFound("running tool call")),
                 Some(_) => {
                     self.close_confirm(&call_id);
-                    self.step(Input::CancelCall { call_id });
+                    self.turn_input(Input::CancelCall { call_id });
                 }
             },
         }
@@ -146,12 +147,13 @@ impl Actor {
     }
 
     fn confirm(&mut self, call_id: String, approved: bool) -> Result<(), Refusal> {
-        let pending = self.state.turn.as_ref().and_then(|turn| turn.call(&call_id)).is_some_and(|call| call.state == CallState::Asking);
+        let pending =
+            self.machine.turn().turn.as_ref().and_then(|turn| turn.call(&call_id)).is_some_and(|call| call.state == CallState::Asking);
         if !pending {
             return Err(Refusal::Conflict("nothing waits for this confirmation".to_owned()));
         }
         self.close_confirm(&call_id);
-        self.step(Input::Confirm { call_id, approved, reason: "the person declined".to_owned() });
+        self.turn_input(Input::Confirm { call_id, approved, reason: "the person declined".to_owned() });
         Ok(())
     }
 
@@ -168,13 +170,16 @@ impl Actor {
         if let Some(agent) = &change.agent
             && *agent != self.row.agent
         {
-            self.row.agent = agent.clone();
-            self.agent_changed();
+            let before = std::mem::replace(&mut self.row.agent, agent.clone());
+            // It finishes what it has, and then makes room.
+            self.to_host(before, host::Input::Retire);
         }
-        let decides = change.permission_policy.is_some() || change.model.is_some();
+        let (by_person, decides) = (change.permission_policy.is_some(), change.permission_policy.is_some() || change.model.is_some());
+        self.turn_settings_changed();
         self.announce(change);
         if decides {
-            self.policy_changed();
+            self.step(machine::Input::Reconsider);
+            self.to_hosts(|| host::Input::PolicyChanged { by_person });
         }
     }
 
@@ -182,18 +187,8 @@ impl Actor {
         self.rows.push(Row::ResolveConfirm { tool_call_id: call_id.to_owned() });
     }
 
-    pub(super) fn await_confirm(&mut self, call_id: String) {
-        let timeout = self.shared.settings.confirm_timeout;
-        self.tasks.spawn(async move {
-            tokio::time::sleep(timeout).await;
-            TaskEnd::ConfirmTimeout { call_id }
-        });
-    }
-
     pub(super) async fn delete(&mut self) -> Result<(), Refusal> {
-        self.model.stop();
-        self.tasks = JoinSet::new();
-        self.end_agent().await;
+        self.end_agents().await;
         self.shared.store.commit(Write { session: self.id, events: vec![], rows: vec![Row::DeleteSession] }).await?;
         crate::recover::forget_traces(&self.shared.settings, self.id);
         self.shared.rules.session_deleted(self.id);

@@ -5,9 +5,9 @@ use std::path::Path;
 use domain::agent::PermissionAsk;
 use domain::event::PermissionRequest;
 use domain::ids::{PermissionId, RuleId};
+use domain::machine::Input;
 use domain::policy::{Decision, Policy};
-use domain::rule::{Decider, Rule, Scope, Subject, decide};
-use domain::turn::Input;
+use domain::rule::{Rule, Scope, Subject};
 use jiff::Timestamp;
 use serde_json::Value;
 use store::{Row, RuleRow};
@@ -16,7 +16,6 @@ use uuid::Uuid;
 
 use super::Actor;
 use crate::command::Refusal;
-use crate::settings::RELAY;
 
 impl Actor {
     /// A person answers. What they want remembered is stored with the answer, and given back to be applied once it is.
@@ -42,13 +41,17 @@ impl Actor {
             }
             _ => None,
         };
-        match (open.ask.form.clone(), content) {
-            (Some(form), content) if option_id == "accept" => self.fill_form(request_id, &form, content.unwrap_or_default())?,
-            (_, None) => {}
+        let content = match (&open.ask.form, content) {
+            (Some(form), content) if option_id == "accept" => {
+                let content = content.unwrap_or_default();
+                domain::form::check(form, &content).map_err(Refusal::Invalid)?;
+                Some(content)
+            }
+            (_, None) => None,
             (_, Some(_)) => return Err(Refusal::Invalid("only a form that is sent has content".to_owned())),
-        }
+        };
         self.rows.extend(rule.clone().map(Row::Rule));
-        self.step(Input::PermissionAnswer { request_id, option_id: Some(option_id), by: "person".to_owned() });
+        self.step(Input::Answer { request_id, option_id: Some(option_id), by: "person".to_owned(), content });
         Ok(rule)
     }
 
@@ -64,7 +67,7 @@ impl Actor {
         self.rows.push(Row::RemoveRule { id });
         self.settle().await;
         self.shared.rules.remove(id);
-        self.forget_always();
+        self.to_hosts(|| domain::host::Input::ForgetAlways);
         Ok(found.scope)
     }
 
@@ -72,36 +75,8 @@ impl Actor {
         self.shared.rules.of(self.id, &self.project)
     }
 
-    pub(crate) fn decide(&self, ask: &PermissionAsk) -> (Decision, Decider) {
-        decide(self.policy(), &self.rules(), ask, Path::new(&self.row.work_dir))
-    }
-
-    /// The session's own policy, else the configured one, else by who is talking: a person straight to an agent is asked.
-    pub(crate) fn policy(&self) -> Policy {
-        let fallback = if self.row.model == RELAY { Policy::Ask } else { Policy::Auto };
-        self.row.permission_policy.or(self.shared.settings.permission_policy).unwrap_or(fallback)
-    }
-
     fn open_permissions(&self) -> impl Iterator<Item = &PermissionRequest> {
-        self.state.turn.iter().flat_map(|turn| &turn.permissions)
-    }
-
-    /// The policy or the rules have changed: what waits is decided anew, and a person is asked only what is still theirs to decide.
-    pub(crate) fn reconsider(&mut self) {
-        if self.host.ending {
-            return;
-        }
-        let decided: Vec<_> = self
-            .open_permissions()
-            .filter_map(|open| match self.decide(&open.ask) {
-                (Decision::Ask, _) => None,
-                (Decision::Select(option), by) => Some((open.request_id, Some(option.option_id), by)),
-                (Decision::Cancel, by) => Some((open.request_id, None, by)),
-            })
-            .collect();
-        for (request_id, option_id, by) in decided {
-            self.step(Input::PermissionAnswer { request_id, option_id, by: by.as_str().to_owned() });
-        }
+        self.machine.turn().turn.iter().flat_map(|turn| &turn.permissions)
     }
 
     /// When the first of what waits has waited for too long. The clock of the wall counts: a restart does not begin it anew.
@@ -119,7 +94,7 @@ impl Actor {
                 Decision::Select(option) => Some(option.option_id),
                 Decision::Cancel | Decision::Ask => None,
             };
-            self.step(Input::PermissionAnswer { request_id, option_id, by: "timeout".to_owned() });
+            self.step(Input::Answer { request_id, option_id, by: "timeout".to_owned(), content: None });
             let text = format!("Nobody answered \"{}\" within {} seconds, so it was rejected.", ask.title, timeout.as_secs());
             self.notice("permission_timeout", "warning", "Rejected for want of an answer", text, Some(session_name));
         }

@@ -31,7 +31,10 @@ impl Actor {
     pub(crate) async fn want_options(&mut self, name: &str, set: BTreeMap<String, Value>, reply: Reply<AgentSessionView>) {
         let (agent, input) = match self.check_options(name, set) {
             Ok(checked) => checked,
-            Err(refusal) => return _ = reply.send(Err(refusal)),
+            Err(refusal) => {
+                let _ = reply.send(Err(refusal));
+                return;
+            }
         };
         self.to_host(agent, input);
         self.settle().await;
@@ -56,7 +59,9 @@ impl Actor {
             if options::is_allow_all(&id) {
                 let on = options::is_on(&value);
                 if on && self.policy() == Policy::Deny {
-                    return Err(Refusal::Invalid("the policy is \"deny\": change it before the agent may allow itself everything".to_owned()));
+                    return Err(Refusal::Invalid(
+                        "the policy is \"deny\": change it before the agent may allow itself everything".to_owned(),
+                    ));
                 }
                 allow_all = Some(on);
             }
@@ -113,7 +118,9 @@ impl Actor {
     pub(super) fn forbid_all(&self, runner: RunnerId, session: AgentSession) -> Work {
         let Some(connection) = self.links.connection(runner).cloned() else { return Work::Nothing };
         Work::quiet(async move {
-            if let Err(failure) = connection.forbid_all(&session.agent_session, session.options.as_ref()).await {
+            let described = session.options.as_ref();
+            let Some((id, off)) = described.and_then(|described| options::allow_all_to(described, false)) else { return };
+            if let Err(failure) = connection.set_option(&session.agent_session, described, id, &off).await {
                 tracing::warn!(agent_session = session.agent_session, %failure, "\"allow all\" could not be turned off");
             }
         })

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use agents::{Failure, Fault};
+use domain::agent::{Failure, Fault};
 use domain::host::{AgentSession, How, Input, WriteOutcome};
 use domain::ids::{RunnerId, SessionId, TurnId};
 use store::Store;

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use agents::{ConnectError, Connection, Fault, Launch};
+use agents::{ConnectError, Connection, Launch};
+use domain::agent::Fault;
 use domain::host::{Input, StartFailure, Started};
 use domain::ids::RunnerId;
 use tokio::sync::mpsc;

@@ -228,7 +228,11 @@ mod tests {
     use super::*;
 
     fn start(command: &str, args: &[&str]) -> StartTerminal {
-        StartTerminal { command: command.to_owned(), args: args.iter().map(|word| (*word).to_owned()).collect(), ..StartTerminal::default() }
+        StartTerminal {
+            command: command.to_owned(),
+            args: args.iter().map(|word| (*word).to_owned()).collect(),
+            ..StartTerminal::default()
+        }
     }
 
     #[test]
