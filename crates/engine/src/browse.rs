@@ -182,6 +182,7 @@ fn explain(title: &str, error: &RpcError) -> Refusal {
 
 fn continued(agent_session: String, agent: String, cwd: String, now: Timestamp) -> AgentSessionRow {
     AgentSessionRow {
+        allow_all: false,
         id: Uuid::now_v7(),
         name: NAME.to_owned(),
         acp_session_id: agent_session,

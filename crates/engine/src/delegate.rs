@@ -149,6 +149,7 @@ impl Actor {
         self.host.agent.clone_from(&self.row.agent);
         self.host.ending = false;
         self.rows.push(Row::Runner(RunnerRow {
+            ending: false,
             id: runner.to_string(),
             session: self.id,
             agent: self.row.agent.clone(),
@@ -284,6 +285,7 @@ impl Actor {
                 // An agent tells its commands as soon as it has the session, often before its answer is taken up here.
                 let commands = self.host.told.get(&opened.agent_session).and_then(|told| told.commands.clone());
                 let row = AgentSessionRow {
+                    allow_all: false,
                     id: old.as_ref().map_or_else(Uuid::now_v7, |row| row.id),
                     name: name.to_owned(),
                     acp_session_id: opened.agent_session,

@@ -190,6 +190,7 @@ mod tests {
 
     fn restored(how: &str) -> AgentSessionRow {
         AgentSessionRow {
+            allow_all: false,
             id: uuid::Uuid::now_v7(),
             name: "task".to_owned(),
             acp_session_id: "s".to_owned(),

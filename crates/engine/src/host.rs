@@ -165,7 +165,7 @@ impl Host {
     pub(crate) async fn load(shared: &Shared, id: SessionId) -> Result<Host, Refusal> {
         let rows = shared.store.agent_sessions(id).await?;
         let names = rows.into_iter().map(|row| (row.name.clone(), Named { row: Some(row), ..Named::default() })).collect();
-        let left = shared.store.runner(id).await?.into_iter().next_back();
+        let left = shared.store.session_runners(id).await?.into_iter().next_back();
         Ok(Host {
             slot: Slot::Down,
             names,

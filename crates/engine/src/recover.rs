@@ -233,7 +233,7 @@ impl Actor {
 
     /// An answer is stored before it is sent; one that was not sent any more is sent now, and one that was, is let through only once.
     async fn repeat_answers(&mut self, left: &RunnerRow) -> Result<(), Refusal> {
-        for (rpc, option_id) in self.shared.store.answers(self.id, &left.id).await? {
+        for store::AnswerRow { rpc_id: rpc, option_id, .. } in self.shared.store.answers(self.id, &left.id).await? {
             // What was permitted to us is not the agent's to hear.
             if let Some(id) = rpc_id(&rpc).filter(|id| !self.host.requests.iter().any(|asked| asked.rpc_id == *id)) {
                 self.reply_permission(id, option_id);

@@ -75,7 +75,7 @@ impl Engine {
     /// which the engine has no other use for.
     async fn traced(&self, id: SessionId, token: &str) -> Result<(Vec<TracedRunner>, Mask), Refusal> {
         self.row(id).await?;
-        let rows = self.store().runner(id).await?;
+        let rows = self.store().session_runners(id).await?;
         let running: Vec<Uuid> = rows.iter().filter_map(|row| row.id.parse().ok()).collect();
         let (settings, token) = (self.settings().clone(), token.to_owned());
         blocking(move || {

@@ -12,7 +12,7 @@ use super::Actor;
 pub(super) fn turn_row(id: TurnId, state: TurnState, reason: Option<String>, user_message_id: Option<MessageId>) -> Row {
     let now = Timestamp::now();
     let ended_at = (state != TurnState::Running).then_some(now);
-    Row::Turn(TurnRow { id, state, reason, user_message_id, started_seq: 0, started_at: now, ended_at, evidence: None })
+    Row::Turn(TurnRow { id, state, reason, user_message_id, started_seq: 0, started_at: now, ended_at })
 }
 
 impl Actor {

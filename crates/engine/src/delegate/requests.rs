@@ -292,7 +292,8 @@ impl Actor {
 
     /// Takes up what an earlier server owed the agent of this runner.
     pub(crate) async fn reopen_requests(&mut self, left: &RunnerRow) -> Result<(), Refusal> {
-        let decided = self.shared.store.answers(self.id, &left.id).await?;
+        let decided =
+            self.shared.store.answers(self.id, &left.id).await?.into_iter().map(|row| (row.rpc_id, row.option_id)).collect::<Vec<_>>();
         for row in self.shared.store.requests(self.id, &left.id).await? {
             let (Some(rpc), Ok(request)) = (rpc_id(&row.rpc_id), serde_json::from_value(row.request)) else { continue };
             let answer = row.answer.and_then(|answer| serde_json::from_value(answer).ok());
