@@ -91,15 +91,18 @@ impl Pty {
             biased;
             piece = self.output.recv() => piece,
             // Something it left may keep the terminal open for ever.
-            _ = self.exit.wait_for(Option::is_some) => timeout(LAST_WORDS, self.output.recv()).await.ok().flatten(),
+            _ = ended(&mut self.exit) => timeout(LAST_WORDS, self.output.recv()).await.ok().flatten(),
         }
     }
 
     /// Waits for the end; whether it says that it succeeded.
     pub async fn succeeded(&mut self) -> bool {
-        let ended = self.exit.wait_for(Option::is_some).await.map(|exit| *exit);
-        ended.is_ok_and(|exit| exit == Some(true))
+        ended(&mut self.exit).await
     }
+}
+
+async fn ended(exit: &mut watch::Receiver<Option<bool>>) -> bool {
+    exit.wait_for(Option::is_some).await.is_ok_and(|exit| *exit == Some(true))
 }
 
 /// The terminal's two sides: ours, and the command's.

@@ -53,11 +53,11 @@ fn connect(address: &str) -> io::Result<TcpStream> {
 /// Whether it was our side that let go.
 fn carry(socket: TcpStream) -> io::Result<bool> {
     let let_go = Arc::new(AtomicBool::new(false));
-    let (there, told) = (socket.try_clone()?, Arc::clone(&let_go));
+    let (there, stdin_ended) = (socket.try_clone()?, Arc::clone(&let_go));
     std::thread::Builder::new().spawn(move || {
         // Whichever side failed, nothing more can go there.
         let _ = copy(io::stdin(), &there);
-        told.store(true, Ordering::Release);
+        stdin_ended.store(true, Ordering::Release);
         let _ = there.shutdown(Shutdown::Both);
     })?;
     let carried = copy(socket, io::stdout());

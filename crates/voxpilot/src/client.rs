@@ -2,12 +2,12 @@
 //!
 //! They know the server by its HTTP interface alone, as anybody else does. On a terminal they write for people, into a pipe for programs.
 
+pub mod address;
 mod approve;
 mod attach;
 mod export;
 mod http;
-mod paper;
-pub mod place;
+mod markdown;
 mod print;
 mod send;
 mod sessions;
@@ -20,8 +20,8 @@ use anyhow::{Context, Result};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use crate::config;
+use address::Address;
 use http::Api;
-use place::Place;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Format {
@@ -43,25 +43,25 @@ impl Format {
 pub fn commands() -> [Command; 5] {
     let session = |help: &'static str| Arg::new("session").value_name("SESSION").help(help);
     [
-        with_place("sessions", "List the sessions of the running server, newest activity first", "text"),
-        with_place("send", "Send a message to a session of the running server and follow its turn to the end", "text")
+        with_server("sessions", "List the sessions of the running server, newest activity first", "text"),
+        with_server("send", "Send a message to a session of the running server and follow its turn to the end", "text")
             .after_help(send::EXIT_CODES)
             .arg(Arg::new("text").num_args(0..).help("the message; without it, it is read from stdin"))
             .arg(session("the session: its id, or a part of it").short('s').long("session").conflicts_with("new"))
             .arg(Arg::new("new").long("new").action(ArgAction::SetTrue).help("send it to a new session"))
             .arg(Arg::new("detach").long("detach").action(ArgAction::SetTrue).help("do not wait for the turn")),
-        with_place("attach", "Follow a session of the running server live, also over its restarts", "text")
+        with_server("attach", "Follow a session of the running server live, also over its restarts", "text")
             .arg(session("the session: its id, or a part of it [default: the one with the newest activity]")),
-        with_place("approve", "Show what waits for an answer on the running server, or answer it", "text")
+        with_server("approve", "Show what waits for an answer on the running server, or answer it", "text")
             .arg(Arg::new("request").help("the id of what waits, or a part of it; without it, all that waits is shown"))
             .arg(Arg::new("answer").help("allow, reject, or one of the options that the agent offers"))
             .arg(session("only what waits in this session").short('s').long("session")),
-        with_place("export", "Write a session of the running server as markdown, or as the events of its log", "markdown")
+        with_server("export", "Write a session of the running server as markdown, or as the events of its log", "markdown")
             .arg(session("the session: its id, or a part of it [default: the one with the newest activity]")),
     ]
 }
 
-fn with_place(name: &'static str, about: &'static str, text: &'static str) -> Command {
+fn with_server(name: &'static str, about: &'static str, text: &'static str) -> Command {
     let own = config::args().filter(|arg| ["data-dir", "token"].contains(&arg.get_id().as_str()));
     let format = Arg::new("format").long("format").value_name("FORMAT").value_parser([text, "ndjson"]);
     Command::new(name)
@@ -75,7 +75,7 @@ fn with_place(name: &'static str, about: &'static str, text: &'static str) -> Co
 #[tokio::main(flavor = "current_thread")]
 pub async fn run(name: &str, matches: &ArgMatches) -> Result<ExitCode> {
     let (config, _) = config::load(config::flags(matches))?;
-    let api = Api::new(Place::new(matches.get_one("url").cloned(), &config))?;
+    let api = Api::new(Address::new(matches.get_one("url").cloned(), &config))?;
     let format = Format::of(matches);
     let session = |matches: &ArgMatches| matches.get_one::<String>("session").cloned();
     let done = match name {

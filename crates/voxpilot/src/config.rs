@@ -18,6 +18,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use agents::catalogue::{COPILOT, DEMO};
 use domain::policy::Policy;
 
 pub use error::ConfigError;
@@ -132,8 +133,8 @@ impl Config {
     pub fn agent_or_default(&self, search_path: Option<&str>) -> &str {
         match &self.agent {
             Some(agent) => agent,
-            None if find_program(&self.copilot_cli_path, search_path).is_some() => "copilot",
-            None => "demo",
+            None if find_program(&self.copilot_cli_path, search_path).is_some() => COPILOT,
+            None => DEMO,
         }
     }
 

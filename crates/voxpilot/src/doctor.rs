@@ -2,9 +2,9 @@
 //!
 //! It only looks: nothing is made, changed or logged in to. Every look has a deadline.
 
+mod directory;
 mod login;
 mod network;
-mod place;
 mod program;
 
 use std::collections::BTreeMap;
@@ -51,7 +51,7 @@ pub async fn examine(config: &Config, env: &BTreeMap<String, String>) -> Vec<Che
         network::endpoint(config),
         network::server(&config.bind),
     );
-    let mut checks = vec![place::data_dir(&config.data_dir), place::work_dir(&config.work_dir), git];
+    let mut checks = vec![directory::data(&config.data_dir), directory::work(&config.work_dir), git];
     let has_copilot = copilot.verdict == Verdict::Ok;
     checks.push(copilot);
     if has_copilot {

@@ -17,7 +17,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::bridge::BRIDGE;
-use crate::client::place;
+use crate::client::address;
 use crate::config::{AgentSection, Config, Durability, McpSection, McpTransport, Sources};
 use crate::{logging, memory, stop, token};
 
@@ -51,7 +51,7 @@ async fn serve(config: &Config, sources: &Sources) -> Result<ExitCode> {
     let listener = bind(&config.bind).await?;
     let address = listener.local_addr().context("asking for the server's own address")?;
     let engine = Engine::start(store, settings(config, sources)?).await.context("starting the engine")?;
-    place::announce(&config.data_dir, address).context("writing the server's address")?;
+    address::announce(&config.data_dir, address).context("writing the server's address")?;
     let stopping = CancellationToken::new();
     let app = web::App::new(engine.clone(), secret.expose().to_owned(), address, stopping.clone());
     announce(address, secret.expose(), engine.settings());
@@ -60,14 +60,14 @@ async fn serve(config: &Config, sources: &Sources) -> Result<ExitCode> {
     tokio::select! {
         ended = &mut server => ended.context("serving")?,
         () = housekeeping(&engine) => {}
-        told = told_to_stop() => told?,
+        signalled = stop_signal() => signalled?,
     }
     tracing::info!("stopping; a second signal ends at once");
     stopping.cancel();
     tokio::select! {
         () = finish(&mut server, &engine) => Ok(ExitCode::SUCCESS),
-        told = told_to_stop() => {
-            told?;
+        signalled = stop_signal() => {
+            signalled?;
             tracing::warn!("told to stop again: ending at once");
             Ok(ExitCode::from(INTERRUPTED))
         }
@@ -97,13 +97,13 @@ async fn bind(text: &str) -> Result<TcpListener> {
 fn announce(address: SocketAddr, secret: &str, settings: &engine::Settings) {
     println!("listening on http://{address}");
     println!("work directory {}, model {}, agent {}", settings.work_dir.display(), settings.model, settings.default_agent);
-    println!("open http://{}/login?token={secret}", place::reachable(address));
+    println!("open http://{}/login?token={secret}", address::reachable(address));
     if !address.ip().is_loopback() {
         println!("warning: reachable from other machines, without encryption; whoever has the link can run commands here");
     }
 }
 
-async fn told_to_stop() -> Result<()> {
+async fn stop_signal() -> Result<()> {
     let mut terminate = signal(SignalKind::terminate()).context("listening for SIGTERM")?;
     let mut interrupt = signal(SignalKind::interrupt()).context("listening for SIGINT")?;
     tokio::select! {

@@ -1,4 +1,8 @@
 //! The one error of the HTTP side: a status, a code for programs, a sentence for people, and a source that only the log sees.
+//!
+//! A sentence never says where something lies on the server: of a path only the last part is left.
+
+use std::borrow::Cow;
 
 use axum::Json;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
@@ -117,7 +121,74 @@ impl IntoResponse for ApiError {
         if let Some(source) = &self.source {
             tracing::error!(code = self.code, error = %source, "a request failed");
         }
-        let body = ErrorBody { error: ErrorDetail { code: self.code.to_owned(), message: self.message } };
+        let message = without_places(&self.message);
+        if let Cow::Owned(_) = message {
+            tracing::info!(code = self.code, error = %self.message, "a request was refused; the answer does not name the path");
+        }
+        let body = ErrorBody { error: ErrorDetail { code: self.code.to_owned(), message: message.into_owned() } };
         (self.status, Json(body)).into_response()
+    }
+}
+
+/// Of every absolute path only its last part. The texts come from everywhere (programs, agents, the system), so this is the one place
+/// where all of them pass.
+fn without_places(text: &str) -> Cow<'_, str> {
+    let mut shown = String::new();
+    let mut rest = text;
+    let mut before = ' ';
+    while let Some(at) = rest.find('/') {
+        let (plain, path) = rest.split_at(at);
+        before = plain.chars().next_back().unwrap_or(before);
+        // `and/or`, `https://…` and `src/main.rs` are no absolute paths.
+        let begins = before.is_whitespace() || "'\"`(“‘=:,".contains(before) && !path.starts_with("//");
+        let end = path.find(|c: char| c.is_whitespace() || "'\"`)”’:,;".contains(c)).unwrap_or(path.len());
+        let (path, later) = path.split_at(end);
+        shown.push_str(plain);
+        let last = path.trim_end_matches(['/', '.']).rsplit('/').next().unwrap_or_default();
+        let is_place = begins && !last.is_empty() && path[1..].contains('/') && !path.starts_with("/api/");
+        if is_place {
+            shown.push_str(last);
+            shown.push_str(if path.ends_with('.') { "." } else { "" });
+        } else {
+            shown.push_str(path);
+        }
+        before = path.chars().next_back().unwrap_or(before);
+        rest = later;
+    }
+    shown.push_str(rest);
+    if shown == text { Cow::Borrowed(text) } else { Cow::Owned(shown) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_places;
+
+    #[test]
+    fn of_a_path_only_the_last_part_is_shown() {
+        for (text, shown) in [
+            ("the work directory /srv/people/ada/work does not exist", "the work directory work does not exist"),
+            ("there is no program `/usr/local/bin/copilot`: install it", "there is no program `copilot`: install it"),
+            (
+                "token file /home/ada/.token can be read: run chmod 600 /home/ada/.token",
+                "token file .token can be read: run chmod 600 .token",
+            ),
+            ("reading '/a/b c/d' failed: /x/y.", "reading 'b c/d' failed: y."),
+            ("cwd=/a/b,dir:/c/d", "cwd=b,dir:d"),
+            ("/a/b", "b"),
+        ] {
+            assert_eq!(without_places(text), shown);
+        }
+    }
+
+    #[test]
+    fn what_is_no_path_of_the_server_stays() {
+        for text in [
+            "and/or, src/main.rs, application/json, https://host/a/b and http://[::1]:80/x/y",
+            "use POST /api/sessions/x instead, or type /help",
+            "`/`, / and // are nothing",
+            "“ä/ö” and /ä",
+        ] {
+            assert_eq!(without_places(text), text);
+        }
     }
 }

@@ -7,6 +7,7 @@ mod access;
 mod assets;
 mod error;
 mod html;
+mod id;
 mod openapi;
 mod routes;
 mod snapshot;

@@ -1,4 +1,4 @@
-//! `voxpilot export`: a whole session, as a paper to read or as the events of its log.
+//! `voxpilot export`: a whole session, as a text to read or as the events of its log.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::http::Api;
 use super::stream::Stream;
-use super::{Format, paper, resolve};
+use super::{Format, markdown, resolve};
 
 pub async fn run(api: &Api, format: Format, session: Option<String>) -> Result<ExitCode> {
     let session = resolve(api, session.as_deref()).await?;
@@ -16,7 +16,7 @@ pub async fn run(api: &Api, format: Format, session: Option<String>) -> Result<E
     match format {
         Format::Text => {
             let messages = messages(api, id).await?;
-            write!(io::stdout(), "{}", paper::write(&session, &messages))?;
+            write!(io::stdout(), "{}", markdown::write(&session, &messages))?;
         }
         Format::Ndjson => events(api, id).await?,
     }

@@ -8,7 +8,7 @@ use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
 use serde_json::Value;
 use thiserror::Error;
 
-use super::place::Place;
+use super::address::Address;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const CALL_TIMEOUT: Duration = Duration::from_secs(30);
@@ -45,14 +45,14 @@ impl CallError {
 #[derive(Clone)]
 pub struct Api {
     http: Client,
-    place: Place,
+    server: Address,
 }
 
 impl Api {
-    pub fn new(place: Place) -> anyhow::Result<Api> {
+    pub fn new(server: Address) -> anyhow::Result<Api> {
         // The server is this machine's or given by its address: a proxy could only be in the way.
         let http = Client::builder().no_proxy().connect_timeout(CONNECT_TIMEOUT).build().context("preparing to call the server")?;
-        Ok(Api { http, place })
+        Ok(Api { http, server })
     }
 
     pub async fn get(&self, path: &str) -> Result<Value, CallError> {
@@ -83,8 +83,8 @@ impl Api {
     }
 
     fn request(&self, method: Method, path: &str) -> Result<(String, RequestBuilder), CallError> {
-        let url = self.place.url()?;
-        let request = self.http.request(method, format!("{url}{path}")).bearer_auth(self.place.token());
+        let url = self.server.url()?;
+        let request = self.http.request(method, format!("{url}{path}")).bearer_auth(self.server.token());
         Ok((url, request))
     }
 

@@ -38,10 +38,10 @@ pub async fn run(api: &Api, format: Format, to: To, text: String, detach: bool) 
     // What was before is not part of this turn; what is after is, from the first event on.
     stream.snapshot().await?;
     let posted = post(api, &session, &content).await?;
-    let told =
+    let receipt =
         json!({ "session_id": session, "message_id": posted["message_id"], "turn_id": posted["turn_id"], "queued": posted["queued"] });
     match format {
-        Format::Ndjson => writeln!(io::stdout(), "{}", json!({ "event": "posted", "data": told }))?,
+        Format::Ndjson => writeln!(io::stdout(), "{}", json!({ "event": "posted", "data": receipt }))?,
         Format::Text if detach => writeln!(io::stdout(), "sent to session {session}")?,
         Format::Text => eprintln!("session {session}{}", if posted["queued"] == true { ", behind what runs there" } else { "" }),
     }

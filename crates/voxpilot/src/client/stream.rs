@@ -114,12 +114,12 @@ impl Stream {
         self.snapshot.clear();
         let deadline = Instant::now() + Duration::from_secs(PATIENCE_S);
         let mut pause = FIRST_PAUSE;
-        let mut told = false;
+        let mut reported = false;
         loop {
             match self.api.stream(&self.session, self.cursor).await {
                 Ok(response) => {
                     self.response = Some(response);
-                    if told {
+                    if reported {
                         eprintln!("voxpilot: connected again");
                     }
                     return Ok(());
@@ -128,7 +128,7 @@ impl Stream {
                 Err(_) if Instant::now() > deadline => return Err(CallError::GivenUp(PATIENCE_S)),
                 Err(_) => {}
             }
-            if !std::mem::replace(&mut told, true) {
+            if !std::mem::replace(&mut reported, true) {
                 eprintln!("voxpilot: the connection is lost; waiting for the server");
             }
             sleep(pause).await;

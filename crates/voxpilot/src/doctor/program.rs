@@ -8,6 +8,8 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::Command;
 use tokio::time::timeout;
 
+use agents::catalogue::COPILOT;
+
 use super::{Check, Verdict};
 use crate::config::{Config, find_program};
 
@@ -30,7 +32,7 @@ pub(super) async fn node(search_path: Option<&str>) -> Check {
 }
 
 pub(super) async fn copilot(config: &Config, search_path: Option<&str>) -> Check {
-    let wanted = config.agent.as_deref() == Some("copilot");
+    let wanted = config.agent.as_deref() == Some(COPILOT);
     let path = &config.copilot_cli_path;
     match look(path, search_path).await {
         Ok(version) => Check::ok("copilot", format!("{version}, {}", path.display())),

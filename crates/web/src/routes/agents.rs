@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
-use super::sessions::session_id;
 use crate::App;
 use crate::error::{ApiResult, ErrorBody};
+use crate::id::Id;
 
 #[derive(Serialize, ToSchema)]
 pub struct AgentSessions {
@@ -44,8 +44,8 @@ pub struct AgentSessionView {
 
 #[utoipa::path(get, operation_id = "agents_sessions", path = "/api/sessions/{id}/agents", params(("id" = SessionId, Path)),
     responses((status = 200, body = AgentSessions), (status = 404, body = ErrorBody)))]
-pub async fn sessions(State(app): State<App>, Path(id): Path<String>) -> ApiResult<Json<AgentSessions>> {
-    let views = app.engine.agent_sessions(session_id(&id)?).await?;
+pub async fn sessions(State(app): State<App>, Id(session): Id<SessionId>) -> ApiResult<Json<AgentSessions>> {
+    let views = app.engine.agent_sessions(session).await?;
     Ok(Json(AgentSessions { agents: views.into_iter().map(AgentSessionView::from).collect() }))
 }
 
@@ -106,19 +106,26 @@ pub struct AgentPatch {
     pub options: BTreeMap<String, Value>,
 }
 
+/// The session's own id is read apart from the name.
+#[derive(Deserialize)]
+pub struct AgentName {
+    name: String,
+}
+
 #[utoipa::path(patch, operation_id = "agents_set", path = "/api/sessions/{id}/agents/{name}",
     params(("id" = SessionId, Path), ("name" = String, Path)), request_body = AgentPatch,
     responses((status = 200, body = AgentSessionView), (status = 404, body = ErrorBody), (status = 422, body = ErrorBody)))]
 pub async fn set(
     State(app): State<App>,
-    Path((id, name)): Path<(String, String)>,
+    Id(session): Id<SessionId>,
+    Path(agent): Path<AgentName>,
     body: Result<Json<AgentPatch>, JsonRejection>,
 ) -> ApiResult<Json<AgentSessionView>> {
     let Json(patch) = body?;
     let mut wanted = patch.options;
     let named = [("mode", patch.mode), ("model", patch.model)];
     wanted.extend(named.into_iter().filter_map(|(key, value)| Some((key.to_owned(), Value::String(value?)))));
-    let view = app.engine.set_options(session_id(&id)?, name, wanted).await?;
+    let view = app.engine.set_options(session, agent.name, wanted).await?;
     Ok(Json(view.into()))
 }
 

@@ -1,7 +1,7 @@
 //! Review artifacts: what changed, file by file.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use domain::event::ReviewFile;
 use domain::ids::ArtifactId;
 use serde::{Deserialize, Serialize};
@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 
 use crate::App;
 use crate::error::{ApiResult, ErrorBody, not_found};
+use crate::id::Id;
 
 #[derive(Serialize, ToSchema)]
 pub struct ArtifactView {
@@ -46,8 +47,7 @@ struct Stored {
 
 #[utoipa::path(get, operation_id = "artifacts_read", path = "/api/artifacts/{id}", params(("id" = ArtifactId, Path)),
     responses((status = 200, body = ArtifactView), (status = 404, body = ErrorBody)))]
-pub async fn read(State(app): State<App>, Path(id): Path<String>) -> ApiResult<Json<ArtifactView>> {
-    let id: ArtifactId = id.parse().map_err(|_| not_found("artifact"))?;
+pub async fn read(State(app): State<App>, Id(id): Id<ArtifactId>) -> ApiResult<Json<ArtifactView>> {
     let row = app.engine.store().artifact(id).await?.ok_or_else(|| not_found("artifact"))?;
     let stored: Vec<Stored> = serde_json::from_value(row.files).unwrap_or_default();
     let summary = row.summary;

@@ -1,7 +1,7 @@
 //! What is sent along with messages: how it comes in, and how it is shown again.
 
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::header::{self, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
@@ -11,9 +11,9 @@ use domain::ids::{AttachmentId, SessionId};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::sessions::session_id;
 use crate::App;
 use crate::error::{ApiError, ApiResult, ErrorBody, not_found};
+use crate::id::Id;
 
 const FILE_TYPE: &str = "application/octet-stream";
 /// Nothing that was uploaded may run, load or frame anything, whatever it turns out to be.
@@ -67,9 +67,8 @@ fn unreadable(message: String) -> ApiError {
 #[utoipa::path(get, operation_id = "attachments_read", path = "/api/sessions/{id}/attachments/{attachment_id}",
     params(("id" = SessionId, Path), ("attachment_id" = AttachmentId, Path)),
     responses((status = 200, content_type = "application/octet-stream"), (status = 404, body = ErrorBody)))]
-pub async fn read(State(app): State<App>, Path((id, attachment_id)): Path<(String, String)>) -> ApiResult<Response> {
-    let attachment_id: AttachmentId = attachment_id.parse().map_err(|_| not_found("attachment"))?;
-    let row = app.engine.store().attachment(session_id(&id)?, attachment_id).await?;
+pub async fn read(State(app): State<App>, Id(session): Id<SessionId>, Id(attachment): Id<AttachmentId>) -> ApiResult<Response> {
+    let row = app.engine.store().attachment(session, attachment).await?;
     let row = row.filter(|row| row.about.kind != AttachmentKind::Path).ok_or_else(|| not_found("attachment"))?;
     // An image has been looked at when it came in; what else calls itself something is not believed.
     let shown = row.about.kind == AttachmentKind::Image;

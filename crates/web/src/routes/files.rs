@@ -2,14 +2,14 @@
 
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Query, State};
 use domain::ids::SessionId;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::sessions::session_id;
 use crate::App;
 use crate::error::{ApiResult, ErrorBody, invalid};
+use crate::id::Id;
 
 const MOST: usize = 20;
 const QUERY_MAX: usize = 200;
@@ -32,10 +32,10 @@ pub struct Files {
     responses((status = 200, body = Files), (status = 400, body = ErrorBody), (status = 404, body = ErrorBody)))]
 pub async fn search(
     State(app): State<App>,
-    Path(id): Path<String>,
+    Id(session): Id<SessionId>,
     query: Result<Query<FileQuery>, QueryRejection>,
 ) -> ApiResult<Json<Files>> {
-    let (Query(query), session) = (query?, session_id(&id)?);
+    let Query(query) = query?;
     if query.query.len() > QUERY_MAX {
         return Err(invalid(format!("`query` is longer than {QUERY_MAX} bytes")));
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
-use axum::extract::{Path, Query, Request, State};
+use axum::extract::{Query, Request, State};
 use axum::http::{StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -16,10 +16,10 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::attachments::NewAttachment;
-use super::sessions::session_id;
 use crate::App;
 use crate::error::{ApiError, ApiResult, ErrorBody, invalid, not_found};
 use crate::html;
+use crate::id::Id;
 
 const PAGE: u32 = 50;
 const PAGE_MAX: u32 = 200;
@@ -28,8 +28,8 @@ const CONTENT_MAX: usize = 2 * 1024 * 1024;
 /// The text, and the attachments in base64, with room for their names.
 pub const BODY_MAX: usize = CONTENT_MAX + engine::MESSAGE_MAX / 3 * 4 + 1024 * 1024;
 
-/// How long a client that sends too much is heard out.
-const HEAR_OUT: Duration = Duration::from_secs(10);
+/// How long a client that sends too much may go on.
+const DRAIN: Duration = Duration::from_secs(10);
 
 /// Refuses a body that says beforehand that it is too large. It is read to its end all the same: a client that is refused while it still
 /// sends sees a broken connection instead of the reason.
@@ -39,7 +39,7 @@ pub async fn refuse_too_large(request: Request, next: Next) -> Response {
         return next.run(request).await;
     }
     let body = request.into_body().into_data_stream();
-    let _ended = tokio::time::timeout(HEAR_OUT, body.for_each(|_| std::future::ready(()))).await;
+    let _ended = tokio::time::timeout(DRAIN, body.for_each(|_| std::future::ready(()))).await;
     let text = format!("the message is too large: with its attachments it may have {BODY_MAX} bytes");
     ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", text).into_response()
 }
@@ -63,10 +63,10 @@ pub struct PageQuery {
     responses((status = 200, body = MessagePage), (status = 404, body = ErrorBody)))]
 pub async fn list(
     State(app): State<App>,
-    Path(id): Path<String>,
+    Id(session): Id<SessionId>,
     query: Result<Query<PageQuery>, QueryRejection>,
 ) -> ApiResult<Json<MessagePage>> {
-    let (Query(query), session) = (query?, session_id(&id)?);
+    let Query(query) = query?;
     app.engine.row(session).await?;
     let before = query.before.map(|text| text.parse().map_err(|_| invalid("`before` is not the id of a message"))).transpose()?;
     let mut page = app.engine.store().messages(session, before, query.limit.unwrap_or(PAGE).clamp(1, PAGE_MAX)).await?;
@@ -79,9 +79,7 @@ pub async fn list(
 /// One message, with the HTML of its text so far: also while the model is still writing it.
 #[utoipa::path(get, operation_id = "messages_read", path = "/api/sessions/{id}/messages/{message_id}", params(("id" = SessionId, Path), ("message_id" = MessageId, Path)),
     responses((status = 200, body = Message), (status = 404, body = ErrorBody)))]
-pub async fn read(State(app): State<App>, Path((id, message_id)): Path<(String, String)>) -> ApiResult<Json<Message>> {
-    let session = session_id(&id)?;
-    let message_id: MessageId = message_id.parse().map_err(|_| not_found("message"))?;
+pub async fn read(State(app): State<App>, Id(session): Id<SessionId>, Id(message_id): Id<MessageId>) -> ApiResult<Json<Message>> {
     if let Some(mut message) = app.engine.store().message(session, message_id).await? {
         app.html.fill(&mut message).await;
         return Ok(Json(message));
@@ -124,10 +122,10 @@ pub struct Posted {
     responses((status = 202, body = Posted), (status = 404, body = ErrorBody), (status = 413, body = ErrorBody), (status = 422, body = ErrorBody)))]
 pub async fn post(
     State(app): State<App>,
-    Path(id): Path<String>,
+    Id(session): Id<SessionId>,
     body: Result<Json<NewMessage>, JsonRejection>,
 ) -> ApiResult<(StatusCode, Json<Posted>)> {
-    let (Json(message), session) = (body?, session_id(&id)?);
+    let Json(message) = body?;
     if message.content.len() > CONTENT_MAX {
         let text = format!("the message is too large: its text may have {CONTENT_MAX} bytes; attach the rest as a file");
         return Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", text));

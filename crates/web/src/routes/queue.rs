@@ -1,22 +1,21 @@
 //! What waits behind the running turn: read, edit, withdraw.
 
 use axum::Json;
+use axum::extract::State;
 use axum::extract::rejection::JsonRejection;
-use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use domain::event::Queue;
 use domain::ids::{MessageId, SessionId};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::sessions::session_id;
 use crate::App;
-use crate::error::{ApiResult, ErrorBody, not_found};
+use crate::error::{ApiResult, ErrorBody};
+use crate::id::Id;
 
 #[utoipa::path(get, operation_id = "queue_list", path = "/api/sessions/{id}/queue", params(("id" = SessionId, Path)),
     responses((status = 200, body = Queue), (status = 404, body = ErrorBody)))]
-pub async fn list(State(app): State<App>, Path(id): Path<String>) -> ApiResult<Json<Queue>> {
-    let session = session_id(&id)?;
+pub async fn list(State(app): State<App>, Id(session): Id<SessionId>) -> ApiResult<Json<Queue>> {
     app.engine.row(session).await?;
     Ok(Json(Queue { items: app.engine.store().queue(session).await? }))
 }
@@ -31,21 +30,18 @@ pub struct Edit {
     request_body = Edit, responses((status = 204), (status = 404, body = ErrorBody), (status = 422, body = ErrorBody)))]
 pub async fn edit(
     State(app): State<App>,
-    Path((id, message_id)): Path<(String, String)>,
+    Id(session): Id<SessionId>,
+    Id(message_id): Id<MessageId>,
     body: Result<Json<Edit>, JsonRejection>,
 ) -> ApiResult<StatusCode> {
     let Json(edit) = body?;
-    app.engine.edit_queued(session_id(&id)?, queued_id(&message_id)?, edit.content).await?;
+    app.engine.edit_queued(session, message_id, edit.content).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 #[utoipa::path(delete, operation_id = "queue_withdraw", path = "/api/sessions/{id}/queue/{message_id}", params(("id" = SessionId, Path), ("message_id" = MessageId, Path)),
     responses((status = 204), (status = 404, body = ErrorBody)))]
-pub async fn withdraw(State(app): State<App>, Path((id, message_id)): Path<(String, String)>) -> ApiResult<StatusCode> {
-    app.engine.withdraw(session_id(&id)?, queued_id(&message_id)?).await?;
+pub async fn withdraw(State(app): State<App>, Id(session): Id<SessionId>, Id(message_id): Id<MessageId>) -> ApiResult<StatusCode> {
+    app.engine.withdraw(session, message_id).await?;
     Ok(StatusCode::NO_CONTENT)
-}
-
-fn queued_id(text: &str) -> ApiResult<MessageId> {
-    text.parse().map_err(|_| not_found("queued message"))
 }

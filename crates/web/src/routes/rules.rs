@@ -1,16 +1,16 @@
 //! The answers to permissions that are remembered: list, revoke.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use domain::ids::{RuleId, SessionId};
 use domain::rule::Rule;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::sessions::session_id;
 use crate::App;
-use crate::error::{ApiResult, ErrorBody, not_found};
+use crate::error::{ApiResult, ErrorBody};
+use crate::id::Id;
 
 #[derive(Serialize, ToSchema)]
 pub struct RuleList {
@@ -20,16 +20,14 @@ pub struct RuleList {
 
 #[utoipa::path(get, operation_id = "rules_list", path = "/api/sessions/{id}/permission-rules", params(("id" = SessionId, Path)),
     responses((status = 200, body = RuleList), (status = 404, body = ErrorBody)))]
-pub async fn list(State(app): State<App>, Path(id): Path<String>) -> ApiResult<Json<RuleList>> {
-    Ok(Json(RuleList { rules: app.engine.rules(session_id(&id)?).await? }))
+pub async fn list(State(app): State<App>, Id(session): Id<SessionId>) -> ApiResult<Json<RuleList>> {
+    Ok(Json(RuleList { rules: app.engine.rules(session).await? }))
 }
 
 #[utoipa::path(delete, operation_id = "rules_revoke", path = "/api/sessions/{id}/permission-rules/{rule_id}",
     params(("id" = SessionId, Path), ("rule_id" = RuleId, Path)),
     responses((status = 204), (status = 404, body = ErrorBody)))]
-pub async fn revoke(State(app): State<App>, Path((id, rule_id)): Path<(String, String)>) -> ApiResult<StatusCode> {
-    let session = session_id(&id)?;
-    let rule: RuleId = rule_id.parse().map_err(|_| not_found("remembered answer"))?;
+pub async fn revoke(State(app): State<App>, Id(session): Id<SessionId>, Id(rule): Id<RuleId>) -> ApiResult<StatusCode> {
     app.engine.revoke(session, rule).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
-use axum::extract::{Path, Query, State};
+use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use domain::event::SessionChange;
 use domain::ids::SessionId;
@@ -14,7 +14,8 @@ use store::{SessionCursor, SessionRow};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::App;
-use crate::error::{ApiResult, ErrorBody, invalid, not_found};
+use crate::error::{ApiResult, ErrorBody, invalid};
+use crate::id::Id;
 
 const PAGE: u32 = 50;
 const PAGE_MAX: u32 = 200;
@@ -124,8 +125,8 @@ pub async fn create(State(app): State<App>, body: Result<Json<NewSession>, JsonR
 
 #[utoipa::path(get, operation_id = "sessions_read", path = "/api/sessions/{id}", params(("id" = SessionId, Path)),
     responses((status = 200, body = SessionView), (status = 404, body = ErrorBody)))]
-pub async fn read(State(app): State<App>, Path(id): Path<String>) -> ApiResult<Json<SessionView>> {
-    Ok(Json(app.engine.row(session_id(&id)?).await?.into()))
+pub async fn read(State(app): State<App>, Id(session): Id<SessionId>) -> ApiResult<Json<SessionView>> {
+    Ok(Json(app.engine.row(session).await?.into()))
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -141,25 +142,20 @@ pub struct SessionPatch {
     responses((status = 200, body = SessionView), (status = 404, body = ErrorBody), (status = 422, body = ErrorBody)))]
 pub async fn change(
     State(app): State<App>,
-    Path(id): Path<String>,
+    Id(session): Id<SessionId>,
     body: Result<Json<SessionPatch>, JsonRejection>,
 ) -> ApiResult<Json<SessionView>> {
     let Json(patch) = body?;
     check_title(patch.title.as_deref())?;
     let change = SessionChange { title: patch.title, model: patch.model, agent: patch.agent, permission_policy: patch.permission_policy };
-    Ok(Json(app.engine.change(session_id(&id)?, change).await?.into()))
+    Ok(Json(app.engine.change(session, change).await?.into()))
 }
 
 #[utoipa::path(delete, operation_id = "sessions_delete", path = "/api/sessions/{id}", params(("id" = SessionId, Path)),
     responses((status = 204), (status = 404, body = ErrorBody)))]
-pub async fn delete(State(app): State<App>, Path(id): Path<String>) -> ApiResult<StatusCode> {
-    app.engine.delete(session_id(&id)?).await?;
+pub async fn delete(State(app): State<App>, Id(session): Id<SessionId>) -> ApiResult<StatusCode> {
+    app.engine.delete(session).await?;
     Ok(StatusCode::NO_CONTENT)
-}
-
-/// An id that is no id names no session.
-pub fn session_id(text: &str) -> ApiResult<SessionId> {
-    text.parse().map_err(|_| not_found("session"))
 }
 
 fn check_title(title: Option<&str>) -> ApiResult<()> {

@@ -1,7 +1,7 @@
 //! The event stream.
 
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Query, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use domain::event::Event;
@@ -9,8 +9,8 @@ use domain::ids::SessionId;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::sessions::session_id;
 use crate::error::{ApiResult, ErrorBody, invalid};
+use crate::id::Id;
 use crate::{App, sse};
 
 #[derive(Deserialize, IntoParams)]
@@ -26,7 +26,7 @@ pub struct StreamQuery {
               (status = 404, body = ErrorBody)))]
 pub async fn stream(
     State(app): State<App>,
-    Path(id): Path<String>,
+    Id(session): Id<SessionId>,
     headers: HeaderMap,
     query: Result<Query<StreamQuery>, QueryRejection>,
 ) -> ApiResult<Response> {
@@ -35,7 +35,7 @@ pub async fn stream(
         headers.get("last-event-id").map(|value| value.to_str().map_err(|_| invalid("`Last-Event-ID` is not a number"))).transpose()?;
     // A browser repeats the address with its old `after` when it reconnects; the header is newer.
     let cursor = header.filter(|text| !text.is_empty()).map(str::to_owned).or(query.after).map(|text| parse(&text)).transpose()?;
-    sse::open(&app, session_id(&id)?, cursor).await
+    sse::open(&app, session, cursor).await
 }
 
 fn parse(text: &str) -> ApiResult<u64> {

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Query, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use domain::ids::SessionId;
@@ -17,9 +17,9 @@ use serde_json::value::{RawValue, to_raw_value};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
-use super::sessions::session_id;
 use crate::App;
-use crate::error::{ApiResult, ErrorBody, invalid, not_found};
+use crate::error::{ApiResult, ErrorBody, invalid};
+use crate::id::Id;
 
 const PAGE: usize = 100;
 const PAGE_MAX: usize = 500;
@@ -89,7 +89,7 @@ pub struct TraceQuery {
     responses((status = 200, body = TraceList), (status = 400, body = ErrorBody), (status = 404, body = ErrorBody)))]
 pub async fn list(
     State(app): State<App>,
-    Path(id): Path<String>,
+    Id(session): Id<SessionId>,
     query: Result<Query<TraceQuery>, QueryRejection>,
 ) -> ApiResult<Json<TraceList>> {
     let Query(query) = query?;
@@ -97,7 +97,7 @@ pub async fn list(
     let limit = query.limit.unwrap_or(PAGE).clamp(1, PAGE_MAX);
     let given = |text: Option<String>| text.filter(|text| !text.is_empty());
     let filter = Filter { direction: query.direction, method: given(query.method), text: given(query.text) };
-    let page = app.engine.trace(session_id(&id)?, before, limit, filter, app.access.secret()).await?;
+    let page = app.engine.trace(session, before, limit, filter, app.access.secret()).await?;
     Ok(Json(TraceList {
         entries: page.entries.into_iter().map(|(runner, entry)| view(runner, entry, Some(PAYLOAD_MAX))).collect(),
         next: page.next.map(|place| format!("{}_{}", place.runner, place.seq)),
@@ -108,10 +108,14 @@ pub async fn list(
 #[utoipa::path(get, operation_id = "trace_entry", path = "/api/sessions/{id}/trace/{runner}/{seq}",
     params(("id" = SessionId, Path), ("runner" = String, Path), ("seq" = u64, Path)),
     responses((status = 200, body = TraceEntry), (status = 404, body = ErrorBody)))]
-pub async fn entry(State(app): State<App>, Path((id, runner, seq)): Path<(String, String, String)>) -> ApiResult<Json<TraceEntry>> {
-    let place = runner.parse().ok().zip(seq.parse().ok()).map(|(runner, seq)| TraceCursor { runner, seq });
-    let place = place.ok_or_else(|| not_found("entry"))?;
-    let entry = app.engine.trace_entry(session_id(&id)?, place, app.access.secret()).await?;
+pub async fn entry(
+    State(app): State<App>,
+    Id(session): Id<SessionId>,
+    Id(runner): Id<Uuid>,
+    Id(seq): Id<u64>,
+) -> ApiResult<Json<TraceEntry>> {
+    let place = TraceCursor { runner, seq };
+    let entry = app.engine.trace_entry(session, place, app.access.secret()).await?;
     Ok(Json(view(place.runner, entry, None)))
 }
 
@@ -120,8 +124,7 @@ pub async fn entry(State(app): State<App>, Path((id, runner, seq)): Path<(String
 #[utoipa::path(get, operation_id = "trace_capture", path = "/api/sessions/{id}/trace/capture", params(("id" = SessionId, Path)),
     responses((status = 200, description = "one JSON object a line", body = String, content_type = "application/x-ndjson"),
               (status = 404, body = ErrorBody)))]
-pub async fn capture(State(app): State<App>, Path(id): Path<String>) -> ApiResult<Response> {
-    let session = session_id(&id)?;
+pub async fn capture(State(app): State<App>, Id(session): Id<SessionId>) -> ApiResult<Response> {
     let capture = app.engine.trace_capture(session, app.access.secret()).await?;
     let name = format!("attachment; filename=\"voxpilot-{session}.ndjson\"");
     let headers = [(header::CONTENT_TYPE, "application/x-ndjson".to_owned()), (header::CONTENT_DISPOSITION, name)];

@@ -1,17 +1,17 @@
 //! What a person does to a running turn: stop it, confirm a tool, answer a permission.
 
 use axum::Json;
+use axum::extract::State;
 use axum::extract::rejection::JsonRejection;
-use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use domain::ids::{PermissionId, SessionId};
 use domain::rule::Scope;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::sessions::session_id;
 use crate::App;
 use crate::error::{ApiError, ApiResult, ErrorBody};
+use crate::id::Id;
 
 #[derive(Deserialize, ToSchema, Default)]
 #[serde(deny_unknown_fields)]
@@ -22,10 +22,10 @@ pub struct Cancel {
 
 #[utoipa::path(post, operation_id = "cancel", path = "/api/sessions/{id}/cancel", params(("id" = SessionId, Path)), request_body = Option<Cancel>,
     responses((status = 202), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
-pub async fn cancel(State(app): State<App>, Path(id): Path<String>, body: axum::body::Bytes) -> ApiResult<StatusCode> {
+pub async fn cancel(State(app): State<App>, Id(session): Id<SessionId>, body: axum::body::Bytes) -> ApiResult<StatusCode> {
     // The body may be left out altogether, with or without a content type.
     let cancel = if body.is_empty() { Cancel::default() } else { parse(&body)? };
-    app.engine.cancel(session_id(&id)?, cancel.tool_call_id).await?;
+    app.engine.cancel(session, cancel.tool_call_id).await?;
     Ok(StatusCode::ACCEPTED)
 }
 
@@ -43,9 +43,13 @@ pub struct Confirm {
 
 #[utoipa::path(post, operation_id = "confirm", path = "/api/sessions/{id}/confirm", params(("id" = SessionId, Path)), request_body = Confirm,
     responses((status = 202), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
-pub async fn confirm(State(app): State<App>, Path(id): Path<String>, body: Result<Json<Confirm>, JsonRejection>) -> ApiResult<StatusCode> {
+pub async fn confirm(
+    State(app): State<App>,
+    Id(session): Id<SessionId>,
+    body: Result<Json<Confirm>, JsonRejection>,
+) -> ApiResult<StatusCode> {
     let Json(confirm) = body?;
-    app.engine.confirm(session_id(&id)?, confirm.tool_call_id, confirm.approved).await?;
+    app.engine.confirm(session, confirm.tool_call_id, confirm.approved).await?;
     Ok(StatusCode::ACCEPTED)
 }
 
@@ -64,13 +68,11 @@ pub struct Answer {
     responses((status = 202), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
 pub async fn permission(
     State(app): State<App>,
-    Path((id, request_id)): Path<(String, String)>,
+    Id(session): Id<SessionId>,
+    Id(request_id): Id<PermissionId>,
     body: Result<Json<Answer>, JsonRejection>,
 ) -> ApiResult<StatusCode> {
     let Json(answer) = body?;
-    let session = session_id(&id)?;
-    let gone = || ApiError::new(StatusCode::CONFLICT, "conflict", "this permission is gone or already answered");
-    let request_id: PermissionId = request_id.parse().map_err(|_| gone())?;
     app.engine.answer(session, request_id, answer.option_id, answer.content, answer.remember).await?;
     Ok(StatusCode::ACCEPTED)
 }

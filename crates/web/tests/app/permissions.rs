@@ -17,9 +17,9 @@ async fn a_person_answers_once() {
     let path = format!("/api/sessions/{session}/permissions/{}", request["request_id"].as_str().unwrap());
     rig.post(&path, json!({ "option_id": "perhaps" })).await.refuses(422, "invalid");
     rig.post(&path, json!({ "option": "yes" })).await.refuses(422, "invalid");
-    for other in ["00000000-0000-0000-0000-000000000000", "garbage"] {
+    for (other, status, code) in [("00000000-0000-0000-0000-000000000000", 409, "conflict"), ("garbage", 404, "not_found")] {
         let path = format!("/api/sessions/{session}/permissions/{other}");
-        rig.post(&path, json!({ "option_id": "yes" })).await.refuses(409, "conflict");
+        rig.post(&path, json!({ "option_id": "yes" })).await.refuses(status, code);
     }
     let answers = futures::future::join_all((0..4).map(|_| rig.post(&path, json!({ "option_id": "yes" })))).await;
     let mut statuses: Vec<_> = answers.iter().map(|answer| answer.status).collect();

@@ -133,3 +133,17 @@ async fn wait_for_prompt(rig: &Rig) {
     };
     tokio::time::timeout(SOON, waiting).await.expect("the prompt reaches the agent");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refusal_does_not_say_where_things_lie_on_the_server() {
+    let rig = Rig::replies([]).await;
+    let session = rig.session().await;
+    std::fs::remove_dir_all(rig.dir.path().join("work")).unwrap();
+    let server = rig.dir.path().to_str().unwrap();
+    let attached = json!({ "content": "look", "attachments": [{ "kind": "path", "path": "sub" }] });
+    for (path, body) in [("/api/sessions".to_owned(), json!({})), (format!("/api/sessions/{session}/messages"), attached)] {
+        let answer = rig.post(&path, body).await;
+        answer.refuses(422, "invalid");
+        assert!(!answer.text.contains(server), "{}", answer.text);
+    }
+}

@@ -43,7 +43,6 @@ pub async fn run(rounds: usize) -> anyhow::Result<()> {
 
 async fn fill(rig: &Rig) -> anyhow::Result<()> {
     let store = Store::open(&rig.data_dir().join("voxpilot.db"), false).await?;
-    let mut last = None;
     for _ in 0..SESSIONS {
         let session = SessionId(Uuid::now_v7());
         let mut rows = vec![Row::CreateSession(new_session(&rig.work_dir()))];
@@ -51,11 +50,7 @@ async fn fill(rig: &Rig) -> anyhow::Result<()> {
         for _ in 0..TURNS {
             turn(&mut rows, &mut events);
         }
-        // In the order in which they are handed over, so the last answer is the answer for all of them.
-        last = Some(store.submit(Write { session, events, rows }).await?);
-    }
-    if let Some(last) = last {
-        last.await?;
+        store.commit(Write { session, events, rows }).await?;
     }
     store.close().await;
     Ok(())
@@ -86,7 +81,6 @@ fn turn(rows: &mut Vec<Row>, events: &mut Vec<Event>) {
         started_seq: 0,
         started_at: now,
         ended_at: Some(now),
-        evidence: None,
     }));
     events.push(Event::Message(question));
     // Each to another call, so that they stay events of their own.

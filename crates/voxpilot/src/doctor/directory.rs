@@ -6,7 +6,7 @@ use rustix::fs::{Access, access};
 
 use super::{Check, Verdict};
 
-pub(super) fn data_dir(path: &Path) -> Check {
+pub(super) fn data(path: &Path) -> Check {
     let name = "data directory";
     let shown = path.display();
     // It is made at first start, so what counts is the nearest directory that is there.
@@ -28,7 +28,7 @@ pub(super) fn data_dir(path: &Path) -> Check {
     Check::ok(name, if nearest == path { format!("{shown}") } else { format!("{shown} (will be made at first start)") })
 }
 
-pub(super) fn work_dir(path: &Path) -> Check {
+pub(super) fn work(path: &Path) -> Check {
     let name = "work directory";
     let shown = path.display();
     // A worktree and a submodule have a file there instead of a directory.
@@ -46,8 +46,8 @@ mod tests {
     #[test]
     fn a_data_directory_that_is_still_to_be_made_is_fine() {
         let dir = tempfile::tempdir().unwrap();
-        assert_eq!(data_dir(&dir.path().join("a/b")).verdict, Verdict::Ok);
-        assert_eq!(data_dir(dir.path()).verdict, Verdict::Ok);
+        assert_eq!(data(&dir.path().join("a/b")).verdict, Verdict::Ok);
+        assert_eq!(data(dir.path()).verdict, Verdict::Ok);
     }
 
     #[test]
@@ -55,8 +55,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("file");
         std::fs::write(&file, "").unwrap();
-        assert_eq!(data_dir(&file).verdict, Verdict::Fail);
-        assert_eq!(data_dir(&file.join("below")).verdict, Verdict::Fail);
+        assert_eq!(data(&file).verdict, Verdict::Fail);
+        assert_eq!(data(&file.join("below")).verdict, Verdict::Fail);
     }
 
     #[test]
@@ -64,8 +64,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let below = dir.path().join("a/b");
         std::fs::create_dir_all(&below).unwrap();
-        assert_eq!(work_dir(&below).verdict, Verdict::Warn);
+        assert_eq!(work(&below).verdict, Verdict::Warn);
         std::fs::create_dir(dir.path().join(".git")).unwrap();
-        assert_eq!(work_dir(&below).verdict, Verdict::Ok);
+        assert_eq!(work(&below).verdict, Verdict::Ok);
     }
 }

@@ -1,4 +1,4 @@
-//! Where the running server is: it leaves its address in the data directory.
+//! The address of the running server, which leaves it in the data directory, and the secret that lets one in.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ const FILE_NAME: &str = "server.url";
 
 /// What is known of the server without asking it.
 #[derive(Clone)]
-pub struct Place {
+pub struct Address {
     /// Given on the command line; else the data directory tells.
     url: Option<String>,
     token: Option<Secret>,
@@ -30,10 +30,10 @@ pub fn reachable(address: SocketAddr) -> SocketAddr {
     if address.ip().is_unspecified() { SocketAddr::new([127, 0, 0, 1].into(), address.port()) } else { address }
 }
 
-impl Place {
-    pub fn new(url: Option<String>, config: &Config) -> Place {
+impl Address {
+    pub fn new(url: Option<String>, config: &Config) -> Address {
         let url = url.map(|url| url.trim_end_matches('/').to_owned());
-        Place { url, token: config.token.clone(), data_dir: config.data_dir.clone() }
+        Address { url, token: config.token.clone(), data_dir: config.data_dir.clone() }
     }
 
     /// Looked up anew each time: a server that was started again may be elsewhere.
