@@ -8,8 +8,8 @@ use testkit::client::Client;
 use testkit::model_server::{ModelServer, Reply, Script};
 use testkit::server::{Rig, Server};
 
-use crate::script::delegate;
-use crate::stage::SOON;
+use crate::replies::delegate;
+use crate::setup::SOON;
 
 /// Copilot reads its credentials when it starts. Here they are a file that is not there before somebody has logged in.
 fn copilot_with_a_login(rig: Rig) -> Rig {

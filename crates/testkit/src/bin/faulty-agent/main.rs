@@ -145,7 +145,7 @@ impl Agent {
         self.prompts.lock().expect("nobody panics with the prompts").push(text.clone());
         let turn = Turn { agent: Arc::clone(self), session, request: id.clone(), cancelled };
         // Not joined: a scenario may never end, and the end of the process ends it.
-        thread::spawn(move || scenario::play(&turn, &text));
+        thread::spawn(move || scenario::run(&turn, &text));
     }
 
     fn cancel(&self, params: &Value) {

@@ -57,12 +57,12 @@ enum Stop {
     Answered,
 }
 
-type Play = Result<(), Stop>;
+type Flow = Result<(), Stop>;
 
-pub fn play(turn: &Turn, prompt: &str) {
+pub fn run(turn: &Turn, prompt: &str) {
     // A client may put a recap in front of a prompt: then the last line tells.
     let last = prompt.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    let outcome = turn.try_play(prompt).or_else(|| turn.try_play(last)).unwrap_or_else(|| turn.say(prompt));
+    let outcome = turn.try_run(prompt).or_else(|| turn.try_run(last)).unwrap_or_else(|| turn.say(prompt));
     match outcome {
         Ok(()) => turn.end("end_turn"),
         Err(Stop::Cancelled) => turn.end("cancelled"),
@@ -71,8 +71,8 @@ pub fn play(turn: &Turn, prompt: &str) {
 }
 
 impl Turn {
-    /// Plays the scenario that the text names; `None` if it names none.
-    fn try_play(&self, text: &str) -> Option<Play> {
+    /// Runs the scenario that the text names; `None` if it names none.
+    fn try_run(&self, text: &str) -> Option<Flow> {
         let (name, rest) = text.trim().split_once(char::is_whitespace).unwrap_or((text.trim(), ""));
         let rest = rest.trim();
         let number = |default: u64| rest.parse().unwrap_or(default);
@@ -100,7 +100,7 @@ impl Turn {
             "flood" => self.flood(number(1000)),
             "ask" => self.ask(1),
             "ask3" => self.ask(3),
-            "calls" => calls::play(self, rest),
+            "calls" => calls::run(self, rest),
             "unasked" => self.unasked(if rest.is_empty() { "execute" } else { rest }),
             "error_code" => self.error_code(rest),
             "stop_reason" => self.only_respond(&json!({ "stopReason": rest })),
@@ -137,7 +137,7 @@ impl Turn {
     }
 
     /// Lets time pass, or ends early when the turn is cancelled.
-    fn pause(&self, pause: Duration) -> Play {
+    fn pause(&self, pause: Duration) -> Flow {
         match self.cancelled.recv_timeout(pause) {
             Ok(()) => Err(Stop::Cancelled),
             Err(RecvTimeoutError::Timeout) => Ok(()),
@@ -146,17 +146,17 @@ impl Turn {
         }
     }
 
-    fn say(&self, text: &str) -> Play {
+    fn say(&self, text: &str) -> Flow {
         text.split_inclusive(char::is_whitespace).for_each(|word| self.chunk(word));
         Ok(())
     }
 
-    fn say_at_once(&self, text: &str) -> Play {
+    fn say_at_once(&self, text: &str) -> Flow {
         self.chunk(text);
         Ok(())
     }
 
-    fn half_line(&self, pause: Duration) -> Play {
+    fn half_line(&self, pause: Duration) -> Flow {
         let line = chunk_line(&self.session, "a whole sentence");
         let (start, rest) = line.split_at(line.len() / 2);
         let mut out = self.agent.wire.lock();
@@ -166,7 +166,7 @@ impl Turn {
         paused
     }
 
-    fn garbage(&self) -> Play {
+    fn garbage(&self) -> Flow {
         self.chunk("before ");
         for line in [
             "npm WARN deprecated something",
@@ -185,7 +185,7 @@ impl Turn {
         self.say_at_once("after")
     }
 
-    fn invalid_utf8(&self) -> Play {
+    fn invalid_utf8(&self) -> Flow {
         self.chunk("before ");
         let mut line = chunk_line(&self.session, "bad[@@]bad ");
         for byte in line.iter_mut().filter(|byte| **byte == b'@') {
@@ -195,7 +195,7 @@ impl Turn {
         self.say_at_once("after")
     }
 
-    fn unknown_kinds(&self) -> Play {
+    fn unknown_kinds(&self) -> Flow {
         self.chunk("before ");
         let text = |text: &str| json!({ "type": "content", "content": { "type": "text", "text": text } });
         for update in [
@@ -216,31 +216,31 @@ impl Turn {
         self.say_at_once(&format!("after {code}"))
     }
 
-    fn late_answer(&self) -> Play {
+    fn late_answer(&self) -> Flow {
         self.end("end_turn");
         (1..=3).for_each(|number| self.chunk(&format!("late {number} ")));
         Err(Stop::Answered)
     }
 
-    fn respond_then_end(&self, result: &Value) -> Play {
+    fn respond_then_end(&self, result: &Value) -> Flow {
         self.chunk("once");
         self.respond(result);
         Ok(())
     }
 
-    fn only_respond(&self, result: &Value) -> Play {
+    fn only_respond(&self, result: &Value) -> Flow {
         self.chunk("almost normal");
         self.respond(result);
         Err(Stop::Answered)
     }
 
-    fn error_code(&self, rest: &str) -> Play {
+    fn error_code(&self, rest: &str) -> Flow {
         let (code, words) = rest.split_once(' ').unwrap_or((rest, "an error was asked for"));
         self.agent.wire.fail(&self.request, code.parse().unwrap_or(-32603), words);
         Err(Stop::Answered)
     }
 
-    fn tick_on(&self, times: u64) -> Play {
+    fn tick_on(&self, times: u64) -> Flow {
         for number in 1..=times {
             // Whatever the channel says, the full time passes.
             let until = Instant::now() + TICK;
@@ -259,7 +259,7 @@ impl Turn {
         exit(3)
     }
 
-    fn stderr_flood(&self, bytes: usize) -> Play {
+    fn stderr_flood(&self, bytes: usize) -> Flow {
         let line = "the same complaint over and over again, and nobody ever reads it, does one";
         for _ in 0..bytes / (line.len() + 1) {
             eprintln!("{line}");
@@ -268,7 +268,7 @@ impl Turn {
     }
 
     #[allow(clippy::zombie_processes, reason = "a process that nobody waits for is what was asked for")]
-    fn grandchild(&self, holds_pipes: bool) -> Play {
+    fn grandchild(&self, holds_pipes: bool) -> Flow {
         let stdio = || if holds_pipes { Stdio::inherit() } else { Stdio::null() };
         // setsid becomes the sleep itself, so the pid stays the same.
         let child = Command::new("setsid").args(["sleep", "1000"]).stdin(Stdio::null()).stdout(stdio()).stderr(stdio()).spawn();
@@ -276,7 +276,7 @@ impl Turn {
         self.say_at_once(&format!("grandchild {}", child.id()))
     }
 
-    fn slow(&self, count: u64) -> Play {
+    fn slow(&self, count: u64) -> Flow {
         for number in 1..=count {
             self.pause(TICK)?;
             self.chunk(&format!("{number} "));
@@ -284,12 +284,12 @@ impl Turn {
         Ok(())
     }
 
-    fn flood(&self, count: u64) -> Play {
+    fn flood(&self, count: u64) -> Flow {
         (1..=count).for_each(|number| self.chunk(&format!("{number} ")));
         Ok(())
     }
 
-    fn ask(&self, count: u64) -> Play {
+    fn ask(&self, count: u64) -> Flow {
         let answers: Vec<Receiver<Value>> = (1..=count).map(|number| self.ask_once(number)).collect();
         for answer in answers {
             let message = loop {
@@ -305,7 +305,7 @@ impl Turn {
         Ok(())
     }
 
-    fn unasked(&self, kind: &str) -> Play {
+    fn unasked(&self, kind: &str) -> Flow {
         let call =
             json!({ "toolCallId": format!("unasked {kind}"), "title": "Do it", "kind": kind, "rawInput": { "command": "echo unasked" } });
         for (update, status) in [("tool_call", "pending"), ("tool_call_update", "completed"), ("tool_call_update", "completed")] {
