@@ -9,6 +9,7 @@ use testkit::processes;
 use crate::replies::{bash, delegate, held_command};
 use crate::setup::{AgentProcesses, Setup, eventually, said};
 
+/// Holds S0-32, S0-37, S0-45, C19, C20.
 #[tokio::test]
 async fn the_native_process_killed_in_mid_answer() {
     killed_in_mid_answer("native", AgentProcesses::native).await;

@@ -28,6 +28,7 @@ fn call(name: &str, prompt: &str) -> testkit::model_server::ToolCall {
     testkit::model_server::ToolCall::new("copilot_agent", json!({ "prompt": prompt, "session_name": name }))
 }
 
+/// Holds S0-2, S1-1, S1-3, S1-4, S1-7, S1-18, S1-38, S1-40, S1-41, S1-42, S1-43, S1-44, S1-45, S1-46, S1-49, S1-50, S1-51, S1-52, S1-53, S1-60, S1-V1, S1-V2, S1-V3, S1-V4, S1-V7.
 #[tokio::test]
 async fn v1_v2_v3_v4_v7_a_review_comment_becomes_a_change_that_streams_and_is_reported_to_the_model() {
     let mut setup = Setup::new().await;
@@ -100,6 +101,7 @@ fn v7_the_model_reads_the_compact_result(setup: &Setup) {
     }
 }
 
+/// Holds S0-19, S1-35, S1-47, S1-56, S1-82, S1-V8, S1-V13, S1-V15, C39.
 #[tokio::test]
 async fn v5_v6_v8_v13_v15_history_and_a_fresh_client_have_all_that_a_finished_block_shows() {
     let mut setup = Setup::new().await;
@@ -165,6 +167,7 @@ async fn a_session_without_a_main_ai_talks_straight_to_copilot() {
     setup.end().await;
 }
 
+/// Holds S1-14.
 #[tokio::test]
 async fn a_name_that_makes_no_sense_is_told_to_the_model_and_never_reaches_copilot() {
     let mut setup = Setup::new().await;

@@ -5,6 +5,7 @@ use testkit::model_server::Script;
 
 use crate::setup::Setup;
 
+/// Holds S0-7, S1-57, C1, C34.
 #[tokio::test]
 async fn copilot_gets_its_own_environment_the_work_directory_and_nothing_of_ours() {
     let secret = |rig: testkit::server::Rig| {

@@ -60,6 +60,7 @@ fn asked<'a>(requests: &'a [Request], prompt: &str) -> Vec<&'a Request> {
 }
 
 /// S2-59, S2-61: a session that Copilot does not know (-32002) or cannot read (-32603) is replaced, and said to be.
+/// Holds S0-44, S0-47, S0-49, S0-50, C13, C37, C38.
 #[tokio::test]
 async fn every_kind_of_unreadable_state_ends_in_a_new_session_with_banner_recap_and_log_line() {
     let script = Script::new()
@@ -96,7 +97,9 @@ async fn every_kind_of_unreadable_state_ends_in_a_new_session_with_banner_recap_
     delegate_to_all(&mut setup, "the third task").await;
     assert_eq!(setup.notices("session_lost").len(), DAMAGES.len());
     let requests = setup.coder_requests();
-    assert!(asked(&requests, "the third task").iter().all(|request| said(request).contains("the second task")));
+    let third = asked(&requests, "the third task");
+    assert_eq!(third.len(), DAMAGES.len());
+    assert!(third.iter().all(|request| said(request).contains("the second task")));
     setup.processes().native();
     setup.end().await;
 }
@@ -121,6 +124,7 @@ fn torn_loads(setup: &Setup, requests: &[Request]) {
     assert!(said(request).contains("the first task of torn") && said(request).contains("Half done."));
 }
 
+/// Holds C14.
 #[tokio::test]
 async fn a_session_that_was_never_prompted_is_made_anew_in_silence() {
     let mut setup = Setup::new().await;

@@ -24,4 +24,5 @@ mod setup;
 mod stopping;
 mod tcp;
 mod trace;
+mod two_agents;
 mod wire;

@@ -130,3 +130,21 @@ async fn a_repetition_that_outlives_the_server_is_still_shown_once() {
     assert_eq!(setup.client.seen.agent_text("held"), "one two three four.");
     setup.end().await;
 }
+
+/// An answer of the model that begins like one of Copilot's own notices is an answer: whole, in pieces, and before a tool.
+#[tokio::test]
+async fn an_answer_that_begins_like_an_error_is_shown_as_an_answer() {
+    const ANSWERS: [&[&str]; 3] =
+        [&["Error: the test fails in line 3."], &["Error: ", "the test fails ", "in line 3."], &["Err", "or: it fails."]];
+    let mut setup = Setup::new().await;
+    for (number, pieces) in ANSWERS.iter().enumerate() {
+        let name = format!("answer-{number}");
+        setup.main([delegate(&name, "what does the test say?"), Reply::text("I see.")]);
+        setup.coder([Reply::chunks(pieces.iter().copied())]);
+        assert_eq!(setup.turn("go").await, "completed", "{}", setup.client.seen.tail());
+        assert_eq!(setup.client.seen.agent_text(&name), pieces.concat(), "{}", setup.client.seen.tail());
+        let result = setup.results().await.pop().unwrap();
+        assert_eq!((&result["display"], &result["delegation"]["stop_reason"]), (&json!(pieces.concat()), &json!("end_turn")));
+    }
+    setup.end().await;
+}

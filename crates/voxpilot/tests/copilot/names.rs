@@ -6,6 +6,7 @@ use testkit::model_server::{Gate, Reply, Script};
 use crate::replies::delegate_all;
 use crate::setup::{Setup, said};
 
+/// Holds S1-2, S1-9, S1-10, S1-15, S1-16, S1-20, S1-28, S1-29, S1-V9, S1-V10, S1-V11, S1-V12.
 #[tokio::test]
 async fn v9_v10_v11_v12_names_are_sessions_with_their_own_memory_on_one_process() {
     let mut setup = Setup::new().await;
@@ -52,6 +53,7 @@ fn stored_sessions(setup: &Setup) -> usize {
 const RED: [&str; 4] = ["rouge ", "🟥 ", "rot ", "red"];
 const BLUE: [&str; 4] = ["bleu ", "🟦🟦 ", "blau ", "blue"];
 
+/// Holds C28.
 #[tokio::test]
 async fn two_names_at_once_run_side_by_side_and_never_mix_a_byte() {
     let (red, blue) = (Gate::new(), Gate::new());
@@ -86,6 +88,7 @@ async fn two_names_at_once_run_side_by_side_and_never_mix_a_byte() {
     setup.end().await;
 }
 
+/// Holds C28.
 #[tokio::test]
 async fn two_prompts_to_one_name_run_in_turn() {
     let mut setup = Setup::new().await;

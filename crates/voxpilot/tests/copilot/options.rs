@@ -20,6 +20,7 @@ fn mode_option(view: &Value) -> &Value {
 }
 
 /// S2-42, S2-43: by the ids that Copilot's own session came with.
+/// Holds C32.
 #[tokio::test]
 async fn c32_plan_mode_is_set_by_its_short_name_and_is_there_again_after_the_agent_was_killed() {
     let mut setup = Setup::new().await;

@@ -24,6 +24,7 @@ fn questions(setup: &Setup) -> Vec<(String, String)> {
     setup.client.seen.of_kind("permission-request").map(|event| question(&event.data)).collect()
 }
 
+/// Holds C25.
 #[tokio::test]
 async fn the_policy_deny_lets_nothing_through_and_asks_nobody() {
     let mut setup = with_policy("deny").await;
@@ -35,6 +36,7 @@ async fn the_policy_deny_lets_nothing_through_and_asks_nobody() {
     setup.end().await;
 }
 
+/// Holds C25.
 #[tokio::test]
 async fn the_policy_read_only_lets_copilot_read_and_search_and_asks_for_every_write_and_command() {
     let mut setup = with_policy("read-only").await;
@@ -101,6 +103,7 @@ async fn a_change_of_the_policy_counts_at_once_also_for_what_already_waits() {
     setup.end().await;
 }
 
+/// Holds C25.
 #[tokio::test]
 async fn copilots_own_allow_all_is_turned_off_where_the_policy_asks() {
     let mut setup = asking().await;

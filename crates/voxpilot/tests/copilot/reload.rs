@@ -9,6 +9,7 @@ use crate::setup::{SOON, Setup, eventually, said};
 
 const PIECES: [&str; 4] = ["eins 🙂 ", "zwei ", "drei ", "vier"];
 
+/// Holds S1-30, S1-31, S1-32, S1-58, S1-V14, S3-13, S3-V1, C17.
 #[tokio::test]
 async fn v14_clients_that_reload_in_mid_stream_have_the_same_text_as_one_that_never_left() {
     let mut setup = Setup::new().await;
@@ -42,6 +43,7 @@ async fn v14_clients_that_reload_in_mid_stream_have_the_same_text_as_one_that_ne
     setup.end().await;
 }
 
+/// Holds C22.
 #[tokio::test]
 async fn work_goes_on_while_nobody_looks() {
     let mut setup = Setup::new().await;
@@ -64,6 +66,7 @@ async fn work_goes_on_while_nobody_looks() {
     server.end().await;
 }
 
+/// Holds S0-16, S0-17, S0-59, S1-21, S1-63, S1-V16, C40.
 #[tokio::test]
 async fn v16_after_a_restart_finished_blocks_are_there_and_follow_ups_restore_every_name() {
     let mut setup = Setup::new().await;
@@ -104,6 +107,7 @@ async fn v16_after_a_restart_finished_blocks_are_there_and_follow_ups_restore_ev
     setup.end().await;
 }
 
+/// Holds S3-V3, C21.
 #[tokio::test]
 async fn an_idle_copilot_that_nobody_watches_is_ended_and_comes_back_with_its_memory() {
     let mut setup = Setup::with(Script::new(), json!({}), |rig| rig.env("VOXPILOT_COPILOT_CONNECTION_TTL", "1")).await;

@@ -8,6 +8,7 @@ use crate::setup::{SOON, Setup, said};
 
 const PIECES: [&str; 5] = ["before, ", "still before 🙂, ", "while it was down, ", "after, ", "and the end"];
 
+/// Holds S3-14, S3-15, S3-V4, C18, C20.
 #[tokio::test]
 async fn killed_while_copilot_streams_the_same_turn_completes_with_the_exact_text() {
     let mut setup = Setup::new().await;

@@ -91,6 +91,7 @@ impl Cable {
     }
 }
 
+/// Holds C2.
 #[tokio::test]
 async fn s2_4_copilot_works_over_tcp_and_a_lost_connection_ends_the_call_with_the_reason() {
     let model = ModelServer::start(Script::new());

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use testkit::model_server::{Reply, Script};
 use testkit::server::Rig;
-use testkit::story::{difference, story};
+use testkit::summary::{difference, summary};
 
 use crate::replies::{bash, create, edit};
 use crate::setup::Setup;
@@ -22,7 +22,7 @@ async fn a_capture_of_copilot_plays_back_to_the_same_events() {
     for message in messages {
         assert_eq!(setup.turn(message).await, "completed", "{}", setup.client.seen.tail());
     }
-    let told = story(&setup.client.seen);
+    let told = summary(&setup.client.seen);
     assert!(told.contains_key("main") && told.contains_key("beside"), "{told:#?}");
     let view = setup.get("agents").await;
     let capture = setup.server.text("GET", &format!("/api/sessions/{}/trace/capture", setup.session)).await;
@@ -40,7 +40,7 @@ async fn a_capture_of_copilot_plays_back_to_the_same_events() {
         server.send(&session, message).await;
         assert_eq!(client.turn_end(crate::setup::SOON).await, "completed", "{}", client.seen.tail());
     }
-    assert_eq!(difference(&story(&client.seen), &told), None);
+    assert_eq!(difference(&summary(&client.seen), &told), None);
     let (_, again) = server.call("GET", &format!("/api/sessions/{session}/agents"), None).await;
     assert_eq!(again, view, "modes, options and usage are the same too");
     server.end().await;

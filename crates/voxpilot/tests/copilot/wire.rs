@@ -81,6 +81,7 @@ async fn allowed_turn() -> (Setup, Wire) {
 /// has an id is answered under it, and what has none is not.
 /// S2-11, S2-44, S2-45, S2-46, S2-52: `initialize` alone opens the connection, then `session/new`, `session/prompt`, updates, a question
 /// and its answer, more updates, and the prompt's own answer ends the turn.
+/// Holds S0-1, S0-8, S0-11, S0-15, S0-51.
 #[tokio::test]
 async fn a_turn_is_the_documented_exchange_of_messages() {
     let (setup, wire) = allowed_turn().await;
@@ -99,7 +100,8 @@ async fn a_turn_is_the_documented_exchange_of_messages() {
         let answers = wire.messages("<").filter(|message| message.get("method").is_none() && message["id"] == request["id"]).count();
         assert_eq!(answers, 1, "{request}");
     }
-    assert!(wire.received("session/update").iter().all(|update| update.get("id").is_none()));
+    let updates = wire.received("session/update");
+    assert!(!updates.is_empty() && updates.iter().all(|update| update.get("id").is_none()));
     assert!(wire.sent("initialized").is_empty() && wire.sent("authenticate").is_empty());
 
     let prompt = wire.sent("session/prompt")[0];
@@ -121,6 +123,7 @@ async fn a_turn_is_the_documented_exchange_of_messages() {
 
 /// S2-12: we say version 1, who we are, and the abilities that we have.
 /// S2-13, S2-14, S2-15, S2-62: Copilot answers with version 1, who it is, that it can load sessions, and which contents it takes.
+/// Holds S1-19, C3, C6.
 #[tokio::test]
 async fn both_sides_say_what_they_can() {
     let (setup, wire) = allowed_turn().await;
@@ -143,6 +146,7 @@ async fn both_sides_say_what_they_can() {
 /// S2-19, S2-20, S2-46, S2-52: a prompt is a list of content blocks for that id, and is answered with `end_turn` when the turn is over.
 /// S2-25, S2-26, S2-47: what Copilot says comes as updates under `params.update`, told apart by `sessionUpdate`.
 /// S2-27, S2-28, S2-29, S2-30, S2-48, S2-49: a tool call is announced with its kind and input, and updated by its id up to its result.
+/// Holds S0-54, S0-56, S1-22.
 #[tokio::test]
 async fn a_session_a_prompt_and_its_updates_have_the_documented_shapes() {
     let (setup, wire) = allowed_turn().await;
@@ -186,6 +190,7 @@ async fn a_session_a_prompt_and_its_updates_have_the_documented_shapes() {
 
 /// S2-32, S2-33, S2-50: Copilot asks with a request of its own, which names the call and the options.
 /// S2-34, S2-36, S2-38: we answer with the option that was chosen, in the protocol's form; allowed once it runs, rejected it does not.
+/// Holds C23.
 #[tokio::test]
 async fn a_question_is_answered_with_the_option_that_was_chosen() {
     let (mut setup, wire) = allowed_turn().await;
@@ -211,6 +216,7 @@ async fn a_question_is_answered_with_the_option_that_was_chosen() {
 
 /// S2-24, S2-40, S2-41, S2-51: a stop is the notification `session/cancel`, and Copilot then answers the prompt with `cancelled`.
 /// S2-39: the question that was open is answered as cancelled.
+/// Holds C27.
 #[tokio::test]
 async fn a_stop_is_a_notification_and_the_prompt_is_answered_as_cancelled() {
     let mut setup = straight("ask").await;
@@ -231,6 +237,7 @@ async fn a_stop_is_a_notification_and_the_prompt_is_answered_as_cancelled() {
 
 /// S2-14, S2-17, S2-18: a session of a process that is gone is loaded by its id; Copilot first repeats it in updates, then answers, and
 /// nothing of the repetition is shown as new.
+/// Holds S0-13, S0-35, S0-36, S0-55, C15, C16.
 #[tokio::test]
 async fn a_session_is_loaded_and_repeated_before_it_goes_on() {
     let mut setup = straight("auto").await;
@@ -253,6 +260,7 @@ async fn a_session_is_loaded_and_repeated_before_it_goes_on() {
 }
 
 /// S2-28, S2-30: the kinds that Copilot gives its tools are kept, and what a change did is told as a diff.
+/// Holds C30.
 #[tokio::test]
 async fn a_change_has_its_kind_and_its_diff() {
     let mut setup = straight("auto").await;
@@ -282,6 +290,7 @@ async fn a_change_has_its_kind_and_its_diff() {
 }
 
 /// S2-31: a plan comes as the whole list of its entries, which replaces the one before.
+/// Holds C29.
 #[tokio::test]
 async fn a_plan_comes_whole() {
     let mut setup = straight("auto").await;
@@ -293,8 +302,14 @@ async fn a_plan_comes_whole() {
     assert!(!plans.is_empty() && plans.iter().all(|plan| plan["entries"].is_array() && plan.get("steps").is_none()), "{plans:?}");
     let shown: Vec<&Value> =
         setup.client.seen.of_kind("agent-update").map(|event| &event.data["update"]).filter(|update| update["type"] == "plan").collect();
-    let entries = |plans: &[&Value]| plans.iter().map(|plan| plan["entries"].as_array().unwrap().len()).collect::<Vec<_>>();
-    assert_eq!(entries(&shown), entries(&plans));
+    let entries = |plan: &Value| {
+        let part = |entry: &Value| ["content", "priority", "status"].map(|field| entry[field].as_str().unwrap().to_owned());
+        plan["entries"].as_array().unwrap().iter().map(part).collect::<Vec<_>>()
+    };
+    let all = |plans: &[&Value]| plans.iter().map(|plan| entries(plan)).collect::<Vec<_>>();
+    assert_eq!(all(&shown), all(&plans));
+    let last = entries(shown.last().unwrap());
+    assert_eq!((last.len(), last[0][0].as_str(), last[0][2].as_str()), (1, "First thing", "in_progress"));
     setup.end().await;
 }
 

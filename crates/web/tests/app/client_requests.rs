@@ -37,6 +37,7 @@ fn tool_calls<'a>(client: &'a Client, prefix: &'a str) -> Vec<&'a Value> {
 }
 
 /// S2-9, S2-10: an agent names files by absolute paths and lines from 1.
+/// Holds C4.
 #[tokio::test(flavor = "multi_thread")]
 async fn files_are_read_and_written_inside_the_work_directory() {
     let rig = Rig::replies([]).await;
@@ -118,12 +119,14 @@ async fn deny_refuses_what_changes_anything() {
     let calls =
         json!([["fs/write_text_file", { "path": "a", "content": "x" }], ["terminal/create", { "command": "touch", "args": ["b"] }]]);
     let (answers, client) = play(&rig, "deny", calls).await;
+    assert_eq!(answers.len(), 2);
     assert!(answers.iter().all(|answer| answer["code"] == -32001), "{answers:?}");
     assert!(of_kind(&client, "permission-request").is_empty());
     let left: Vec<_> = std::fs::read_dir(rig.dir.path().join("work")).unwrap().collect();
     assert_eq!(left.len(), 1, "only the directory of the rig: {left:?}");
 }
 
+/// Holds C4.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_terminal_runs_is_killed_and_released_and_its_output_stays_shown() {
     let rig = Rig::replies([]).await;

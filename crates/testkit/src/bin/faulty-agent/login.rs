@@ -51,7 +51,7 @@ pub fn methods() -> Value {
 
 pub fn run(marker: &Path) -> ExitCode {
     let place = if std::io::stdout().is_terminal() { "in a terminal" } else { "without a terminal" };
-    println!("logged in {place}");
+    println!("the login runs {place}");
     std::fs::write(marker, "").expect("the marker can be written");
     ExitCode::SUCCESS
 }

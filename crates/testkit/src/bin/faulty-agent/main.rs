@@ -11,6 +11,8 @@
 //! | `FAULTY_INIT=hang` · `exit` · `exit_once` | initialize is never answered · the process ends at it · the first one in a directory does |
 //! | `FAULTY_INIT=chatty` | 100,000 notifications before the answer to initialize |
 //! | `FAULTY_LOAD=ok` · `missing` | sessions can be loaded: any id works · none does |
+//! | `FAULTY_LIST=<file>` | sessions can be listed: those whose ids are in the file, to which new ones are added |
+//! | `FAULTY_RESUME=ok` · `fail` | sessions can be resumed: any id works · none does |
 //! | `FAULTY_AUTH=1` | `session/new` needs a login that nobody can make |
 //! | `FAULTY_LOGIN_AT=prompt` · `load` | `session/prompt` · `session/load` and `session/new` need a login: the file `FAULTY_LOGIN_MARKER`, looked for when the process starts |
 //! | `FAULTY_TERMINAL_AUTH=1` | initialize offers a login in a terminal: this program with `--log-in` and the marker |
@@ -75,7 +77,7 @@ fn main() -> ExitCode {
     let mut lines = std::io::stdin().lock();
     let mut line = Vec::new();
     while lines.read_until(b'\n', &mut line).is_ok_and(|count| count > 0) {
-        log(&line);
+        append("FAULTY_LOG", &line);
         if let Ok(message) = serde_json::from_slice::<Value>(&line)
             && let Some(code) = agent.receive(&message)
         {
@@ -95,12 +97,19 @@ pub fn setting(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-fn log(line: &[u8]) {
-    let Some(path) = setting("FAULTY_LOG") else {
+/// Adds to the file that a setting names, where it names one.
+fn append(name: &str, bytes: &[u8]) {
+    let Some(path) = setting(name) else {
         return;
     };
-    let logged = OpenOptions::new().create(true).append(true).open(path).and_then(|mut file| file.write_all(line));
-    logged.expect("FAULTY_LOG can be written");
+    let written = OpenOptions::new().create(true).append(true).open(path).and_then(|mut file| file.write_all(bytes));
+    written.expect("the file can be written");
+}
+
+fn listed() -> Value {
+    let ids = std::fs::read_to_string(setting("FAULTY_LIST").unwrap_or_default()).unwrap_or_default();
+    let sessions: Vec<Value> = ids.lines().map(|id| json!({ "sessionId": id, "cwd": "/" })).collect();
+    json!({ "sessions": sessions })
 }
 
 impl Agent {
@@ -123,6 +132,8 @@ impl Agent {
             },
             (Some("session/new"), true) => self.new_session(id),
             (Some("session/load"), true) => self.load_session(id, params),
+            (Some("session/list"), true) if setting("FAULTY_LIST").is_some() => self.wire.respond(id, &listed()),
+            (Some("session/resume"), true) => self.resume_session(id, params),
             (Some("session/prompt"), true) => self.prompt(id, params),
             (Some("session/close" | "session/set_mode"), true) => self.wire.respond(id, &json!({})),
             (Some("session/cancel"), false) => self.cancel(params),
@@ -139,6 +150,7 @@ impl Agent {
         }
         let session = Uuid::new_v4().to_string();
         self.sessions().push((session.clone(), None));
+        append("FAULTY_LIST", format!("{session}\n").as_bytes());
         // Before the answer that makes the id known, as Copilot does it.
         self.wire.update(&session, &json!({ "sessionUpdate": "available_commands_update", "availableCommands": [] }));
         let mut opened = json!({ "sessionId": session });
@@ -163,6 +175,18 @@ impl Agent {
             }
             Some(_) => self.wire.fail(id, -32002, &format!("Resource not found: Session {session} not found")),
             None => self.wire.fail(id, -32601, "method not found: session/load"),
+        }
+    }
+
+    fn resume_session(&self, id: &Value, params: &Value) {
+        let session = params["sessionId"].as_str().unwrap_or_default();
+        match setting("FAULTY_RESUME").as_deref() {
+            Some("ok") => {
+                self.sessions().push((session.to_owned(), None));
+                self.wire.respond(id, &json!({}));
+            }
+            Some(_) => self.wire.fail(id, -32603, "this session cannot be resumed"),
+            None => self.wire.fail(id, -32601, "method not found: session/resume"),
         }
     }
 
@@ -209,9 +233,15 @@ impl Agent {
 
 fn initialized() -> Value {
     let version = setting("FAULTY_PROTOCOL_VERSION").and_then(|version| version.parse().ok());
+    let mut sessions = json!({ "close": {} });
+    for (ability, name) in [("list", "FAULTY_LIST"), ("resume", "FAULTY_RESUME")] {
+        if setting(name).is_some() {
+            sessions[ability] = json!({});
+        }
+    }
     json!({
         "protocolVersion": version.unwrap_or(1),
-        "agentCapabilities": { "loadSession": setting("FAULTY_LOAD").is_some(), "sessionCapabilities": { "close": {} } },
+        "agentCapabilities": { "loadSession": setting("FAULTY_LOAD").is_some(), "sessionCapabilities": sessions },
         "agentInfo": { "name": "faulty-agent", "title": "Faulty agent", "version": env!("CARGO_PKG_VERSION") },
         "authMethods": login::methods(),
     })

@@ -45,7 +45,7 @@ fn the_offered_login_writes_the_marker() {
     let login = &answer["result"]["authMethods"][0]["_meta"]["terminal-auth"];
     let args = login["args"].as_array().unwrap().iter().map(|arg| arg.as_str().unwrap());
     let said = Command::new(login["command"].as_str().unwrap()).args(args).output().unwrap();
-    assert_eq!(String::from_utf8(said.stdout).unwrap(), "logged in without a terminal\n");
+    assert_eq!(String::from_utf8(said.stdout).unwrap(), "the login runs without a terminal\n");
     assert!(marker.exists());
 }
 
