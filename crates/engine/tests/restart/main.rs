@@ -113,11 +113,11 @@ async fn an_unfinished_answer_is_void_and_asked_for_again_and_the_queue_follows(
     let engine = setup.engine().await;
     let id = engine.create(Wanted::default()).await.unwrap().id;
     engine.post(id, "one".to_owned(), None, vec![]).await.unwrap();
-    engine.post(id, "two".to_owned(), Some("phone-1".to_owned()), vec![]).await.unwrap();
+    engine.post(id, "two".to_owned(), Some("client-1".to_owned()), vec![]).await.unwrap();
     setup::until(&engine, id, |event| matches!(event, Event::TextDelta(_))).await;
     engine.shutdown().await;
     let engine = setup.engine().await;
-    let again = engine.post(id, "two".to_owned(), Some("phone-1".to_owned()), vec![]).await.unwrap();
+    let again = engine.post(id, "two".to_owned(), Some("client-1".to_owned()), vec![]).await.unwrap();
     assert!(again.queued, "the same message, with the same answer");
     let mut ends = 0;
     let events = setup::until(&engine, id, move |event| {

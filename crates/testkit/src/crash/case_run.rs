@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::task::JoinSet;
 
 use super::case::{Agent, Case, Moment, Release, Victim};
-use super::conversation::{MIDDLE, MUSINGS, Pacing};
+use super::conversation::{MIDDLE, Pacing, THINKING};
 use super::findings::{Fault, Findings};
 use super::outcome::Outcome;
 use super::rig_processes;
@@ -90,9 +90,9 @@ async fn reach(setup: &Setup, moment: Moment) -> Result<(), String> {
     match moment {
         Moment::Idle => {}
         Moment::ModelStreaming => {
-            post("step-2 musing").await?;
+            post("step-2 thinking").await?;
             setup.pacing.main.iter().for_each(|gate| gate.release(3));
-            let said = MUSINGS[..3].concat();
+            let said = THINKING[..3].concat();
             setup.reader.until("the model's first words", SOON, |seen| seen.texts.values().any(|text| *text == said)).await?;
         }
         Moment::AgentStreaming => {

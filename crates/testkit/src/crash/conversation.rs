@@ -13,7 +13,7 @@ use crate::model_server::{Gate, Reply, Request, Script, ToolCall};
 /// The agent session that the main AI delegates to.
 pub const SESSION: &str = "work";
 /// What the main AI says before it delegates, where it says anything.
-pub const MUSINGS: [&str; 6] = ["Let ", "me ", "think ", "about ", "this ", "first. "];
+pub const THINKING: [&str; 6] = ["Let ", "me ", "think ", "about ", "this ", "first. "];
 const WORDS: usize = 120;
 /// How far an agent has come when it counts as being in the middle of its stream.
 pub const MIDDLE: usize = 25;
@@ -56,10 +56,10 @@ fn main_ai(agent: Agent, pacing: &Pacing, request: &Request) -> Reply {
         return slow(Reply::chunks(["All ", "done ", "with ", name, "."]));
     }
     let call = ToolCall::new("copilot_agent", json!({ "prompt": prompt(agent, name, work), "session_name": SESSION }));
-    if work != "musing" {
-        return slow(Reply::chunks(if pacing.pause.is_some() { &MUSINGS[..] } else { &[] }.iter().copied()).and_call(call));
+    if work != "thinking" {
+        return slow(Reply::chunks(if pacing.pause.is_some() { &THINKING[..] } else { &[] }.iter().copied()).and_call(call));
     }
-    let reply = Reply::chunks(MUSINGS).and_call(call);
+    let reply = Reply::chunks(THINKING).and_call(call);
     pacing.main.as_ref().map_or(reply.clone(), |gate| reply.gate(gate))
 }
 

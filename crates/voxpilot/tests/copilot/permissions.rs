@@ -81,6 +81,7 @@ async fn allowed_once_a_command_runs_once_byte_for_byte_as_it_was_shown() {
     setup.end().await;
 }
 
+/// C26: the delegated call ends as denied, although Copilot says that it has finished.
 #[tokio::test]
 async fn rejected_a_command_does_not_run_and_its_call_has_failed() {
     let mut setup = asking().await;
@@ -91,7 +92,9 @@ async fn rejected_a_command_does_not_run_and_its_call_has_failed() {
     assert_eq!(choose(&setup, &question, "reject_once").await, 202);
     assert_eq!(setup.turn_end().await, "completed");
     assert!(!setup.server.rig().work_dir().join("unwanted.txt").exists());
-    let updates = setup.results().await[0]["delegation"]["updates"].as_array().unwrap().clone();
+    let delegation = setup.results().await[0]["delegation"].clone();
+    assert_eq!(delegation["stop_reason"], "denied");
+    let updates = delegation["updates"].as_array().unwrap();
     let calls: Vec<_> = updates.iter().map(|placed| &placed["update"]).filter(|update| update["type"] == "tool_call").collect();
     assert_eq!(calls.iter().map(|call| call["status"].as_str().unwrap()).collect::<Vec<_>>(), ["failed"], "{calls:?}");
     assert_eq!(setup.coder_requests().len(), 1, "Copilot's model is not asked again");

@@ -33,7 +33,6 @@ fn table() -> Vec<Expected> {
         fails("exit_zero", str::is_empty, Some("agent_gone")),
         fails("null_result", |text| text == "almost normal", None),
         fails("error_code -32603", str::is_empty, None),
-        fails("error_code -32000", str::is_empty, None),
     ]
 }
 
