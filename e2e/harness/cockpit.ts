@@ -11,6 +11,8 @@ export class Cockpit {
   readonly stop: Locator;
   readonly cards: Locator;
   readonly sidebar: Locator;
+  /** What was sent last and is to be seen in the conversation, so that an earlier turn is not taken for the one that answers it. */
+  lastSent = "";
 
   constructor(readonly page: Page) {
     this.composer = page.getByRole("textbox", { name: "Message", exact: true });
@@ -30,13 +32,14 @@ export class Cockpit {
   async send(text: string): Promise<void> {
     await this.composer.fill(text);
     await this.composer.press("Enter");
+    this.lastSent = text;
   }
 
   /** What an agent says and does, by the name of its agent session; the latest if there are several. Behind a main AI it is a block,
    * in straight talk it is the conversation itself. */
   copilot(name = "main"): CopilotBlock {
     const block = this.log.locator("details.copilot-block, .agent-turn").filter({ hasText: `Copilot [${name}]` });
-    return new CopilotBlock(block.last());
+    return new CopilotBlock(block.last(), this);
   }
 
   /** The list of sessions: always there on a desk, in a drawer on a phone. */
@@ -69,7 +72,10 @@ export class CopilotBlock {
   readonly spinner: Locator;
   readonly stream: Locator;
 
-  constructor(readonly block: Locator) {
+  constructor(
+    readonly block: Locator,
+    readonly cockpit: Cockpit,
+  ) {
     this.title = block.locator("> summary, > .agent-turn-head");
     this.spinner = this.title.getByRole("img", { name: "running" });
     this.stream = block.locator(".copilot-stream");
@@ -87,14 +93,32 @@ export class CopilotBlock {
   }
 
   async expectRunning(): Promise<void> {
+    await this.expectCurrent();
     await expect(this.stream).toBeVisible();
     await expect(this.spinner).toBeVisible();
   }
 
+  /** Behind a main AI the block has closed itself; in straight talk, where nothing closes, it says that it is no longer busy. */
   async expectEnded(word: string, timeout_ms = 30_000): Promise<void> {
+    await this.expectCurrent();
     await expect(this.title).toContainText(`— ${word}`, { timeout: timeout_ms });
-    await expect(this.block).not.toHaveAttribute("open");
+    const closes = await this.block.evaluate((block) => block instanceof HTMLDetailsElement);
+    if (closes) await expect(this.block).not.toHaveAttribute("open");
+    else await expect(this.block).toHaveAttribute("aria-busy", "false");
     await expect(this.spinner).toHaveCount(0);
+    await expect(this.block.getByRole("button", { name: "Stop this agent" })).toHaveCount(0);
+  }
+
+  /** The message that was sent last has come, and this block stands below it. */
+  private async expectCurrent(): Promise<void> {
+    const { mine, lastSent } = this.cockpit;
+    if (lastSent === "") return;
+    const message = mine.last();
+    await expect(message).toContainText(lastSent);
+    const asked = await message.elementHandle();
+    const follows = (block: Element, asked: Node | null) =>
+      asked !== null && (asked.compareDocumentPosition(block) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0;
+    await expect.poll(() => this.block.evaluate(follows, asked), { message: "a block below the message" }).toBe(true);
   }
 
   /** Waits until the agent has said so much, and answers what it has said. */

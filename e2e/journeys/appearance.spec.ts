@@ -57,6 +57,7 @@ async function visit(cockpit: Cockpit, look: (name: string) => Promise<void>): P
   await look("permission");
   await expect(cockpit.cards.getByRole("button", { name: "Allow once" })).toBeInViewport({ ratio: 1 });
   await page.getByRole("button", { name: "Withdraw queued message" }).click();
+  cockpit.lastSent = "let the agent work";
   await cockpit.cards.getByRole("button", { name: "Allow once" }).click();
   await expect(cockpit.cards).toHaveCount(0);
   await cockpit.copilot().expectRunning();

@@ -123,6 +123,7 @@ test("a file outside the work directory is read only when somebody allows it", a
   await expect(block.last().locator("pre.tool-output")).not.toContainText("localhost");
 });
 
+// Holds S1-5, S1-11, S1-66, S1-67, S1-69, S1-70, S1-71, S1-81, S1-V5, S1-V6, S1-V13.
 test("two agents at once: each in its own block, on one process @desktop", async ({ cockpit, page, server }) => {
   await cockpit.send("do both");
   const [numbers, letters] = [cockpit.copilot("numbers"), cockpit.copilot("letters")];

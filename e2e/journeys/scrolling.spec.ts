@@ -65,6 +65,7 @@ test("the conversation follows the text until the reader scrolls up, and again f
   await cockpit.expectIdle();
 });
 
+// Holds S1-75, S1-79.
 test("an agent's block does the same", async ({ cockpit, page }) => {
   await cockpit.send("let the agent recite");
   const { stream } = cockpit.copilot();

@@ -4,19 +4,19 @@
 //! it equals that of a run in which nobody died, or it is the documented one where the agent's own work was cut short.
 //! Everything is looked at from outside: HTTP, the event stream, files and processes.
 
+mod calls;
 mod case;
-mod cast;
+mod case_run;
+mod conversation;
 mod findings;
-mod hold;
+mod input_gate;
 mod matrix;
 mod outcome;
-mod phone;
 mod random;
-mod scene;
-mod script;
-mod stage;
+mod reader;
+mod rig_processes;
+mod setup;
 mod table;
-mod watcher;
 
 pub use case::{Agent, Case, Moment, Release, Victim};
 pub use findings::{Fault, Findings};

@@ -8,4 +8,4 @@ pub mod faulty_agent;
 pub mod model_server;
 pub mod processes;
 pub mod server;
-pub mod story;
+pub mod summary;

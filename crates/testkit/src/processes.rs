@@ -50,6 +50,15 @@ pub fn signal(pid: i32, signal: &str) {
 
 /// Resident memory in KiB.
 pub fn resident_kib(pid: i32) -> Option<u64> {
+    status_kib(pid, "VmRSS:")
+}
+
+/// The most memory that was ever resident, in KiB.
+pub fn peak_kib(pid: i32) -> Option<u64> {
+    status_kib(pid, "VmHWM:")
+}
+
+fn status_kib(pid: i32, field: &str) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?.trim().trim_end_matches(" kB").trim().parse().ok()
+    status.lines().find_map(|line| line.strip_prefix(field))?.trim().trim_end_matches(" kB").trim().parse().ok()
 }

@@ -44,6 +44,7 @@ fn origin(config: &Config, key: &str) -> Origin {
     config.entries.iter().find(|entry| entry.key == key).unwrap().origin.clone()
 }
 
+/// Holds S1-61.
 #[test]
 fn defaults_are_those_of_the_contract() {
     let config = from_env(&[]);
@@ -59,7 +60,8 @@ fn defaults_are_those_of_the_contract() {
     assert_eq!((config.permission_policy, config.permission_timeout), (None, None));
     assert_eq!((config.durability, config.log_format), (Durability::Process, LogFormat::Text));
     assert_eq!(config.log, "info");
-    assert!(config.entries.iter().all(|entry| entry.origin == Origin::Default), "{:?}", config.entries);
+    let all_default = config.entries.iter().all(|entry| entry.origin == Origin::Default);
+    assert!(!config.entries.is_empty() && all_default, "{:?}", config.entries);
     assert!(config.warnings.is_empty() && config.agents.is_empty());
 }
 
@@ -133,6 +135,7 @@ fn numbers_in_a_file_need_no_quotes() {
     assert_eq!((config.max_agent_iterations, config.copilot_connection_ttl), (7, Duration::ZERO));
 }
 
+/// Holds S3-16, C40.
 #[test]
 fn the_bare_name_of_the_ttl_works_and_the_prefixed_one_wins() {
     let bare = ("COPILOT_CONNECTION_TTL", "5");
@@ -305,6 +308,7 @@ fn mcp_servers_are_read_and_nothing_that_may_be_secret_is_shown() {
     }
 }
 
+/// Holds C2.
 #[test]
 fn an_agent_on_tcp_is_on_this_machine_unless_it_is_allowed_not_to_be() {
     let from = |text: &str| resolve(&sources(&[], &[], &[(PROJECT, text)]));

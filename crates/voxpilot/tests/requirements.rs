@@ -1,51 +1,121 @@
-//! Every numbered requirement of the integration document (S2) is named by a test that holds it.
+//! Every numbered requirement of `docs/requirements.md` is cited by a test, and every number that a test cites stands there.
 //!
-//! A test names requirements in its doc comment (`/// S2-19: …`) or in its own name (`s2_19_…`). What cannot be tested is listed here, with the reason.
+//! A test cites in the comment right above it (`/// S2-19: …`, in TypeScript `// …`) or in its own name (`s2_19_…`).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const REQUIREMENTS: u32 = 62;
-const NOT_TESTABLE: [(u32, &str); 1] = [(2, "a list of references")];
+/// How a line of the list is marked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Mark {
+    /// Nothing: a test must cite it.
+    Held,
+    Fact,
+    /// This verdict has taken its place.
+    See(String),
+    Untested(String),
+}
 
 #[test]
-fn every_requirement_of_s2_is_named_by_a_test() {
-    let mut named = BTreeSet::new();
-    for file in sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..")) {
-        let text = fs::read_to_string(&file).expect("a source file can be read");
-        named.extend(named_by_tests(&text));
+fn every_requirement_is_cited_by_a_test_and_every_citation_is_a_requirement() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let list = listed(&fs::read_to_string(root.join("docs/requirements.md")).expect("the list can be read"));
+    let mut cited: BTreeMap<String, PathBuf> = BTreeMap::new();
+    for part in ["crates", "e2e/journeys", "ui/src"] {
+        for file in sources(&root.join(part)) {
+            let text = fs::read_to_string(&file).expect("a source file can be read");
+            cited.extend(citations(&text).into_iter().map(|number| (number, file.clone())));
+        }
     }
-    let missing: Vec<u32> =
-        (1..=REQUIREMENTS).filter(|number| !named.contains(number) && NOT_TESTABLE.iter().all(|(left, _)| left != number)).collect();
-    assert!(missing.is_empty(), "no test names S2-{missing:?}");
-    let unknown: Vec<&u32> = named.iter().filter(|number| !(1..=REQUIREMENTS).contains(*number)).collect();
-    assert!(unknown.is_empty(), "there is no S2-{unknown:?}");
+    let missing: Vec<&String> =
+        list.iter().filter(|(number, mark)| **mark == Mark::Held && !cited.contains_key(*number)).map(|(number, _)| number).collect();
+    assert!(missing.is_empty(), "no test cites {missing:?}");
+    let unknown: Vec<_> = cited.iter().filter(|(number, _)| !list.contains_key(*number)).collect();
+    assert!(unknown.is_empty(), "cited, and not in the list: {unknown:?}");
+    let untested: Vec<_> = list.iter().filter(|(_, mark)| matches!(mark, Mark::Untested(_))).collect();
+    println!("{} requirements, {} of them untested: {untested:?}", list.len(), untested.len());
+}
+
+#[test]
+fn the_list_is_whole_and_its_marks_make_sense() {
+    let list = listed(include_str!("../../../docs/requirements.md"));
+    let series = [("S0-", 63), ("S1-", 82), ("S1-V", 17), ("S2-", 62), ("S3-", 18), ("S3-V", 4), ("S4-", 38), ("S4-V", 10), ("C", 40)];
+    let all: BTreeSet<String> =
+        series.iter().flat_map(|(prefix, last)| (1..=*last).map(move |number| format!("{prefix}{number}"))).collect();
+    assert_eq!(list.keys().cloned().collect::<BTreeSet<_>>(), all);
+    for (number, mark) in &list {
+        match mark {
+            Mark::See(verdict) => assert!(verdict.starts_with('C') && list.get(verdict) == Some(&Mark::Held), "{number}: see {verdict}"),
+            Mark::Untested(reason) => assert!(reason.len() > 10, "{number} has no reason"),
+            Mark::Held | Mark::Fact => {}
+        }
+    }
+}
+
+/// The numbers of the list, each with its mark: `- S0-3: what it asks. [see C2]`.
+fn listed(text: &str) -> BTreeMap<String, Mark> {
+    let mut list = BTreeMap::new();
+    for line in text.lines().filter_map(|line| line.strip_prefix("- ")) {
+        let (number, rest) = line.split_once(": ").unwrap_or_else(|| panic!("no number in: {line}"));
+        let mark = match rest.strip_suffix(']').and_then(|rest| rest.rsplit_once('[')) {
+            None => Mark::Held,
+            Some((_, "fact")) => Mark::Fact,
+            Some((_, mark)) => match (mark.strip_prefix("see "), mark.strip_prefix("untested: ")) {
+                (Some(verdict), _) => Mark::See(verdict.to_owned()),
+                (_, Some(reason)) => Mark::Untested(reason.to_owned()),
+                _ => panic!("an unknown mark: {line}"),
+            },
+        };
+        assert_eq!(list.insert(number.to_owned(), mark), None, "{number} stands there twice");
+    }
+    list
 }
 
 /// The numbers in the names of tests, and in the comments that stand right above them.
-fn named_by_tests(text: &str) -> BTreeSet<u32> {
-    let mut named = BTreeSet::new();
+fn citations(text: &str) -> BTreeSet<String> {
+    let mut cited = BTreeSet::new();
     let mut comment = String::new();
     let mut is_test = false;
     for line in text.lines().map(str::trim) {
-        if let Some(words) = line.strip_prefix("///") {
+        let is_script = ["test(", "it("].iter().any(|start| line.starts_with(start));
+        if let Some(words) = line.strip_prefix("///").or_else(|| line.strip_prefix("// ")) {
             comment.push_str(words);
+            comment.push(' ');
         } else if line.starts_with("#[test]") || line.starts_with("#[tokio::test") {
-            named.extend(numbers(&comment, "S2-"));
             is_test = true;
         } else if !line.starts_with("#[") {
-            named.extend(numbers(line, "s2_").filter(|_| is_test));
+            if is_test || is_script {
+                cited.extend(numbers(&comment));
+                cited.extend(numbers(&line.to_uppercase().replace('_', "-")).into_iter().filter(|number| !number.starts_with('C')));
+            }
             is_test = false;
             comment.clear();
         }
     }
-    named
+    cited
 }
 
-fn numbers(text: &str, mark: &str) -> impl Iterator<Item = u32> {
-    let after_mark = text.split(mark).skip(1);
-    after_mark.filter_map(|rest| rest.split(|character: char| !character.is_ascii_digit()).next()?.parse().ok())
+/// Whatever has the form of a number: `S1-5`, `S1-V5`, `C5`.
+fn numbers(text: &str) -> BTreeSet<String> {
+    let words = text.split(|character: char| !character.is_ascii_alphanumeric() && character != '-');
+    words.filter_map(first_number).chain(text.match_indices("-S").filter_map(|(at, _)| first_number(&text[at + 1..]))).collect()
+}
+
+fn first_number(word: &str) -> Option<String> {
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    if let Some(rest) = word.strip_prefix('C') {
+        let whole = !rest.is_empty() && rest.len() <= 2 && digits(rest) == rest.len();
+        return whole.then(|| word.to_owned());
+    }
+    let rest = word.strip_prefix('S')?;
+    let mut at = 1 + digits(rest).min(1);
+    if at != 2 || word.as_bytes().get(at) != Some(&b'-') {
+        return None;
+    }
+    at += 1 + usize::from(word[at + 1..].starts_with('V'));
+    let count = digits(&word[at..]);
+    (count > 0).then(|| word[..at + count].to_owned())
 }
 
 fn sources(dir: &Path) -> Vec<PathBuf> {
@@ -53,8 +123,9 @@ fn sources(dir: &Path) -> Vec<PathBuf> {
     let paths = entries.map(|entry| entry.expect("its entries can be read").path());
     paths
         .flat_map(|path| match path.is_dir() {
+            true if path.ends_with("node_modules") => Vec::new(),
             true => sources(&path),
-            false if path.extension().is_some_and(|extension| extension == "rs") => vec![path],
+            false if path.extension().is_some_and(|extension| ["rs", "ts", "tsx"].iter().any(|known| extension == *known)) => vec![path],
             false => Vec::new(),
         })
         .collect()
@@ -62,6 +133,19 @@ fn sources(dir: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn only_tests_count() {
-    let text = "/// S2-1, S2-22: it works\n#[test]\n#[expect(x)]\nfn a() {}\n/// S2-3\nfn s2_5_b() {}\n/// S2-4\n#[tokio::test(flavor = \"x\")]\nasync fn s2_6_s2_7_c() {}";
-    assert_eq!(named_by_tests(text), BTreeSet::from([1, 22, 4, 6, 7]));
+    let text = "/// S2-1, S2-22 and C3: it works\n#[test]\n#[expect(x)]\nfn a() {}\n/// S2-3\nfn s2_5_b() {}\n/// Holds S1-V4.\n#[tokio::test(flavor = \"x\")]\nasync fn s2_6_s2_7_c() {}\n  // S0-9, C40\n  test(\"S3-2 does it\", async () => {\n// S4-4\nconst x = 1;";
+    let expected = ["C3", "C40", "S0-9", "S1-V4", "S2-1", "S2-22", "S2-6", "S2-7", "S3-2"];
+    assert_eq!(citations(text), expected.map(str::to_owned).into());
+}
+
+#[test]
+fn the_marks_of_the_list_are_read() {
+    let list = listed("- S0-1: a. [fact]\n- S0-2: b [c] d.\n- C1: e. [untested: because of f]\n- S0-3: g. [see C1]\n# h");
+    let expected = [
+        ("C1", Mark::Untested("because of f".to_owned())),
+        ("S0-1", Mark::Fact),
+        ("S0-2", Mark::Held),
+        ("S0-3", Mark::See("C1".to_owned())),
+    ];
+    assert_eq!(list, expected.map(|(number, mark)| (number.to_owned(), mark)).into());
 }

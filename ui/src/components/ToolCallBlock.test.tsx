@@ -53,6 +53,7 @@ const block = () => document.querySelector<HTMLDetailsElement>("details.copilot-
 const summary = () => block()?.querySelector("summary")?.textContent;
 const stream = () => document.querySelector("pre.copilot-stream");
 
+// Holds S1-72, S1-73, S1-74, S1-77.
 it("a delegation is open with a spinner while it runs, and closed and done at the end", () => {
   const send = mount(start);
   expect(document.querySelector("details.tool-block > summary")?.textContent).toBe("⚙ copilot_agent");
@@ -67,6 +68,7 @@ it("a delegation is open with a spinner while it runs, and closed and done at th
   expect(block()?.querySelector("summary .spinner")).toBeNull();
 });
 
+// Holds S3-18.
 it("a delegation that survived the server says so while it runs", () => {
   const send = mount(start, says(0, "text"));
   const recovered = () => document.querySelector(".copilot-recovered")?.textContent;
@@ -78,6 +80,7 @@ it("a delegation that survived the server says so while it runs", () => {
   expect(recovered()).toBeUndefined();
 });
 
+// Holds S1-76.
 it("a block that was opened again stays open", () => {
   const send = mount(start, says(0, "text"), ends("end_turn"));
   const details = block() as HTMLDetailsElement;
@@ -133,6 +136,7 @@ it("what the agent does stands where it happened", () => {
   expect(stream()?.textContent).not.toContain("{");
 });
 
+// Holds S1-81.
 it("history shows the same block, closed", () => {
   const message = { id: "m", created_at: "2026-01-01T00:00:00Z", content: "" };
   const call = { id: "c", name: "copilot_agent", arguments: "{}" };

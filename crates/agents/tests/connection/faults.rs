@@ -107,6 +107,7 @@ async fn leaving_without_an_answer_fails_what_is_pending() {
     assert_eq!(pending.unwrap_err(), RpcError::Gone("the agent exited with status 0".into()));
 }
 
+/// Holds C5.
 #[tokio::test]
 async fn another_version_of_the_protocol_is_refused() {
     let error = Odd::start("future", deadlines()).await.err().unwrap();

@@ -30,6 +30,7 @@ async fn a_prompt_with_the_same_write_id_is_sent_once() {
     odd.connection.stop().await.unwrap();
 }
 
+/// Holds C24.
 #[tokio::test]
 async fn every_request_of_the_agents_gets_one_answer() {
     let mut odd = Odd::ready().await;
@@ -60,6 +61,7 @@ async fn a_loaded_session_repeats_its_history_apart() {
     odd.connection.stop().await.unwrap();
 }
 
+/// Holds C12.
 #[tokio::test]
 async fn lists_are_read_to_their_last_page() {
     let odd = Odd::start("", deadlines()).await.unwrap();
@@ -79,6 +81,7 @@ async fn allow_all_is_put_to_what_is_wanted() {
     odd.connection.stop().await.unwrap();
 }
 
+/// Holds C9.
 #[tokio::test]
 async fn an_agent_with_other_method_names_works() {
     let mut odd = Odd::start("other-names", deadlines()).await.unwrap();

@@ -1,7 +1,7 @@
 //! Accounts for one `session/update`: reads it a second time, in the plainest way, and compares with what the decoder made of it.
 
 use agents::{Part, Signal};
-use domain::agent::{ToolCall, Update};
+use domain::agent::{PlanEntry, ToolCall, Update};
 use serde_json::Value;
 
 /// What was lost or misread, in words.
@@ -23,7 +23,7 @@ pub fn check(params: &Value, signals: &[Signal]) -> Result<(), String> {
         ("user_message_chunk", Seen::Update(Update::UserMessage { text: read })) => Some(read.as_str()) == text,
         ("agent_message_chunk" | "user_message_chunk", Seen::Update(Update::Content { content })) => *content == update["content"],
         ("tool_call" | "tool_call_update", Seen::Update(Update::ToolCall(call))) => return same_call(update, call),
-        ("plan", Seen::Update(Update::Plan { entries })) => entries.len() == length(&update["entries"]),
+        ("plan", Seen::Update(Update::Plan { entries })) => entries.iter().map(plan_entry).eq(list(&update["entries"])),
         ("usage_update", Seen::Update(Update::Usage { used, size, .. })) => {
             (*used, *size) == (update["used"].as_u64(), update["size"].as_u64())
         }
@@ -31,7 +31,8 @@ pub fn check(params: &Value, signals: &[Signal]) -> Result<(), String> {
         // It says only when the session was changed.
         ("session_info_update", Seen::Update(Update::Unknown { raw, .. })) => raw == update && update.get("title").is_none(),
         ("available_commands_update", Seen::Update(Update::Commands { commands })) => {
-            commands.len() == length(&update["availableCommands"])
+            let names = commands.iter().map(|command| Some(command.name.as_str()));
+            names.eq(update["availableCommands"].as_array().unwrap().iter().map(|command| command["name"].as_str()))
         }
         ("current_mode_update", Seen::Update(Update::Mode { mode_id })) => Some(mode_id.as_str()) == update["currentModeId"].as_str(),
         ("config_option_update", Seen::Update(Update::Options { options })) => *options == update["configOptions"],
@@ -56,6 +57,14 @@ impl<'a> Seen<'a> {
         };
         if **agent_session == *session { Ok(seen) } else { Err(format!("counted for {agent_session}")) }
     }
+}
+
+fn plan_entry(entry: &PlanEntry) -> [Option<&str>; 3] {
+    [&entry.content, &entry.priority, &entry.status].map(|word| Some(word.as_str()))
+}
+
+fn list(entries: &Value) -> impl Iterator<Item = [Option<&str>; 3]> {
+    entries.as_array().unwrap().iter().map(|entry| ["content", "priority", "status"].map(|field| entry[field].as_str()))
 }
 
 /// What the report mentions is what the call says now.

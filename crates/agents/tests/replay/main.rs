@@ -25,6 +25,7 @@ fn captures_of_real_agents_are_understood() {
     }
 }
 
+/// Holds S4-28.
 #[test]
 fn no_update_of_a_capture_is_lost_or_misread() {
     let mut updates = 0;

@@ -31,7 +31,8 @@ fn a_file_is_created_with_plan_permission_and_diff() {
     assert_eq!(statuses, ["pending", "in_progress", "completed"]);
     assert_eq!(outcome.updates("session_info_update").len(), 1);
     assert!(!outcome.updates("agent_thought_chunk").is_empty());
-    assert!(outcome.updates("usage_update").iter().all(|usage| usage["size"] == 128_000));
+    let usages = outcome.updates("usage_update");
+    assert!(!usages.is_empty() && usages.iter().all(|usage| usage["size"] == 128_000), "{usages:?}");
     assert!(client.prompt(&session, "count to 2").updates("session_info_update").is_empty());
 }
 

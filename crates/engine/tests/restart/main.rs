@@ -3,14 +3,14 @@
 #![allow(clippy::unwrap_used)]
 
 mod requests;
-mod stage;
+mod setup;
 
 use std::time::Duration;
 
 use domain::event::Event;
 use engine::Wanted;
 use serde_json::json;
-use stage::{Stage, agent_text, is_end, kinds};
+use setup::{Setup, agent_text, is_end, kinds};
 use testkit::model_server::{Gate, Reply, ToolCall};
 
 fn relay() -> Wanted {
@@ -19,37 +19,37 @@ fn relay() -> Wanted {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_works_on_and_its_words_come_exactly_once() {
-    let stage = Stage::new([]);
-    let engine = stage.engine().await;
+    let setup = Setup::new([]);
+    let engine = setup.engine().await;
     let id = engine.create(relay()).await.unwrap().id;
     engine.post(id, "slow 60".to_owned(), None, vec![]).await.unwrap();
-    stage::until(&engine, id, |event| matches!(event, Event::CopilotDelta(_))).await;
+    setup::until(&engine, id, |event| matches!(event, Event::CopilotDelta(_))).await;
     assert_eq!(engine.shutdown().await, 1, "one agent goes on");
-    let engine = stage.engine().await;
-    let events = stage::until(&engine, id, is_end).await;
+    let engine = setup.engine().await;
+    let events = setup::until(&engine, id, is_end).await;
     let expected: String = (1..=60).map(|number| format!("{number} ")).collect();
     assert_eq!(agent_text(&events), expected);
     assert_eq!(kinds(&events).last().unwrap(), "turn completed");
     assert!(events.iter().any(|event| matches!(event, Event::Notice(notice) if notice.code == "recovered")));
-    let log = stage.agent_log();
+    let log = setup.agent_log();
     assert_eq!(log.iter().filter(|line| line["method"] == "session/prompt").count(), 1, "{log:?}");
     engine.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stop_is_not_forgotten() {
-    let stage = Stage::new([]);
-    let engine = stage.engine().await;
+    let setup = Setup::new([]);
+    let engine = setup.engine().await;
     let id = engine.create(relay()).await.unwrap().id;
     engine.post(id, "ignores_cancel 60".to_owned(), None, vec![]).await.unwrap();
-    stage::until(&engine, id, |event| matches!(event, Event::CopilotDelta(_))).await;
+    setup::until(&engine, id, |event| matches!(event, Event::CopilotDelta(_))).await;
     engine.cancel(id, None).await.unwrap();
     engine.shutdown().await;
-    let engine = stage.engine().await;
-    let events = stage::until(&engine, id, is_end).await;
+    let engine = setup.engine().await;
+    let events = setup::until(&engine, id, is_end).await;
     assert_eq!(kinds(&events).last().unwrap(), "turn cancelled");
     assert!(agent_text(&events).ends_with("tick 60 "), "the agent was heard to its end");
-    let stops = stage.agent_log().iter().filter(|line| line["method"] == "session/cancel").count();
+    let stops = setup.agent_log().iter().filter(|line| line["method"] == "session/cancel").count();
     assert_eq!(stops, 1, "told by the old server, or by the new one where that came too late; never by both");
     engine.shutdown().await;
 }
@@ -58,12 +58,12 @@ async fn a_stop_is_not_forgotten() {
 async fn the_stop_of_one_call_is_not_forgotten() {
     let call = |name: &str, prompt: &str| ToolCall::new("copilot_agent", json!({ "prompt": prompt, "session_name": name }));
     let calls = [call("stopped", "ignores_cancel 60"), call("going", "slow 60")];
-    let stage = Stage::new([Reply::tool_calls(calls), Reply::text("one of two")]);
-    let engine = stage.engine().await;
+    let setup = Setup::new([Reply::tool_calls(calls), Reply::text("one of two")]);
+    let engine = setup.engine().await;
     let id = engine.create(Wanted::default()).await.unwrap().id;
     engine.post(id, "go".to_owned(), None, vec![]).await.unwrap();
     let (mut stopped, mut going) = (None, false);
-    stage::until(&engine, id, |event| {
+    setup::until(&engine, id, |event| {
         if let Event::CopilotDelta(delta) = event {
             match delta.session_name.as_str() {
                 "stopped" => stopped = Some(delta.tool_call_id.clone()),
@@ -75,13 +75,13 @@ async fn the_stop_of_one_call_is_not_forgotten() {
     .await;
     engine.cancel(id, stopped.clone()).await.unwrap();
     engine.shutdown().await;
-    let engine = stage.engine().await;
+    let engine = setup.engine().await;
     engine.cancel(id, stopped.clone()).await.unwrap();
-    let events = stage::until(&engine, id, is_end).await;
+    let events = setup::until(&engine, id, is_end).await;
     assert_eq!(kinds(&events).last().unwrap(), "turn completed", "the other one went on");
     let marks = events.iter().filter(|event| matches!(event, Event::ToolStopping { id } if Some(id) == stopped.as_ref())).count();
     assert_eq!(marks, 1);
-    let log = stage.agent_log();
+    let log = setup.agent_log();
     assert_eq!(log.iter().filter(|line| line["method"] == "session/cancel").count(), 1, "told once, by whichever server: {log:?}");
     assert_eq!(log.iter().filter(|line| line["method"] == "session/prompt").count(), 2, "nothing was begun again");
     engine.shutdown().await;
@@ -89,17 +89,17 @@ async fn the_stop_of_one_call_is_not_forgotten() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_time_to_answer_goes_on_while_there_is_no_server() {
-    let mut stage = Stage::new([]);
-    let engine = stage.engine().await;
+    let mut setup = Setup::new([]);
+    let engine = setup.engine().await;
     let id = engine.create(relay()).await.unwrap().id;
     engine.post(id, "ask".to_owned(), None, vec![]).await.unwrap();
-    let events = stage::until(&engine, id, |event| matches!(event, Event::PermissionRequest(_))).await;
+    let events = setup::until(&engine, id, |event| matches!(event, Event::PermissionRequest(_))).await;
     let Some(Event::PermissionRequest(asked)) = events.last() else { unreachable!("it was just found") };
     engine.shutdown().await;
     // What was asked a moment ago is overdue under the new server, which counts from then.
-    stage.permission_timeout = Some(Duration::from_millis(1));
-    let engine = stage.engine().await;
-    let events = stage::until(&engine, id, is_end).await;
+    setup.permission_timeout = Some(Duration::from_millis(1));
+    let engine = setup.engine().await;
+    let events = setup::until(&engine, id, is_end).await;
     let resolved = events.iter().find_map(|event| if let Event::PermissionResolved(resolved) = event { Some(resolved) } else { None });
     let resolved = resolved.unwrap();
     assert_eq!((resolved.request_id, resolved.by.as_str(), resolved.option_id.as_deref()), (asked.request_id, "timeout", Some("no")));
@@ -109,18 +109,18 @@ async fn the_time_to_answer_goes_on_while_there_is_no_server() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unfinished_answer_is_void_and_asked_for_again_and_the_queue_follows() {
-    let stage = Stage::new([Reply::text("half").stall(), Reply::text("whole"), Reply::text("second")]);
-    let engine = stage.engine().await;
+    let setup = Setup::new([Reply::text("half").stall(), Reply::text("whole"), Reply::text("second")]);
+    let engine = setup.engine().await;
     let id = engine.create(Wanted::default()).await.unwrap().id;
     engine.post(id, "one".to_owned(), None, vec![]).await.unwrap();
-    engine.post(id, "two".to_owned(), Some("phone-1".to_owned()), vec![]).await.unwrap();
-    stage::until(&engine, id, |event| matches!(event, Event::TextDelta(_))).await;
+    engine.post(id, "two".to_owned(), Some("client-1".to_owned()), vec![]).await.unwrap();
+    setup::until(&engine, id, |event| matches!(event, Event::TextDelta(_))).await;
     engine.shutdown().await;
-    let engine = stage.engine().await;
-    let again = engine.post(id, "two".to_owned(), Some("phone-1".to_owned()), vec![]).await.unwrap();
+    let engine = setup.engine().await;
+    let again = engine.post(id, "two".to_owned(), Some("client-1".to_owned()), vec![]).await.unwrap();
     assert!(again.queued, "the same message, with the same answer");
     let mut ends = 0;
-    let events = stage::until(&engine, id, move |event| {
+    let events = setup::until(&engine, id, move |event| {
         ends += usize::from(is_end(event));
         ends == 2
     })
@@ -134,15 +134,15 @@ async fn an_unfinished_answer_is_void_and_asked_for_again_and_the_queue_follows(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_confirmation_still_waits_and_still_runs_out() {
-    let mut stage = Stage::new([Reply::tool_call("read_file_external", json!({ "path": "/etc/hostname" })), Reply::text("done")]);
-    let engine = stage.engine().await;
+    let mut setup = Setup::new([Reply::tool_call("read_file_external", json!({ "path": "/etc/hostname" })), Reply::text("done")]);
+    let engine = setup.engine().await;
     let id = engine.create(Wanted::default()).await.unwrap().id;
     engine.post(id, "read".to_owned(), None, vec![]).await.unwrap();
-    stage::until(&engine, id, |event| matches!(event, Event::ToolConfirm(_))).await;
+    setup::until(&engine, id, |event| matches!(event, Event::ToolConfirm(_))).await;
     engine.shutdown().await;
-    stage.confirm_timeout = Duration::from_millis(50);
-    let engine = stage.engine().await;
-    let events = stage::until(&engine, id, is_end).await;
+    setup.confirm_timeout = Duration::from_millis(50);
+    let engine = setup.engine().await;
+    let events = setup::until(&engine, id, is_end).await;
     let expected = ["tool-confirm", "tool-result", "text-delta", "message", "done", "turn completed"];
     assert_eq!(kinds(&events)[4..], expected, "{:?}", kinds(&events));
     engine.shutdown().await;
@@ -150,17 +150,17 @@ async fn a_confirmation_still_waits_and_still_runs_out() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_permission_still_waits_and_its_answer_reaches_the_agent() {
-    let stage = Stage::new([]);
-    let engine = stage.engine().await;
+    let setup = Setup::new([]);
+    let engine = setup.engine().await;
     let id = engine.create(relay()).await.unwrap().id;
     engine.post(id, "ask".to_owned(), None, vec![]).await.unwrap();
-    stage::until(&engine, id, |event| matches!(event, Event::PermissionRequest(_))).await;
+    setup::until(&engine, id, |event| matches!(event, Event::PermissionRequest(_))).await;
     engine.shutdown().await;
-    let engine = stage.engine().await;
+    let engine = setup.engine().await;
     let waiting = engine.store().permissions(id).await.unwrap();
     assert_eq!(waiting.len(), 1);
     engine.answer(id, waiting[0].request.request_id, "yes".to_owned(), None, None).await.unwrap();
-    let events = stage::until(&engine, id, is_end).await;
+    let events = setup::until(&engine, id, is_end).await;
     assert!(agent_text(&events).contains("\"yes\""), "{}", agent_text(&events));
     engine.shutdown().await;
 }
@@ -168,21 +168,21 @@ async fn a_permission_still_waits_and_its_answer_reaches_the_agent() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_idle_agent_is_ended_with_its_server_and_a_session_goes_on_without_it() {
     let gate = Gate::new();
-    let stage = Stage::new([Reply::text("unused").gate(&gate)]);
-    let engine = stage.engine().await;
+    let setup = Setup::new([Reply::text("unused").gate(&gate)]);
+    let engine = setup.engine().await;
     let id = engine.create(relay()).await.unwrap().id;
     engine.post(id, "say one".to_owned(), None, vec![]).await.unwrap();
-    stage::until(&engine, id, is_end).await;
+    setup::until(&engine, id, is_end).await;
     assert_eq!(engine.shutdown().await, 0, "nothing is left behind");
-    let engine = stage.engine().await;
+    let engine = setup.engine().await;
     engine.post(id, "say two".to_owned(), None, vec![]).await.unwrap();
     let mut ends = 0;
-    let events = stage::until(&engine, id, move |event| {
+    let events = setup::until(&engine, id, move |event| {
         ends += usize::from(is_end(event));
         ends == 2
     })
     .await;
     assert!(agent_text(&events).ends_with("two"));
     engine.shutdown().await;
-    testkit::processes::none_left(stage.dir.path(), Duration::from_secs(60)).await.unwrap();
+    testkit::processes::none_left(setup.dir.path(), Duration::from_secs(60)).await.unwrap();
 }

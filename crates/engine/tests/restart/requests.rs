@@ -7,7 +7,7 @@ use engine::{Engine, Wanted};
 use serde_json::{Value, json};
 use store::{Row, Store, Write};
 
-use crate::stage::{self, Stage, agent_text, is_end};
+use crate::setup::{self, Setup, agent_text, is_end};
 
 fn wanted(policy: Policy) -> Wanted {
     Wanted { model: Some("relay".to_owned()), permission_policy: Some(policy), ..Wanted::default() }
@@ -18,46 +18,46 @@ fn calls(list: &Value) -> String {
 }
 
 /// The answers that the agent was given to requests of its own, as it got them.
-fn answers(stage: &Stage) -> Vec<Value> {
-    stage.agent_log().into_iter().filter(|line| line.get("method").is_none() && line["id"].is_number()).collect()
+fn answers(setup: &Setup) -> Vec<Value> {
+    setup.agent_log().into_iter().filter(|line| line.get("method").is_none() && line["id"].is_number()).collect()
 }
 
 async fn waiting(engine: &Engine, id: domain::ids::SessionId) -> PermissionId {
-    stage::until(engine, id, |event| matches!(event, Event::PermissionRequest(_))).await;
+    setup::until(engine, id, |event| matches!(event, Event::PermissionRequest(_))).await;
     engine.store().permissions(id).await.unwrap()[0].request.request_id
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_write_that_waits_for_a_person_is_done_by_the_next_server_once() {
-    let stage = Stage::new([]);
-    let engine = stage.engine().await;
+    let setup = Setup::new([]);
+    let engine = setup.engine().await;
     let id = engine.create(wanted(Policy::Ask)).await.unwrap().id;
     let list = json!([["fs/write_text_file", { "path": "a.txt", "content": "new" }], ["fs/read_text_file", { "path": "a.txt" }]]);
     engine.post(id, calls(&list), None, vec![]).await.unwrap();
     waiting(&engine, id).await;
     engine.shutdown().await;
-    assert!(!stage.dir.path().join("work/a.txt").exists());
-    let engine = stage.engine().await;
+    assert!(!setup.dir.path().join("work/a.txt").exists());
+    let engine = setup.engine().await;
     let request = waiting(&engine, id).await;
     engine.answer(id, request, "allow_once".to_owned(), None, None).await.unwrap();
-    let events = stage::until(&engine, id, is_end).await;
+    let events = setup::until(&engine, id, is_end).await;
     assert_eq!(agent_text(&events), "{}\n{\"content\":\"new\"}\n");
-    assert_eq!(answers(&stage).len(), 2, "{:?}", answers(&stage));
+    assert_eq!(answers(&setup).len(), 2, "{:?}", answers(&setup));
     assert!(engine.store().requests(id, "").await.unwrap().is_empty());
     engine.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_write_that_was_begun_and_never_answered_is_not_repeated() {
-    let stage = Stage::new([]);
-    let engine = stage.engine().await;
+    let setup = Setup::new([]);
+    let engine = setup.engine().await;
     let id = engine.create(wanted(Policy::Ask)).await.unwrap().id;
     let list = json!([["fs/write_text_file", { "path": "a.txt", "content": "new" }]]);
     engine.post(id, calls(&list), None, vec![]).await.unwrap();
     let request_id = waiting(&engine, id).await;
     engine.shutdown().await;
     // As a server leaves it that is killed right after it has begun.
-    let store = Store::open(&stage.dir.path().join("voxpilot.db"), false).await.unwrap();
+    let store = Store::open(&setup.dir.path().join("voxpilot.db"), false).await.unwrap();
     let resolved = PermissionResolved { request_id, option_id: Some("allow_once".to_owned()), by: "person".to_owned() };
     let rows = vec![
         Row::ResolvePermission { request_id, option_id: resolved.option_id.clone(), by: resolved.by.clone() },
@@ -66,38 +66,38 @@ async fn a_write_that_was_begun_and_never_answered_is_not_repeated() {
     store.commit(Write { session: id, events: vec![Event::PermissionResolved(resolved)], rows }).await.unwrap();
     store.close().await;
     drop(store);
-    let engine = stage.engine().await;
-    let events = stage::until(&engine, id, is_end).await;
+    let engine = setup.engine().await;
+    let events = setup::until(&engine, id, is_end).await;
     assert!(agent_text(&events).contains("may or may not have happened"), "{}", agent_text(&events));
-    assert!(!stage.dir.path().join("work/a.txt").exists());
-    assert_eq!(answers(&stage).len(), 1);
+    assert!(!setup.dir.path().join("work/a.txt").exists());
+    assert_eq!(answers(&setup).len(), 1);
     engine.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_form_still_waits_and_what_is_filled_in_reaches_the_agent() {
-    let stage = Stage::new([]);
-    let engine = stage.engine().await;
+    let setup = Setup::new([]);
+    let engine = setup.engine().await;
     let id = engine.create(wanted(Policy::Auto)).await.unwrap().id;
     let schema = json!({ "type": "object", "properties": { "name": { "type": "string" } }, "required": ["name"] });
     let list = json!([["elicitation/create", { "mode": "form", "message": "Who?", "requestedSchema": schema }]]);
     engine.post(id, calls(&list), None, vec![]).await.unwrap();
     waiting(&engine, id).await;
     engine.shutdown().await;
-    let engine = stage.engine().await;
+    let engine = setup.engine().await;
     let request = waiting(&engine, id).await;
     assert!(engine.answer(id, request, "accept".to_owned(), Some(json!({})), None).await.is_err());
     engine.answer(id, request, "accept".to_owned(), Some(json!({ "name": "Ada" })), None).await.unwrap();
-    let events = stage::until(&engine, id, is_end).await;
+    let events = setup::until(&engine, id, is_end).await;
     assert_eq!(agent_text(&events), "{\"action\":\"accept\",\"content\":{\"name\":\"Ada\"}}\n");
-    assert_eq!(answers(&stage).len(), 1);
+    assert_eq!(answers(&setup).len(), 1);
     engine.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_terminal_ends_with_its_server_and_whoever_asks_for_it_is_told() {
-    let stage = Stage::new([]);
-    let engine = stage.engine().await;
+    let setup = Setup::new([]);
+    let engine = setup.engine().await;
     let id = engine.create(wanted(Policy::Auto)).await.unwrap().id;
     let list = json!([
         ["terminal/create", { "command": "sh", "args": ["-c", "setsid sleep 1000 & echo up; sleep 1000"] }],
@@ -106,13 +106,13 @@ async fn a_terminal_ends_with_its_server_and_whoever_asks_for_it_is_told() {
     ]);
     engine.post(id, calls(&list), None, vec![]).await.unwrap();
     let is_up = |event: &Event| event.data().contains("up\\n");
-    stage::until(&engine, id, is_up).await;
+    setup::until(&engine, id, is_up).await;
     engine.shutdown().await;
-    let engine = stage.engine().await;
-    let events = stage::until(&engine, id, is_end).await;
+    let engine = setup.engine().await;
+    let events = setup::until(&engine, id, is_end).await;
     let text = agent_text(&events);
     assert_eq!(text.matches("-32002").count(), 2, "{text}");
-    assert_eq!(answers(&stage).len(), 3);
+    assert_eq!(answers(&setup).len(), 3);
     engine.shutdown().await;
-    testkit::processes::none_left(stage.dir.path(), std::time::Duration::from_secs(60)).await.unwrap();
+    testkit::processes::none_left(setup.dir.path(), std::time::Duration::from_secs(60)).await.unwrap();
 }

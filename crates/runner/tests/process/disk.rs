@@ -11,17 +11,33 @@ use crate::rig::{Rig, assert_dense, eventually, exit, gate, gone, lines, open_ga
 /// A small file system of its own; taken away again at the end.
 struct SmallDisk(PathBuf);
 
+/// Root may mount. Whoever is not root becomes it in namespaces of their own, in which the same test is run again, and counts.
+fn runs_in_a_namespace(test: &str) -> bool {
+    if rustix::process::geteuid().is_root() {
+        return false;
+    }
+    let output = Command::new("unshare")
+        .args(["--user", "--map-root-user", "--mount", "--"])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture"])
+        .output();
+    let said = output.map_or_else(|error| error.to_string(), |output| format!("{}{}", text(&output.stdout), text(&output.stderr)));
+    assert!(
+        said.contains("test result: ok. 1 passed"),
+        "a small disk needs root, or a kernel that lets everybody have namespaces (`unshare --user --map-root-user --mount`):\n{said}"
+    );
+    true
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
 impl SmallDisk {
-    /// `None` where this user may not mount.
-    fn mount(at: &Path) -> Option<Self> {
+    fn mount(at: &Path) -> Self {
         std::fs::create_dir_all(at).unwrap();
-        let target = at.to_str().unwrap();
-        if rustix::process::geteuid().is_root() {
-            run("mount", &["-t", "tmpfs", "-o", "size=1m", "tmpfs", target]);
-            return Some(Self(at.to_owned()));
-        }
-        eprintln!("SKIPPED: a full disk can only be made by root");
-        None
+        run("mount", &["-t", "tmpfs", "-o", "size=1m", "tmpfs", at.to_str().unwrap()]);
+        Self(at.to_owned())
     }
 
     fn fill(&self) -> PathBuf {
@@ -48,10 +64,13 @@ fn notices(records: &[Record]) -> Vec<&str> {
     records.iter().filter_map(notice).collect()
 }
 
-/// A rig on a small disk, its agent waiting at a gate.
-fn on_small_disk(script: &str) -> Option<(Rig, SmallDisk, PathBuf)> {
+/// A rig on a small disk, its agent waiting at a gate; none where the test of this name has been run in a namespace.
+fn on_small_disk(test: &str, script: &str) -> Option<(Rig, SmallDisk, PathBuf)> {
+    if runs_in_a_namespace(&format!("disk::{test}")) {
+        return None;
+    }
     let mut rig = Rig::script(script);
-    let disk = SmallDisk::mount(&rig.home.path().join("disk"))?;
+    let disk = SmallDisk::mount(&rig.home.path().join("disk"));
     rig.dir = disk.0.join("runners").join("one");
     let path = rig.home.path().join("gate");
     gate(&path);
@@ -61,7 +80,11 @@ fn on_small_disk(script: &str) -> Option<(Rig, SmallDisk, PathBuf)> {
 
 #[tokio::test]
 async fn a_full_disk_is_told_refuses_prompts_and_loses_nothing() {
-    let Some((rig, disk, path)) = on_small_disk("echo before; cat $GATE; seq 1 20000; exec cat") else { return };
+    let Some((rig, disk, path)) =
+        on_small_disk("a_full_disk_is_told_refuses_prompts_and_loses_nothing", "echo before; cat $GATE; seq 1 20000; exec cat")
+    else {
+        return;
+    };
     let rig = rig.start().await;
     let (handle, mut records) = rig.attach(0).await;
     let mut seen = read_lines(&mut records, 1).await;
@@ -88,7 +111,9 @@ async fn a_full_disk_is_told_refuses_prompts_and_loses_nothing() {
 
 #[tokio::test]
 async fn a_prompt_that_meets_a_full_disk_first_is_refused_and_works_later() {
-    let Some((rig, disk, _path)) = on_small_disk("exec cat") else { return };
+    let Some((rig, disk, _path)) = on_small_disk("a_prompt_that_meets_a_full_disk_first_is_refused_and_works_later", "exec cat") else {
+        return;
+    };
     let rig = rig.start().await;
     let (handle, mut records) = rig.attach(0).await;
     let ballast = disk.fill();
@@ -107,7 +132,9 @@ async fn a_prompt_that_meets_a_full_disk_first_is_refused_and_works_later() {
 
 #[tokio::test]
 async fn a_new_server_is_told_of_a_full_disk_too() {
-    let Some((rig, disk, path)) = on_small_disk("cat $GATE; seq 1 20000; exec cat") else { return };
+    let Some((rig, disk, path)) = on_small_disk("a_new_server_is_told_of_a_full_disk_too", "cat $GATE; seq 1 20000; exec cat") else {
+        return;
+    };
     let rig = rig.start().await;
     let (handle, mut records) = rig.attach(0).await;
     let _ballast = disk.fill();
@@ -135,7 +162,11 @@ async fn with_durability_disk_everything_arrives_too() {
 
 #[tokio::test]
 async fn an_agent_that_ends_while_the_disk_is_full_is_heard_to_its_end() {
-    let Some((rig, disk, path)) = on_small_disk("cat $GATE; seq 1 20000; echo bye >&2; exit 5") else { return };
+    let Some((rig, disk, path)) =
+        on_small_disk("an_agent_that_ends_while_the_disk_is_full_is_heard_to_its_end", "cat $GATE; seq 1 20000; echo bye >&2; exit 5")
+    else {
+        return;
+    };
     let rig = rig.start().await;
     let (_handle, mut records) = rig.attach(0).await;
     let ballast = disk.fill();
@@ -153,7 +184,7 @@ async fn an_agent_that_ends_while_the_disk_is_full_is_heard_to_its_end() {
 async fn beyond_the_backlog_the_agent_waits_and_nothing_is_lost() {
     const LINES: usize = 1_000_000;
     let script = format!("cat $GATE; yes {} | head -n {LINES} | cat -n; echo done; exec cat", "x".repeat(99));
-    let Some((rig, disk, path)) = on_small_disk(&script) else { return };
+    let Some((rig, disk, path)) = on_small_disk("beyond_the_backlog_the_agent_waits_and_nothing_is_lost", &script) else { return };
     let rig = rig.start().await;
     let (handle, mut records) = rig.attach(0).await;
     open_gate(&path).await;

@@ -308,6 +308,7 @@ async fn a_runner_cursor_moves_with_the_events_made_from_it() {
     assert_eq!(fixture.store.session_runners(id).await.unwrap(), [anew]);
 }
 
+/// Holds S1-62, S1-65.
 #[tokio::test]
 async fn agent_sessions_are_kept_by_name() {
     let (fixture, id) = Fixture::with_session().await;

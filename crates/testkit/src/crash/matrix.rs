@@ -8,9 +8,9 @@ use futures::FutureExt;
 use tokio::task::JoinSet;
 
 use super::case::{Case, Moment, Victim};
+use super::case_run::{self, CaseRun};
 use super::findings::{Fault, Findings};
 use super::outcome::Outcome;
-use super::scene::{self, Played};
 
 /// A case that takes longer hangs.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -44,8 +44,8 @@ impl Matrix {
     }
 }
 
-/// Runs the undisturbed cases first, then the others, which are compared with them. `told` hears of each case that is over.
-pub async fn run(matrix: Matrix, mut told: impl FnMut(&Done)) -> Outcomes {
+/// Runs the undisturbed cases first, then the others, which are compared with them. `report` is called for each case that is over.
+pub async fn run(matrix: Matrix, mut report: impl FnMut(&Done)) -> Outcomes {
     let mut outcomes = Outcomes::default();
     let mut undisturbed = HashMap::new();
     let (first, rest): (Vec<Case>, Vec<Case>) = matrix.cases.into_iter().partition(|case| case.victim == Victim::Nobody);
@@ -56,39 +56,39 @@ pub async fn run(matrix: Matrix, mut told: impl FnMut(&Done)) -> Outcomes {
             while running.len() < matrix.side_by_side.max(1)
                 && let Some(case) = waiting.next()
             {
-                running.spawn(played(case));
+                running.spawn(timed(case));
             }
             let Some(ended) = running.join_next().await else { break };
-            let Ok((case, mut played, took)) = ended else { continue };
-            if let Some(outcome) = played.outcome.take() {
+            let Ok((case, mut run, took)) = ended else { continue };
+            if let Some(outcome) = run.outcome.take() {
                 match (case.victim, undisturbed.get(&(case.agent, case.moment))) {
                     (Victim::Nobody, _) => {
-                        played.findings += sound(case.moment, &outcome);
+                        run.findings += sound(case.moment, &outcome);
                         undisturbed.insert((case.agent, case.moment), outcome);
                     }
-                    (_, Some(expected)) => played.findings += outcome.compare(case, expected),
-                    (_, None) => played.findings.add(Fault::Wrong("there is no undisturbed run to compare with".to_owned())),
+                    (_, Some(expected)) => run.findings += outcome.compare(case, expected),
+                    (_, None) => run.findings.add(Fault::Wrong("there is no undisturbed run to compare with".to_owned())),
                 }
             }
-            let done = Done { case, findings: played.findings, log: played.log, took };
-            told(&done);
+            let done = Done { case, findings: run.findings, log: run.log, took };
+            report(&done);
             outcomes.done.push(done);
         }
     }
     outcomes
 }
 
-async fn played(case: Case) -> (Case, Played, Duration) {
+async fn timed(case: Case) -> (Case, CaseRun, Duration) {
     let begun = Instant::now();
     // The rig fails by panicking; here that is a finding like any other.
-    let playing = tokio::time::timeout(PATIENCE, AssertUnwindSafe(scene::play(case)).catch_unwind());
-    let failed = |text: String| Played { outcome: None, findings: Findings(vec![text.into()]), log: String::new() };
-    let played = match playing.await {
-        Ok(Ok(played)) => played,
+    let running = tokio::time::timeout(PATIENCE, AssertUnwindSafe(case_run::run_case(case)).catch_unwind());
+    let failed = |text: String| CaseRun { outcome: None, findings: Findings(vec![text.into()]), log: String::new() };
+    let run = match running.await {
+        Ok(Ok(run)) => run,
         Ok(Err(panic)) => failed(panic.downcast_ref::<String>().cloned().unwrap_or_else(|| "the rig failed".to_owned())),
         Err(_) => failed(format!("not over after {} s", PATIENCE.as_secs())),
     };
-    (case, played, begun.elapsed())
+    (case, run, begun.elapsed())
 }
 
 /// Every moment that is asked for needs a run to compare with.

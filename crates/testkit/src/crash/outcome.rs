@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::case::{Agent, Case, Moment, Victim};
+use super::conversation;
 use super::findings::{Fault, Findings};
-use super::stage::Stage;
+use super::setup::Setup;
 use crate::client::Transcript;
 
 /// One message of the person and everything that followed from it.
@@ -27,13 +28,13 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Reads it from the server, and finds out whether the watcher, a newcomer and the stored messages agree.
-    pub async fn read(stage: &Stage) -> Result<(Outcome, Findings), String> {
+    /// Reads it from the server, and finds out whether the reader, a new client and the stored messages agree.
+    pub async fn read(setup: &Setup) -> Result<(Outcome, Findings), String> {
         let mut findings = Findings::default();
-        let messages = all_messages(stage).await?;
-        let seen = stage.watcher.seen();
-        agree_with_watcher(&messages, &seen, &mut findings);
-        agree_with_newcomer(&messages, &newcomer(stage).await?, &mut findings);
+        let messages = all_messages(setup).await?;
+        let seen = setup.reader.seen();
+        agree_with_reader(&messages, &seen, &mut findings);
+        agree_with_new_client(&messages, &new_client(setup).await?, &mut findings);
         let states = states(&seen, &mut findings);
         let mut endings: Vec<Ending> = Vec::new();
         for message in &messages {
@@ -51,11 +52,11 @@ impl Outcome {
                 _ => endings.last_mut().into_iter().for_each(|ending| ending.answer.push_str(content)),
             }
         }
-        let home = stage.home().display().to_string();
+        let home = setup.home().display().to_string();
         endings.iter_mut().for_each(|ending| ending.agent_text = ending.agent_text.replace(&home, "~"));
         findings
             .expect(seen.of_kind("notice").all(|event| event.data["code"] != "session_lost"), || "the agent's session was lost".to_owned());
-        Ok((Outcome { endings, log: stage.log() }, findings))
+        Ok((Outcome { endings, log: setup.log() }, findings))
     }
 
     /// Compares with the run in which nobody died.
@@ -124,7 +125,7 @@ fn cut_short(case: Case, found: &Ending, expected: &Ending, findings: &mut Findi
     findings.expect(stops.contains(&found.stop_reason.as_str()), || format!("the call ended as {:?}, not {stops:?}", found.stop_reason));
     findings.expect(found.answer == expected.answer, || format!("the answer is {:?}, not {:?}", found.answer, expected.answer));
     let denied = found.stop_reason == "end_turn";
-    if !expected.agent_text.starts_with(&found.agent_text) && !denied {
+    if !expected.agent_text.starts_with(&found.agent_text) && !denied && !finished_its_sentence(case, &found.agent_text) {
         findings.add(Fault::Wrong(format!("{:?} does not begin {:?}", found.agent_text, expected.agent_text)));
     }
     if found.agent_text.is_empty() && case.is_cut_short() {
@@ -132,11 +133,17 @@ fn cut_short(case: Case, found: &Ending, expected: &Ending, findings: &mut Findi
     }
 }
 
-pub async fn all_messages(stage: &Stage) -> Result<Vec<Value>, String> {
+/// The native program outlives its wrapper for a moment. On a busy machine it may finish its sentence before the stop reaches it.
+fn finished_its_sentence(case: Case, found: &str) -> bool {
+    let wrapper_alone = case.agent == Agent::Copilot && case.moment == Moment::Cancelling && case.victim == Victim::Wrapper;
+    wrapper_alone && conversation::copilot_text("step-2").starts_with(found)
+}
+
+pub async fn all_messages(setup: &Setup) -> Result<Vec<Value>, String> {
     let mut all: Vec<Value> = Vec::new();
     let mut before = String::new();
     loop {
-        let page = stage.address.get(&format!("/messages?limit=200{before}")).await?;
+        let page = setup.address.get(&format!("/messages?limit=200{before}")).await?;
         let mut messages = page["messages"].as_array().cloned().ok_or("no messages")?;
         before = format!("&before={}", messages.first().map_or("", |first| text(first, "id")));
         messages.append(&mut all);
@@ -148,7 +155,7 @@ pub async fn all_messages(stage: &Stage) -> Result<Vec<Value>, String> {
 }
 
 /// Every text that was streamed is the text that is stored, and whatever is stored was sent.
-pub fn agree_with_watcher(messages: &[Value], seen: &Transcript, findings: &mut Findings) {
+pub fn agree_with_reader(messages: &[Value], seen: &Transcript, findings: &mut Findings) {
     let sent: Vec<&str> = seen.of_kind("message").filter_map(|event| event.data["id"].as_str()).collect();
     for message in messages {
         let (id, content) = (text(message, "id"), text(message, "content"));
@@ -190,18 +197,18 @@ fn differ(what: &str, found: &str, expected: &str, findings: &mut Findings) {
 }
 
 /// A client that comes without a cursor, read up to `ready`.
-async fn newcomer(stage: &Stage) -> Result<Transcript, String> {
-    let mut client = stage.address.open(None).await?;
+async fn new_client(setup: &Setup) -> Result<Transcript, String> {
+    let mut client = setup.address.open(None).await?;
     let reading = async { while client.next().await.is_some_and(|event| event.kind != "ready") {} };
-    tokio::time::timeout(super::stage::SOON, reading).await.map_err(|_| "a newcomer got no snapshot".to_owned())?;
+    tokio::time::timeout(super::setup::SOON, reading).await.map_err(|_| "a new client got no snapshot".to_owned())?;
     Ok(client.seen)
 }
 
-fn agree_with_newcomer(messages: &[Value], seen: &Transcript, findings: &mut Findings) {
+fn agree_with_new_client(messages: &[Value], seen: &Transcript, findings: &mut Findings) {
     let shown: Vec<(&str, &str)> = seen.of_kind("message").map(|event| (text(&event.data, "id"), text(&event.data, "content"))).collect();
     let stored: Vec<(&str, &str)> = messages.iter().map(|message| (text(message, "id"), text(message, "content"))).collect();
-    findings.expect(shown == stored, || format!("a newcomer is shown {shown:?}, stored is {stored:?}"));
-    findings.expect(seen.texts.is_empty(), || format!("a newcomer is shown open texts: {:?}", seen.texts));
+    findings.expect(shown == stored, || format!("a new client is shown {shown:?}, stored is {stored:?}"));
+    findings.expect(seen.texts.is_empty(), || format!("a new client is shown open texts: {:?}", seen.texts));
 }
 
 /// The final state of every turn, by its id.

@@ -1,18 +1,18 @@
-//! Kills at random moments, one after the other, while a phone keeps sending messages. The seed decides whom and when.
+//! Kills at random moments, one after the other, while a client keeps sending messages. The seed decides whom and when.
 
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
 use super::case::{Agent, Victim};
-use super::cast;
+use super::conversation::{self, Pacing};
 use super::findings::{Fault, Findings};
 use super::outcome::{self, text};
-use super::script::{self, Tempo};
-use super::stage::Stage;
-use super::watcher::Address;
+use super::reader::Address;
+use super::rig_processes;
+use super::setup::Setup;
 
-/// How many messages may wait for their turn before the phone stops sending.
+/// How many messages may wait for their turn before the client stops sending.
 const AHEAD: usize = 6;
 /// The longest time between two kills; the shortest is none. Copilot takes seconds to start, and where it dies too must have a chance.
 const LONGEST_MS: u64 = 1200;
@@ -37,7 +37,7 @@ pub enum Who {
 pub struct Kills {
     pub agent: Agent,
     pub who: Who,
-    /// Without a main AI: what the phone sends is what the agent is asked.
+    /// Without a main AI: what the client sends is what the agent is asked.
     pub straight: bool,
     pub count: usize,
     pub seed: u64,
@@ -99,32 +99,32 @@ impl Kills {
             log: String::new(),
             took: Duration::ZERO,
         };
-        let stage = Stage::start(self.agent, Tempo::paced(Duration::from_millis(12)), false).await;
-        match stage {
+        let setup = Setup::start(self.agent, Pacing::paced(Duration::from_millis(12)), false).await;
+        match setup {
             Err(error) => run.findings.add(error.into()),
-            Ok(mut stage) => {
-                if let Err(error) = self.converse(&mut stage, &mut run).await {
+            Ok(mut setup) => {
+                if let Err(error) = self.converse(&mut setup, &mut run).await {
                     run.findings.add(error.into());
                 }
-                run.log = stage.server.log();
+                run.log = setup.server.log();
                 let panicked = run.log.contains("panicked");
                 run.findings.expect(!panicked, || "something panicked".to_owned());
-                run.findings += stage.close().await;
+                run.findings += setup.close().await;
             }
         }
         run.took = begun.elapsed();
         run
     }
 
-    async fn converse(self, stage: &mut Stage, run: &mut RandomRun) -> Result<(), String> {
+    async fn converse(self, setup: &mut Setup, run: &mut RandomRun) -> Result<(), String> {
         if self.straight {
-            stage.change(json!({ "model": "relay" })).await?;
+            setup.change(json!({ "model": "relay" })).await?;
         }
-        stage.say(&self.message(0)).await?;
-        let phone = Phone { address: stage.address.clone(), kills: self };
+        setup.say(&self.message(0)).await?;
+        let sender = Sender { address: setup.address.clone(), kills: self };
         let (stop, stopped) = tokio::sync::watch::channel(false);
-        let (sent, killed) = tokio::join!(phone.chat(stopped), async {
-            let outcome = self.kill_on(stage, run).await;
+        let (sent, killed) = tokio::join!(sender.chat(stopped), async {
+            let outcome = self.kill_on(setup, run).await;
             let _ = stop.send(true);
             outcome
         });
@@ -132,20 +132,20 @@ impl Kills {
         let mut sent = sent?;
         sent.insert(0, self.message(0));
         run.messages = sent.len();
-        drained(stage, sent.len()).await?;
-        self.judge(stage, &sent, run).await
+        drained(setup, sent.len()).await?;
+        self.judge(setup, &sent, run).await
     }
 
     fn message(self, number: usize) -> String {
         let name = format!("m-{number}");
-        if self.straight { script::prompt(self.agent, &name, "plain") } else { format!("{name} plain") }
+        if self.straight { conversation::prompt(self.agent, &name, "plain") } else { format!("{name} plain") }
     }
 
-    async fn kill_on(self, stage: &mut Stage, run: &mut RandomRun) -> Result<(), String> {
+    async fn kill_on(self, setup: &mut Setup, run: &mut RandomRun) -> Result<(), String> {
         let mut dice = Dice::new(self.seed);
         let longest_ms = if (self.agent, self.who) == (Agent::Copilot, Who::Anybody) { LONGEST_SLOW_MS } else { LONGEST_MS };
         while run.kills < self.count {
-            if let Some(fault) = stage.watcher.fault() {
+            if let Some(fault) = setup.reader.fault() {
                 return Err(fault);
             }
             tokio::time::sleep(Duration::from_millis(dice.below(longest_ms))).await;
@@ -157,23 +157,23 @@ impl Kills {
                     all[usize::try_from(dice.below(all.len() as u64)).unwrap_or(0)]
                 }
             };
-            stage.strike(victim).await;
+            setup.kill_victim(victim).await;
             run.kills += 1;
             while victim.takes_server() && run.kills < self.count && dice.below(EARLY) == 0 {
-                stage.server.restart_briefly(Duration::from_millis(dice.below(50))).await;
+                setup.server.restart_briefly(Duration::from_millis(dice.below(50))).await;
                 run.kills += 1;
             }
-            stage.bring_back(victim).await;
+            setup.bring_back(victim).await;
         }
         Ok(())
     }
 
     /// Every acknowledged message ran once and in order, or says that it was cut short; every text is whole.
-    async fn judge(self, stage: &Stage, sent: &[String], run: &mut RandomRun) -> Result<(), String> {
+    async fn judge(self, setup: &Setup, sent: &[String], run: &mut RandomRun) -> Result<(), String> {
         let findings = &mut run.findings;
-        let messages = outcome::all_messages(stage).await?;
-        let seen = stage.watcher.seen();
-        outcome::agree_with_watcher(&messages, &seen, findings);
+        let messages = outcome::all_messages(setup).await?;
+        let seen = setup.reader.seen();
+        outcome::agree_with_reader(&messages, &seen, findings);
         let states = outcome::states(&seen, findings);
         let users: Vec<&str> =
             messages.iter().filter(|message| message["role"] == "user").map(|message| text(message, "content")).collect();
@@ -207,7 +207,7 @@ impl Kills {
             findings
                 .add(Fault::Lost(format!("{} messages were interrupted although only the server died: {uncertain:?}", run.interrupted)));
         }
-        let log = stage.log();
+        let log = setup.log();
         for (index, line) in log.iter().enumerate().filter(|(index, line)| log[..*index].contains(line)) {
             findings.add(Fault::Doubled(format!("{line} was carried out again as number {index}")));
         }
@@ -217,25 +217,25 @@ impl Kills {
     }
 }
 
-/// The agent's text as the script has it. Copilot says a word of its own after a crash.
+/// The agent's text as its model says it. Copilot says a word of its own after a crash.
 fn is_whole(agent: Agent, found: &str, name: &str) -> bool {
     match agent {
-        Agent::Copilot => found.ends_with(&format!("Working on {name}. Finished {name}.")),
+        Agent::Copilot => found.ends_with(&conversation::copilot_text(name)),
         Agent::Demo => found == format!("Working on {name}.\n\n`echo {name} >> log.txt` ended with exit code 0."),
     }
 }
 
-async fn drained(stage: &Stage, count: usize) -> Result<(), String> {
-    stage.watcher.until("the end of all turns", DRAIN, |seen| super::stage::ended(seen) >= count).await?;
-    cast::until("an empty crowd", DRAIN, || cast::agents(stage.home(), stage.agent).len() <= 1).await
+async fn drained(setup: &Setup, count: usize) -> Result<(), String> {
+    setup.reader.until("the end of all turns", DRAIN, |seen| super::setup::ended(seen) >= count).await?;
+    rig_processes::until("at most one agent", DRAIN, || rig_processes::agents(setup.home(), setup.agent).len() <= 1).await
 }
 
-struct Phone {
+struct Sender {
     address: Address,
     kills: Kills,
 }
 
-impl Phone {
+impl Sender {
     /// Sends messages, each until it is acknowledged, a few ahead of what is done; gives them in order.
     async fn chat(&self, mut stopped: tokio::sync::watch::Receiver<bool>) -> Result<Vec<String>, String> {
         let mut sent = Vec::new();

@@ -12,6 +12,9 @@ use serde_json::{Value, json};
 
 use super::{deaf, fast_agent_path, path};
 
+mod logins;
+mod questions;
+
 const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Agent {
@@ -171,6 +174,13 @@ fn one_process_survives_all_harmless_faults() {
     assert_eq!(agent.say("echo_env FAULTY_NOTHING"), "unset");
     assert_eq!(agent.say("sessions"), json!([agent.session]).to_string());
     assert_eq!(agent.say("a recap\n\nsay last line"), "last line");
+    assert_eq!(agent.say("deep-json"), "said");
+    assert_eq!(agent.say("many-requests"), "answers 5000 results 0");
+    assert_eq!(agent.say("output-deltas"), "printed");
+    let error = agent.say("error-text");
+    assert!(error.starts_with("Error: ") && error == agent.say("error-text pieces"), "{error}");
+    assert_eq!(agent.prompt("usage-in-result").1["result"]["usage"]["totalTokens"], 360);
+    assert_eq!(agent.prompt("cancelled-unasked").1["result"]["stopReason"], "cancelled");
     assert_eq!(agent.prompt("error_code -32603").1["error"]["code"], -32603);
     assert_eq!(agent.prompt("unknown_stop").1["result"]["stopReason"], "banana");
     assert_eq!(agent.prompt("null_result").1["result"], Value::Null);

@@ -131,6 +131,7 @@ impl Running {
 /// The agent's text, put together from its pieces, each of which must continue the one before; and every event came once.
 pub fn told(seen: &[Value]) -> String {
     let ids: Vec<u64> = seen.iter().filter(|event| event["event"] != "ready").filter_map(|event| event["id"].as_u64()).collect();
+    assert!(!ids.is_empty(), "no event has a number: {seen:#?}");
     assert!(ids.windows(2).all(|pair| pair[1] == pair[0] + 1), "lost or doubled: {ids:?}");
     let mut text = String::new();
     for delta in seen.iter().filter(|event| event["event"] == "copilot-delta") {

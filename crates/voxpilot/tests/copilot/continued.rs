@@ -7,14 +7,14 @@ use testkit::model_server::{Reply, Script};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::Command;
 
-use crate::stage::{SOON, Stage, said};
+use crate::setup::{SOON, Setup, said};
 
 /// Talks to a Copilot of its own, as another client would, and gives the id of the session that it made.
-async fn outside(stage: &Stage, prompt: &str) -> String {
-    let rig = stage.server.rig();
+async fn outside(setup: &Setup, prompt: &str) -> String {
+    let rig = setup.server.rig();
     let mut copilot = Command::new(testkit::copilot::path())
         .args(["--acp", "--stdio"])
-        .envs(testkit::copilot::offline(&rig.copilot_home(), &stage.model.base_url(), "coder"))
+        .envs(testkit::copilot::offline(&rig.copilot_home(), &setup.model.base_url(), "coder"))
         .env("HOME", rig.home())
         .current_dir(rig.work_dir())
         .stdin(Stdio::piped())
@@ -47,37 +47,37 @@ async fn outside(stage: &Stage, prompt: &str) -> String {
 
 #[tokio::test]
 async fn a_session_made_outside_is_found_and_goes_on_here_with_what_was_said_before() {
-    let mut stage = Stage::with(Script::new(), json!({ "model": "relay" }), |rig| rig).await;
-    stage.coder([Reply::text("I shall remember the heron.")]);
-    let agent_session = outside(&stage, "remember the word heron").await;
+    let mut setup = Setup::with(Script::new(), json!({ "model": "relay" }), |rig| rig).await;
+    setup.coder([Reply::text("I shall remember the heron.")]);
+    let agent_session = outside(&setup, "remember the word heron").await;
 
-    let (status, found) = stage.server.call("GET", "/api/agents/copilot/sessions", None).await;
+    let (status, found) = setup.server.call("GET", "/api/agents/copilot/sessions", None).await;
     assert_eq!(status, 200, "{found}");
     let own = found["sessions"].as_array().unwrap().iter().find(|own| own["agent_session_id"] == *agent_session).unwrap().clone();
     assert!(own["session_id"].is_null() && own["updated_at"].is_string(), "{own}");
-    assert!(stage.cast().natives.is_empty(), "nothing of the looking is left");
+    assert!(setup.processes().natives.is_empty(), "nothing of the looking is left");
 
     let body = json!({ "agent": "copilot", "agent_session_id": agent_session });
-    let (status, session) = stage.server.call("POST", "/api/sessions", Some(body.clone())).await;
+    let (status, session) = setup.server.call("POST", "/api/sessions", Some(body.clone())).await;
     assert_eq!(status, 201, "{session}");
     assert_eq!(session["model"], "relay");
-    stage.session = session["id"].as_str().unwrap().to_owned();
-    let earlier = stage.messages().await;
+    setup.session = session["id"].as_str().unwrap().to_owned();
+    let earlier = setup.messages().await;
     let told: Vec<_> = earlier.iter().map(|message| (message["role"].as_str().unwrap(), message["content"].as_str().unwrap())).collect();
     assert_eq!(told, [("user", "remember the word heron"), ("assistant", "I shall remember the heron.")]);
 
-    let (status, refused) = stage.server.call("POST", "/api/sessions", Some(body)).await;
+    let (status, refused) = setup.server.call("POST", "/api/sessions", Some(body)).await;
     assert_eq!(status, 409, "one owner: {refused}");
-    let (_, found) = stage.server.call("GET", "/api/agents/copilot/sessions", None).await;
+    let (_, found) = setup.server.call("GET", "/api/agents/copilot/sessions", None).await;
     let owner = found["sessions"].as_array().unwrap().iter().find(|own| own["agent_session_id"] == *agent_session).unwrap();
     assert_eq!(owner["session_id"], session["id"]);
 
-    stage.client = stage.server.stream(&stage.session, None).await;
-    stage.coder([Reply::text("It was heron.")]);
-    assert_eq!(stage.turn("which word was it?").await, "completed", "{}", stage.client.seen.tail());
-    let asked = said(stage.coder_requests().last().unwrap());
+    setup.client = setup.server.stream(&setup.session, None).await;
+    setup.coder([Reply::text("It was heron.")]);
+    assert_eq!(setup.turn("which word was it?").await, "completed", "{}", setup.client.seen.tail());
+    let asked = said(setup.coder_requests().last().unwrap());
     assert!(asked.contains("remember the word heron") && asked.contains("which word was it?"), "{asked}");
-    assert_eq!(stage.client.seen.agent_text("main"), "It was heron.", "what was said before is not said again");
-    assert!(stage.notices("session_lost").is_empty());
-    stage.end().await;
+    assert_eq!(setup.client.seen.agent_text("main"), "It was heron.", "what was said before is not said again");
+    assert!(setup.notices("session_lost").is_empty());
+    setup.end().await;
 }

@@ -4,20 +4,20 @@ use serde_json::{Value, json};
 use testkit::client::Transcript;
 use testkit::model_server::{Gate, Reply};
 
-use crate::script::{bash, create, delegate, edit};
-use crate::stage::{Stage, said};
+use crate::replies::{bash, create, delegate, edit};
+use crate::setup::{Setup, said};
 
 const COMMENT: &str = "The review says: greet the world, and say so in a note.";
 
 /// Copilot talks, edits one file, makes two, and closes; the gate holds back its first words' end.
-fn scripted(stage: &Stage, gate: &Gate) {
-    let work = stage.server.rig().work_dir();
+fn scripted(setup: &Setup, gate: &Gate) {
+    let work = setup.server.rig().work_dir();
     std::fs::write(work.join("hello.txt"), "hello moon\n").unwrap();
-    stage.main([
+    setup.main([
         Reply::text("I pass it on.").and_call(call("review-fix", "Greet the world in hello.txt.")),
         Reply::text("Copilot greets the **world** now."),
     ]);
-    stage.coder([
+    setup.coder([
         Reply::chunks(["I look ", "at it 🙂. "]).and_call(create(&work.join("note.md"), "greeted\n")).gate(gate),
         Reply::new().and_call(edit(&work.join("hello.txt"), "moon", "world")).and_call(bash("pwd > where.txt; cat where.txt")),
         Reply::text("The world is greeted."),
@@ -28,27 +28,28 @@ fn call(name: &str, prompt: &str) -> testkit::model_server::ToolCall {
     testkit::model_server::ToolCall::new("copilot_agent", json!({ "prompt": prompt, "session_name": name }))
 }
 
+/// Holds S0-2, S1-1, S1-3, S1-4, S1-7, S1-18, S1-38, S1-40, S1-41, S1-42, S1-43, S1-44, S1-45, S1-46, S1-49, S1-50, S1-51, S1-52, S1-53, S1-60, S1-V1, S1-V2, S1-V3, S1-V4, S1-V7.
 #[tokio::test]
 async fn v1_v2_v3_v4_v7_a_review_comment_becomes_a_change_that_streams_and_is_reported_to_the_model() {
-    let mut stage = Stage::set().await;
+    let mut setup = Setup::new().await;
     let gate = Gate::new();
-    scripted(&stage, &gate);
-    stage.send(COMMENT).await;
+    scripted(&setup, &gate);
+    setup.send(COMMENT).await;
     gate.release(1);
     // Its model has said two words and is held: what is seen now was streamed.
-    stage.until_written("review-fix", "I look ").await;
-    assert_eq!(stage.coder_requests().len(), 1);
+    setup.until_written("review-fix", "I look ").await;
+    assert_eq!(setup.coder_requests().len(), 1);
     gate.open();
-    assert_eq!(stage.turn_end().await, "completed");
+    assert_eq!(setup.turn_end().await, "completed");
 
-    let work = stage.server.rig().work_dir();
-    assert_eq!(stage.read("hello.txt"), "hello world\n");
-    assert_eq!(stage.read("note.md"), "greeted\n");
-    assert_eq!(stage.read("where.txt").trim(), work.to_str().unwrap());
-    in_the_contracts_order(&stage.client.seen);
-    v3_the_tool_is_described_as_planned(&stage);
-    v7_the_model_reads_the_compact_result(&stage);
-    stage.end().await;
+    let work = setup.server.rig().work_dir();
+    assert_eq!(setup.read("hello.txt"), "hello world\n");
+    assert_eq!(setup.read("note.md"), "greeted\n");
+    assert_eq!(setup.read("where.txt").trim(), work.to_str().unwrap());
+    in_the_contracts_order(&setup.client.seen);
+    v3_the_tool_is_described_as_planned(&setup);
+    v7_the_model_reads_the_compact_result(&setup);
+    setup.end().await;
 }
 
 fn in_the_contracts_order(seen: &Transcript) {
@@ -74,8 +75,8 @@ fn in_the_contracts_order(seen: &Transcript) {
     assert_eq!(result.data["is_error"], false);
 }
 
-fn v3_the_tool_is_described_as_planned(stage: &Stage) {
-    let requests = stage.main_requests();
+fn v3_the_tool_is_described_as_planned(setup: &Setup) {
+    let requests = setup.main_requests();
     let tools = requests[0].body["tools"].as_array().unwrap();
     let tool = tools.iter().find(|tool| tool["function"]["name"] == "copilot_agent").unwrap();
     let description = "Delegate a coding task to GitHub Copilot. Copilot will autonomously modify files in the workspace. Use the same session_name for \
@@ -84,11 +85,11 @@ fn v3_the_tool_is_described_as_planned(stage: &Stage) {
     let mut required = tool["function"]["parameters"]["required"].as_array().unwrap().clone();
     required.sort_by_key(Value::to_string);
     assert_eq!(required, [json!("prompt"), json!("session_name")]);
-    assert!(said(&stage.coder_requests()[0]).contains("Greet the world in hello.txt."));
+    assert!(said(&setup.coder_requests()[0]).contains("Greet the world in hello.txt."));
 }
 
-fn v7_the_model_reads_the_compact_result(stage: &Stage) {
-    let requests = stage.main_requests();
+fn v7_the_model_reads_the_compact_result(setup: &Setup) {
+    let requests = setup.main_requests();
     assert_eq!(requests.len(), 2);
     let last = requests[1].messages().last().unwrap();
     assert_eq!(last["role"], "tool");
@@ -100,16 +101,17 @@ fn v7_the_model_reads_the_compact_result(stage: &Stage) {
     }
 }
 
+/// Holds S0-19, S1-35, S1-47, S1-56, S1-82, S1-V8, S1-V13, S1-V15, C39.
 #[tokio::test]
 async fn v5_v6_v8_v13_v15_history_and_a_fresh_client_have_all_that_a_finished_block_shows() {
-    let mut stage = Stage::set().await;
+    let mut setup = Setup::new().await;
     let gate = Gate::new();
     gate.open();
-    scripted(&stage, &gate);
-    assert_eq!(stage.turn(COMMENT).await, "completed");
-    let live = stage.client.seen.agent_text("review-fix");
+    scripted(&setup, &gate);
+    assert_eq!(setup.turn(COMMENT).await, "completed");
+    let live = setup.client.seen.agent_text("review-fix");
 
-    let stored = stage.messages().await;
+    let stored = setup.messages().await;
     let roles: Vec<&str> = stored.iter().map(|message| message["role"].as_str().unwrap()).collect();
     assert_eq!(roles, ["user", "assistant", "tool", "assistant"]);
     assert_eq!(stored[1]["content"], "I pass it on.");
@@ -125,7 +127,7 @@ async fn v5_v6_v8_v13_v15_history_and_a_fresh_client_have_all_that_a_finished_bl
     three_finished_tool_calls(delegation);
 
     // After a reload nothing of a finished call is open: the block is drawn from its message alone.
-    let fresh = stage.newcomer().await.seen;
+    let fresh = setup.new_client().await.seen;
     let shown: Vec<&Value> = fresh.of_kind("message").map(|event| &event.data).collect();
     assert_eq!(shown, stored.iter().collect::<Vec<_>>());
     assert!(
@@ -133,7 +135,7 @@ async fn v5_v6_v8_v13_v15_history_and_a_fresh_client_have_all_that_a_finished_bl
         "{:?}",
         fresh.kinds()
     );
-    stage.end().await;
+    setup.end().await;
 }
 
 /// In the order in which they were asked for, each at its place in the text, none of them open.
@@ -155,22 +157,23 @@ fn three_finished_tool_calls(delegation: &Value) {
 
 #[tokio::test]
 async fn a_session_without_a_main_ai_talks_straight_to_copilot() {
-    let mut stage =
-        Stage::with(testkit::model_server::Script::new(), json!({ "model": "relay", "permission_policy": "auto" }), |rig| rig).await;
-    stage.coder([Reply::new().and_call(bash("echo straight > made.txt")), Reply::text("Made it.")]);
-    assert_eq!(stage.turn("make a file").await, "completed");
-    assert_eq!(stage.read("made.txt"), "straight\n");
-    assert_eq!(stage.messages().await.last().unwrap()["content"], "Made it.");
-    assert!(stage.main_requests().is_empty());
-    stage.end().await;
+    let mut setup =
+        Setup::with(testkit::model_server::Script::new(), json!({ "model": "relay", "permission_policy": "auto" }), |rig| rig).await;
+    setup.coder([Reply::new().and_call(bash("echo straight > made.txt")), Reply::text("Made it.")]);
+    assert_eq!(setup.turn("make a file").await, "completed");
+    assert_eq!(setup.read("made.txt"), "straight\n");
+    assert_eq!(setup.messages().await.last().unwrap()["content"], "Made it.");
+    assert!(setup.main_requests().is_empty());
+    setup.end().await;
 }
 
+/// Holds S1-14.
 #[tokio::test]
 async fn a_name_that_makes_no_sense_is_told_to_the_model_and_never_reaches_copilot() {
-    let mut stage = Stage::set().await;
-    stage.main([delegate("", "do it"), Reply::text("I see.")]);
-    assert_eq!(stage.turn("go").await, "completed");
-    assert!(said(&stage.main_requests()[1]).contains("session_name"));
-    assert!(stage.cast().natives.is_empty());
-    stage.end().await;
+    let mut setup = Setup::new().await;
+    setup.main([delegate("", "do it"), Reply::text("I see.")]);
+    assert_eq!(setup.turn("go").await, "completed");
+    assert!(said(&setup.main_requests()[1]).contains("session_name"));
+    assert!(setup.processes().natives.is_empty());
+    setup.end().await;
 }

@@ -8,8 +8,8 @@ use testkit::client::Client;
 use testkit::model_server::{ModelServer, Reply, Script};
 use testkit::server::{Rig, Server};
 
-use crate::script::delegate;
-use crate::stage::SOON;
+use crate::replies::delegate;
+use crate::setup::SOON;
 
 /// Copilot reads its credentials when it starts. Here they are a file that is not there before somebody has logged in.
 fn copilot_with_a_login(rig: Rig) -> Rig {
@@ -40,6 +40,7 @@ async fn told_to_log_in(client: &mut Client) {
 }
 
 /// S2-53, S2-54, S2-60: the login is Copilot's own business; where it asks for one (-32000), the person is told what to run.
+/// Holds C10, C35.
 #[tokio::test]
 async fn a_logged_out_copilot_says_what_to_do_waits_for_it_and_other_sessions_go_on() {
     let model = ModelServer::start(Script::new().route("main", [delegate("task", "do it"), Reply::text("It is done.")]));

@@ -6,8 +6,8 @@ use domain::ids::SessionId;
 use store::{AgentSessionRow, Row, Store, Write};
 use testkit::model_server::{Reply, Request, Script};
 
-use crate::script::delegate_all;
-use crate::stage::{Stage, said};
+use crate::replies::delegate_all;
+use crate::setup::{Setup, said};
 
 const BANNER: &str =
     "The previous Copilot session could not be restored. A new session has been started. Your conversation history in VoxPilot is intact.";
@@ -16,15 +16,15 @@ const BANNER: &str =
 struct Damage {
     name: &'static str,
     code: i64,
-    strike: fn(&Path),
+    apply: fn(&Path),
 }
 
 const DAMAGES: [Damage; 5] = [
-    Damage { name: "deleted", code: -32002, strike: |journal| std::fs::remove_dir_all(journal.parent().unwrap()).unwrap() },
-    Damage { name: "emptied", code: -32002, strike: |journal| std::fs::write(journal, "").unwrap() },
-    Damage { name: "garbled", code: -32603, strike: |journal| rewrite(journal, |lines| lines.insert(1, "this is no event".to_owned())) },
-    Damage { name: "beheaded", code: -32603, strike: |journal| rewrite(journal, |lines| drop(lines.remove(0))) },
-    Damage { name: "binary", code: -32603, strike: |journal| std::fs::write(journal, [0xff, 0x00, 0x9d, 0x0a, 0xfe, 0x01]).unwrap() },
+    Damage { name: "deleted", code: -32002, apply: |journal| std::fs::remove_dir_all(journal.parent().unwrap()).unwrap() },
+    Damage { name: "emptied", code: -32002, apply: |journal| std::fs::write(journal, "").unwrap() },
+    Damage { name: "garbled", code: -32603, apply: |journal| rewrite(journal, |lines| lines.insert(1, "this is no event".to_owned())) },
+    Damage { name: "beheaded", code: -32603, apply: |journal| rewrite(journal, |lines| drop(lines.remove(0))) },
+    Damage { name: "binary", code: -32603, apply: |journal| std::fs::write(journal, [0xff, 0x00, 0x9d, 0x0a, 0xfe, 0x01]).unwrap() },
 ];
 const TORN: &str = "torn";
 
@@ -49,10 +49,10 @@ fn id_of(journal: &Path) -> String {
 }
 
 /// One answer of the main AI delegates the same request to every name at once.
-async fn delegate_to_all(stage: &mut Stage, request: &str) {
+async fn delegate_to_all(setup: &mut Setup, request: &str) {
     let tasks: Vec<(String, String)> = names().iter().map(|name| ((*name).to_owned(), format!("{request} of {name}"))).collect();
-    stage.main([delegate_all(tasks.iter().map(|(name, prompt)| (name.as_str(), prompt.as_str()))), Reply::text("Done.")]);
-    assert_eq!(stage.turn(request).await, "completed", "{}", stage.client.seen.tail());
+    setup.main([delegate_all(tasks.iter().map(|(name, prompt)| (name.as_str(), prompt.as_str()))), Reply::text("Done.")]);
+    assert_eq!(setup.turn(request).await, "completed", "{}", setup.client.seen.tail());
 }
 
 fn asked<'a>(requests: &'a [Request], prompt: &str) -> Vec<&'a Request> {
@@ -60,28 +60,29 @@ fn asked<'a>(requests: &'a [Request], prompt: &str) -> Vec<&'a Request> {
 }
 
 /// S2-59, S2-61: a session that Copilot does not know (-32002) or cannot read (-32603) is replaced, and said to be.
+/// Holds S0-44, S0-47, S0-49, S0-50, C13, C37, C38.
 #[tokio::test]
 async fn every_kind_of_unreadable_state_ends_in_a_new_session_with_banner_recap_and_log_line() {
     let script = Script::new()
         .otherwise(|request| Reply::text(if request.last_user().contains("the first task") { "Half done." } else { "Going on." }));
-    let mut stage = Stage::with(script, serde_json::json!({}), |rig| rig).await;
-    delegate_to_all(&mut stage, "the first task").await;
-    let journals: Vec<PathBuf> = names().iter().map(|name| stage.journal_of(&format!("the first task of {name}")).unwrap()).collect();
-    stage.kill_idle_agent().await;
+    let mut setup = Setup::with(script, serde_json::json!({}), |rig| rig).await;
+    delegate_to_all(&mut setup, "the first task").await;
+    let journals: Vec<PathBuf> = names().iter().map(|name| setup.journal_of(&format!("the first task of {name}")).unwrap()).collect();
+    setup.kill_idle_agent().await;
     for (damage, journal) in DAMAGES.iter().zip(&journals) {
-        (damage.strike)(journal);
+        (damage.apply)(journal);
     }
     tear(&journals[DAMAGES.len()]);
-    delegate_to_all(&mut stage, "the second task").await;
+    delegate_to_all(&mut setup, "the second task").await;
 
-    let lost = stage.notices("session_lost");
+    let lost = setup.notices("session_lost");
     assert_eq!(lost.len(), DAMAGES.len(), "{lost:?}");
-    let requests = stage.coder_requests();
+    let requests = setup.coder_requests();
     for (Damage { name, code, .. }, journal) in DAMAGES.iter().zip(&journals) {
         let notice = lost.iter().find(|notice| notice["session_name"] == *name).unwrap_or_else(|| panic!("no banner for {name}"));
         assert_eq!((notice["text"].as_str(), notice["title"].as_str()), (Some(BANNER), Some("Session history lost")));
         let id = id_of(journal);
-        let log = stage.server.log();
+        let log = setup.server.log();
         let line = log
             .lines()
             .find(|line| line.contains("could not be restored") && line.contains(&id))
@@ -89,16 +90,18 @@ async fn every_kind_of_unreadable_state_ends_in_a_new_session_with_banner_recap_
         assert!(line.contains(&code.to_string()), "{name}: {line}");
         recapped_once(&requests, name);
     }
-    torn_loads(&stage, &requests);
+    torn_loads(&setup, &requests);
     assert_eq!(requests.len(), 2 * names().len(), "nothing is tried over and over");
 
     // The new sessions are sessions like any other.
-    delegate_to_all(&mut stage, "the third task").await;
-    assert_eq!(stage.notices("session_lost").len(), DAMAGES.len());
-    let requests = stage.coder_requests();
-    assert!(asked(&requests, "the third task").iter().all(|request| said(request).contains("the second task")));
-    stage.cast().native();
-    stage.end().await;
+    delegate_to_all(&mut setup, "the third task").await;
+    assert_eq!(setup.notices("session_lost").len(), DAMAGES.len());
+    let requests = setup.coder_requests();
+    let third = asked(&requests, "the third task");
+    assert_eq!(third.len(), names().len());
+    assert!(third.iter().all(|request| said(request).contains("the second task")));
+    setup.processes().native();
+    setup.end().await;
 }
 
 /// The recap stands in front of the next prompt, says what was asked and what came of it, and is not the whole conversation.
@@ -113,31 +116,32 @@ fn recapped_once(requests: &[Request], name: &str) {
 }
 
 /// A half-written last line is what every hard kill may leave: Copilot drops it and goes on.
-fn torn_loads(stage: &Stage, requests: &[Request]) {
-    let restored = stage.notices("session_restored");
+fn torn_loads(setup: &Setup, requests: &[Request]) {
+    let restored = setup.notices("session_restored");
     assert_eq!(restored.iter().map(|notice| notice["session_name"].as_str().unwrap()).collect::<Vec<_>>(), [TORN]);
     let [request] = asked(requests, "the second task of torn")[..] else { panic!("asked more than once") };
     assert!(!request.last_user().contains("[Recap:"));
     assert!(said(request).contains("the first task of torn") && said(request).contains("Half done."));
 }
 
+/// Holds C14.
 #[tokio::test]
 async fn a_session_that_was_never_prompted_is_made_anew_in_silence() {
-    let mut stage = Stage::set().await;
-    stage.exchange("other", "something", "Something.").await;
-    stage.server.terminate().await;
-    never_prompted(&stage, "quiet").await;
-    stage.restart_server().await;
-    stage.exchange("quiet", "the first prompt", "The first answer.").await;
-    assert!(["session_lost", "session_restored"].iter().all(|code| stage.notices(code).is_empty()), "{}", stage.client.seen.tail());
-    assert!(!said(stage.coder_requests().last().unwrap()).contains("[Recap:"));
-    stage.end().await;
+    let mut setup = Setup::new().await;
+    setup.exchange("other", "something", "Something.").await;
+    setup.server.terminate().await;
+    never_prompted(&setup, "quiet").await;
+    setup.restart_server().await;
+    setup.exchange("quiet", "the first prompt", "The first answer.").await;
+    assert!(["session_lost", "session_restored"].iter().all(|code| setup.notices(code).is_empty()), "{}", setup.client.seen.tail());
+    assert!(!said(setup.coder_requests().last().unwrap()).contains("[Recap:"));
+    setup.end().await;
 }
 
 /// Stores what a server leaves that dies between opening a session and prompting it.
-async fn never_prompted(stage: &Stage, name: &str) {
-    let session: SessionId = stage.session.parse().unwrap();
-    let store = Store::open(&stage.server.rig().data_dir().join("voxpilot.db"), false).await.unwrap();
+async fn never_prompted(setup: &Setup, name: &str) {
+    let session: SessionId = setup.session.parse().unwrap();
+    let store = Store::open(&setup.server.rig().data_dir().join("voxpilot.db"), false).await.unwrap();
     let mut row: AgentSessionRow = store.agent_sessions(session).await.unwrap().pop().unwrap();
     row.id = uuid::Uuid::now_v7();
     row.name = name.to_owned();

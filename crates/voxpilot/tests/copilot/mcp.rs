@@ -10,8 +10,8 @@ use testkit::processes;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
-use crate::script::delegate;
-use crate::stage::{SOON, Stage};
+use crate::replies::delegate;
+use crate::setup::{SOON, Setup};
 
 const SECRET: &str = "hush-hush-very-secret";
 
@@ -59,11 +59,11 @@ fn write_server(dir: &Path) -> PathBuf {
 }
 
 /// Copilot's model calls the tool `name`; what the tool said stands in its next request.
-async fn use_tool(stage: &mut Stage, name: &str) {
-    stage.main([delegate("mcp", "measure it"), Reply::text("Measured.")]);
-    stage.coder([Reply::new().and_call(ToolCall::new(name, json!({}))), Reply::text("Done.")]);
-    assert_eq!(stage.turn("go").await, "completed", "{}", stage.client.seen.tail());
-    let requests = stage.coder_requests();
+async fn use_tool(setup: &mut Setup, name: &str) {
+    setup.main([delegate("mcp", "measure it"), Reply::text("Measured.")]);
+    setup.coder([Reply::new().and_call(ToolCall::new(name, json!({}))), Reply::text("Done.")]);
+    assert_eq!(setup.turn("go").await, "completed", "{}", setup.client.seen.tail());
+    let requests = setup.coder_requests();
     let offered = requests.first().unwrap().tool_names().join(" ");
     assert!(offered.contains(name), "{offered}");
     let expected = format!("the secret has {} letters", SECRET.len());
@@ -72,45 +72,45 @@ async fn use_tool(stage: &mut Stage, name: &str) {
 }
 
 /// Nobody but the agent has been told the secret.
-fn assert_hidden(stage: &Stage) {
-    assert!(!stage.server.log().contains(SECRET));
-    for event in &stage.client.seen.events {
+fn assert_hidden(setup: &Setup) {
+    assert!(!setup.server.log().contains(SECRET));
+    for event in &setup.client.seen.events {
         assert!(!event.data.to_string().contains(SECRET), "{} {}", event.kind, event.data);
     }
-    for process in processes::of_dir(stage.server.rig().home()) {
+    for process in processes::of_dir(setup.server.rig().home()) {
         assert!(!process.command.contains(SECRET), "{}", process.command);
     }
 }
 
 #[tokio::test]
 async fn a_stdio_server_reaches_copilot_through_its_own_flag() {
-    let mut stage = Stage::with(Script::new(), json!({ "permission_policy": "auto" }), |rig| {
+    let mut setup = Setup::with(Script::new(), json!({ "permission_policy": "auto" }), |rig| {
         let server = write_server(rig.home());
         rig.config(&format!("[mcp_servers.tiny]\ncommand = \"node\"\nargs = [{server:?}]\nenv = {{ TINY_SECRET = {SECRET:?} }}\n"))
     })
     .await;
-    use_tool(&mut stage, "tiny-measure").await;
-    assert_hidden(&stage);
-    let runners = std::fs::read_dir(stage.server.rig().data_dir().join("runners")).unwrap();
+    use_tool(&mut setup, "tiny-measure").await;
+    assert_hidden(&setup);
+    let runners = std::fs::read_dir(setup.server.rig().data_dir().join("runners")).unwrap();
     let files: Vec<_> = runners.flatten().map(|dir| dir.path().join("mcp.json")).filter(|file| file.exists()).collect();
     assert_eq!(files.len(), 1);
     assert_eq!(files[0].metadata().unwrap().permissions().mode() & 0o777, 0o600);
-    stage.end().await;
+    setup.end().await;
 }
 
 #[tokio::test]
 async fn an_http_server_is_passed_with_the_session_and_its_headers() {
     let dir = tempfile::tempdir().unwrap();
     let (mut server, port) = http_server(dir.path()).await;
-    let mut stage = Stage::with(Script::new(), json!({ "permission_policy": "auto" }), |rig| {
+    let mut setup = Setup::with(Script::new(), json!({ "permission_policy": "auto" }), |rig| {
         rig.config(&format!("[mcp_servers.far]\nurl = \"http://127.0.0.1:{port}/mcp\"\nheaders = {{ x-secret = {SECRET:?} }}\n"))
     })
     .await;
-    use_tool(&mut stage, "far-measure").await;
-    assert_hidden(&stage);
-    let traffic = stage.server.text("GET", &format!("/api/sessions/{}/trace/capture", stage.session)).await;
+    use_tool(&mut setup, "far-measure").await;
+    assert_hidden(&setup);
+    let traffic = setup.server.text("GET", &format!("/api/sessions/{}/trace/capture", setup.session)).await;
     assert!(traffic.contains("x-secret") && traffic.contains("[masked]") && !traffic.contains(SECRET), "{traffic}");
-    stage.end().await;
+    setup.end().await;
     server.kill().await.unwrap();
 }
 

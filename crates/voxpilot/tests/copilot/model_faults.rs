@@ -7,8 +7,8 @@ use std::sync::Mutex;
 use serde_json::{Value, json};
 use testkit::model_server::{Reply, Request, Script};
 
-use crate::script::{delegate, delegate_all};
-use crate::stage::Stage;
+use crate::replies::{delegate, delegate_all};
+use crate::setup::Setup;
 
 /// Every fault in a session of its own, all at the same time: each takes Copilot seconds of retries. With what the reason names.
 const FAULTS: [(&str, &str); 4] = [("s401", "HTTP 401"), ("s429", "429"), ("s500", "500"), ("cut", "Failed to get response")];
@@ -53,9 +53,9 @@ fn notices(result: &Value) -> Vec<Value> {
 
 #[tokio::test]
 async fn a_faulty_model_behind_copilot_fails_the_call_with_the_reason_and_the_session_goes_on() {
-    let mut stage = Stage::with(script(&["s401", "s429", "s500", "cut"]), json!({}), |rig| rig).await;
-    assert_eq!(stage.turn("try").await, "completed");
-    let results = stage.results().await;
+    let mut setup = Setup::with(script(&["s401", "s429", "s500", "cut"]), json!({}), |rig| rig).await;
+    assert_eq!(setup.turn("try").await, "completed");
+    let results = setup.results().await;
     for (name, reason) in FAULTS {
         let result = results.iter().find(|result| result["delegation"]["session_name"] == name).unwrap();
         assert_eq!((&result["is_error"], &result["delegation"]["stop_reason"]), (&json!(true), &json!("failed")), "{result}");
@@ -68,65 +68,83 @@ async fn a_faulty_model_behind_copilot_fails_the_call_with_the_reason_and_the_se
         assert!(notices[..notices.len() - 1].iter().all(|notice| notice["level"] == "info" && notice["retry"].is_object()), "{notices:?}");
     }
     // The main AI was told the same.
-    let told = stage.main_requests().last().unwrap().tool_results();
+    let told = setup.main_requests().last().unwrap().tool_results();
     assert!(told.len() == 4 && told.iter().all(|result| result.starts_with("the agent could not finish: ")), "{told:?}");
-    assert_eq!(stage.turn("again").await, "completed");
-    let after: Vec<_> = stage.results().await[FAULTS.len()..].iter().map(|result| result["display"].clone()).collect();
+    assert_eq!(setup.turn("again").await, "completed");
+    let after: Vec<_> = setup.results().await[FAULTS.len()..].iter().map(|result| result["display"].clone()).collect();
     assert_eq!(after, ["All is well."; 4]);
-    stage.cast().native();
-    stage.end().await;
+    setup.processes().native();
+    setup.end().await;
 }
 
 #[tokio::test]
 async fn a_model_that_recovers_leaves_its_answer_once() {
-    let mut stage = Stage::with(script(&RECOVERING), json!({}), |rig| rig).await;
-    assert_eq!(stage.turn("try").await, "completed");
-    for result in stage.results().await {
+    let mut setup = Setup::with(script(&RECOVERING), json!({}), |rig| rig).await;
+    assert_eq!(setup.turn("try").await, "completed");
+    for result in setup.results().await {
         let name = result["delegation"]["session_name"].as_str().unwrap();
         assert_eq!((&result["is_error"], &result["delegation"]["stop_reason"]), (&Value::Null, &json!("end_turn")), "{result}");
         assert_eq!(result["display"], "half a sentence, and the rest.", "{name}");
-        assert_eq!(stage.client.seen.agent_text(name), "half a sentence, and the rest.");
+        assert_eq!(setup.client.seen.agent_text(name), "half a sentence, and the rest.");
         // Of 429 Copilot says nothing.
         let retries = notices(&result).len();
         assert_eq!(retries, if name == "twice429" { 0 } else { 2 }, "{name}");
     }
-    stage.end().await;
+    setup.end().await;
 }
 
 #[tokio::test]
 async fn straight_to_copilot_a_model_fault_is_the_turns_failure_in_words() {
-    let mut stage = Stage::with(Script::rules(|_| Reply::status(401)), json!({ "model": "relay" }), |rig| rig).await;
-    assert_eq!(stage.turn("hello").await, "failed");
-    let turn = stage.client.seen.of_kind("turn").last().unwrap().data.clone();
+    let mut setup = Setup::with(Script::rules(|_| Reply::status(401)), json!({ "model": "relay" }), |rig| rig).await;
+    assert_eq!(setup.turn("hello").await, "failed");
+    let turn = setup.client.seen.of_kind("turn").last().unwrap().data.clone();
     let reason = turn["reason"].as_str().unwrap();
     assert!(reason.starts_with("the agent could not finish: Authentication failed with provider"), "{reason}");
     assert!(reason.contains("COPILOT_PROVIDER_API_KEY"), "{reason}");
-    let error = stage.client.seen.of_kind("error").last().unwrap().data.clone();
+    let error = setup.client.seen.of_kind("error").last().unwrap().data.clone();
     assert_eq!(error["message"], reason);
-    stage.end().await;
+    setup.end().await;
 }
 
 /// The server dies while Copilot repeats itself: the next one knows how far it had come.
 #[tokio::test]
 async fn a_repetition_that_outlives_the_server_is_still_shown_once() {
     let gate = testkit::model_server::Gate::new();
-    let mut stage = Stage::set().await;
-    stage.main([delegate("held", "go on"), Reply::text("Done.")]);
-    stage.coder([Reply::chunks(["one ", "two ", "thr"]).cut(), Reply::chunks(["one ", "two ", "three ", "four."]).gate(&gate)]);
-    stage.send("go").await;
-    stage.until_written("held", "one two thr").await;
+    let mut setup = Setup::new().await;
+    setup.main([delegate("held", "go on"), Reply::text("Done.")]);
+    setup.coder([Reply::chunks(["one ", "two ", "thr"]).cut(), Reply::chunks(["one ", "two ", "three ", "four."]).gate(&gate)]);
+    setup.send("go").await;
+    setup.until_written("held", "one two thr").await;
     gate.release(2);
     // It has begun to repeat itself: "one two " has come a second time.
-    stage
+    setup
         .client
-        .until("the repetition", crate::stage::SOON, |event| {
+        .until("the repetition", crate::setup::SOON, |event| {
             event.data["update"]["retry"]["repeated"].as_u64().is_some_and(|units| units >= 4)
         })
         .await;
-    stage.kill_server().await;
+    setup.kill_server().await;
     gate.open();
-    stage.restart_server().await;
-    assert_eq!(stage.turn_end().await, "completed");
-    assert_eq!(stage.client.seen.agent_text("held"), "one two three four.");
-    stage.end().await;
+    setup.restart_server().await;
+    assert_eq!(setup.turn_end().await, "completed");
+    assert_eq!(setup.client.seen.agent_text("held"), "one two three four.");
+    setup.end().await;
+}
+
+/// An answer of the model that begins like one of Copilot's own notices is an answer: whole, in pieces, and before a tool.
+#[tokio::test]
+async fn an_answer_that_begins_like_an_error_is_shown_as_an_answer() {
+    const ANSWERS: [&[&str]; 3] =
+        [&["Error: the test fails in line 3."], &["Error: ", "the test fails ", "in line 3."], &["Err", "or: it fails."]];
+    let mut setup = Setup::new().await;
+    for (number, pieces) in ANSWERS.iter().enumerate() {
+        let name = format!("answer-{number}");
+        setup.main([delegate(&name, "what does the test say?"), Reply::text("I see.")]);
+        setup.coder([Reply::chunks(pieces.iter().copied())]);
+        assert_eq!(setup.turn("go").await, "completed", "{}", setup.client.seen.tail());
+        assert_eq!(setup.client.seen.agent_text(&name), pieces.concat(), "{}", setup.client.seen.tail());
+        let result = setup.results().await.pop().unwrap();
+        assert_eq!((&result["display"], &result["delegation"]["stop_reason"]), (&json!(pieces.concat()), &json!("end_turn")));
+    }
+    setup.end().await;
 }

@@ -2,17 +2,17 @@
 
 use serde_json::{Value, json};
 
-use crate::stage::Stage;
+use crate::setup::Setup;
 
 const PLAN: &str = "https://agentclientprotocol.com/protocol/session-modes#plan";
 const AGENT: &str = "https://agentclientprotocol.com/protocol/session-modes#agent";
 
-async fn set(stage: &Stage, body: Value) -> (u16, Value) {
-    stage.server.call("PATCH", &format!("/api/sessions/{}/agents/docs", stage.session), Some(body)).await
+async fn set(setup: &Setup, body: Value) -> (u16, Value) {
+    setup.server.call("PATCH", &format!("/api/sessions/{}/agents/docs", setup.session), Some(body)).await
 }
 
-async fn view(stage: &Stage) -> Value {
-    stage.get("agents").await["agents"][0].clone()
+async fn view(setup: &Setup) -> Value {
+    setup.get("agents").await["agents"][0].clone()
 }
 
 fn mode_option(view: &Value) -> &Value {
@@ -20,54 +20,55 @@ fn mode_option(view: &Value) -> &Value {
 }
 
 /// S2-42, S2-43: by the ids that Copilot's own session came with.
+/// Holds C32.
 #[tokio::test]
 async fn c32_plan_mode_is_set_by_its_short_name_and_is_there_again_after_the_agent_was_killed() {
-    let mut stage = Stage::set().await;
-    stage.exchange("docs", "first", "One.").await;
-    assert_eq!(view(&stage).await["mode"], AGENT);
-    let (status, set) = set(&stage, json!({ "mode": "plan" })).await;
+    let mut setup = Setup::new().await;
+    setup.exchange("docs", "first", "One.").await;
+    assert_eq!(view(&setup).await["mode"], AGENT);
+    let (status, set) = set(&setup, json!({ "mode": "plan" })).await;
     assert_eq!((status, &set["mode"], &set["wanted"]), (200, &json!(PLAN), &Value::Null), "{set}");
     assert_eq!(mode_option(&set), PLAN);
 
-    stage.kill_idle_agent().await;
-    assert_eq!(view(&stage).await["mode"], PLAN, "known although nothing runs");
-    stage.exchange("docs", "second", "Two.").await;
-    let after = view(&stage).await;
+    setup.kill_idle_agent().await;
+    assert_eq!(view(&setup).await["mode"], PLAN, "known although nothing runs");
+    setup.exchange("docs", "second", "Two.").await;
+    let after = view(&setup).await;
     assert_eq!((&after["mode"], mode_option(&after), &after["restored"]), (&json!(PLAN), &json!(PLAN), &json!("loaded")), "{after}");
     assert!(after["usage"]["size"].is_u64() && after["title"].is_string(), "{after}");
-    stage.end().await;
+    setup.end().await;
 }
 
 #[tokio::test]
 async fn a_mode_that_is_set_while_the_agent_is_gone_is_told_at_the_next_restore_also_by_another_server() {
-    let mut stage = Stage::set().await;
-    stage.exchange("docs", "first", "One.").await;
-    stage.kill_idle_agent().await;
-    let (status, set) = set(&stage, json!({ "options": { "mode": PLAN } })).await;
+    let mut setup = Setup::new().await;
+    setup.exchange("docs", "first", "One.").await;
+    setup.kill_idle_agent().await;
+    let (status, set) = set(&setup, json!({ "options": { "mode": PLAN } })).await;
     assert_eq!((status, &set["wanted"]), (200, &json!({ "mode": PLAN })), "{set}");
-    stage.kill_server().await;
-    stage.restart_server().await;
-    assert_eq!(view(&stage).await["wanted"], json!({ "mode": PLAN }));
-    stage.exchange("docs", "second", "Two.").await;
-    let after = view(&stage).await;
+    setup.kill_server().await;
+    setup.restart_server().await;
+    assert_eq!(view(&setup).await["wanted"], json!({ "mode": PLAN }));
+    setup.exchange("docs", "second", "Two.").await;
+    let after = view(&setup).await;
     assert_eq!((&after["mode"], mode_option(&after), &after["wanted"]), (&json!(PLAN), &json!(PLAN), &Value::Null), "{after}");
-    stage.end().await;
+    setup.end().await;
 }
 
 #[tokio::test]
 async fn what_copilot_does_not_offer_is_refused_by_name() {
-    let mut stage = Stage::set().await;
-    stage.exchange("docs", "first", "One.").await;
+    let mut setup = Setup::new().await;
+    setup.exchange("docs", "first", "One.").await;
     let cases = [
         (json!({ "mode": "dream" }), "`dream` is not a value of `mode`"),
         (json!({ "options": { "speed": "high" } }), "no option `speed`"),
         (json!({ "options": { "allow_all": "on" } }), "permission policy"),
     ];
     for (body, named) in cases {
-        let (status, refused) = set(&stage, body).await;
+        let (status, refused) = set(&setup, body).await;
         assert_eq!(status, 422, "{refused}");
         assert!(refused["error"]["message"].as_str().unwrap().contains(named), "{refused}");
     }
-    assert_eq!(view(&stage).await["mode"], AGENT);
-    stage.end().await;
+    assert_eq!(view(&setup).await["mode"], AGENT);
+    setup.end().await;
 }

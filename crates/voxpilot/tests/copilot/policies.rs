@@ -4,44 +4,46 @@ use serde_json::{Value, json};
 use testkit::model_server::{Reply, Script, ToolCall};
 
 use crate::permissions::{asked, asking, choose};
-use crate::script::{bash, create, delegate, edit};
-use crate::stage::Stage;
+use crate::replies::{bash, create, delegate, edit};
+use crate::setup::Setup;
 
-async fn with_policy(policy: &str) -> Stage {
-    Stage::with(Script::new(), json!({ "permission_policy": policy }), |rig| rig).await
+async fn with_policy(policy: &str) -> Setup {
+    Setup::with(Script::new(), json!({ "permission_policy": policy }), |rig| rig).await
 }
 
-async fn change_policy(stage: &Stage, policy: &str) {
-    let path = format!("/api/sessions/{}", stage.session);
-    let (status, body) = stage.server.call("PATCH", &path, Some(json!({ "permission_policy": policy }))).await;
+async fn change_policy(setup: &Setup, policy: &str) {
+    let path = format!("/api/sessions/{}", setup.session);
+    let (status, body) = setup.server.call("PATCH", &path, Some(json!({ "permission_policy": policy }))).await;
     assert_eq!(status, 200, "{body}");
 }
 
 /// The questions so far: kind, and command or title.
-fn questions(stage: &Stage) -> Vec<(String, String)> {
+fn questions(setup: &Setup) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let question = |data: &Value| (text(&data["kind"]), text(data.get("command").unwrap_or(&data["title"])));
-    stage.client.seen.of_kind("permission-request").map(|event| question(&event.data)).collect()
+    setup.client.seen.of_kind("permission-request").map(|event| question(&event.data)).collect()
 }
 
+/// Holds C25.
 #[tokio::test]
 async fn the_policy_deny_lets_nothing_through_and_asks_nobody() {
-    let mut stage = with_policy("deny").await;
-    stage.main([delegate("deny", "touch it"), Reply::text("It was not allowed.")]);
-    stage.coder([Reply::new().and_call(bash("touch denied.txt")), Reply::text("Never said.")]);
-    assert_eq!(stage.turn("go").await, "completed");
-    assert!(!stage.server.rig().work_dir().join("denied.txt").exists());
-    assert_eq!(questions(&stage), []);
-    stage.end().await;
+    let mut setup = with_policy("deny").await;
+    setup.main([delegate("deny", "touch it"), Reply::text("It was not allowed.")]);
+    setup.coder([Reply::new().and_call(bash("touch denied.txt")), Reply::text("Never said.")]);
+    assert_eq!(setup.turn("go").await, "completed");
+    assert!(!setup.server.rig().work_dir().join("denied.txt").exists());
+    assert_eq!(questions(&setup), []);
+    setup.end().await;
 }
 
+/// Holds C25.
 #[tokio::test]
 async fn the_policy_read_only_lets_copilot_read_and_search_and_asks_for_every_write_and_command() {
-    let mut stage = with_policy("read-only").await;
-    let work = stage.server.rig().work_dir();
+    let mut setup = with_policy("read-only").await;
+    let work = setup.server.rig().work_dir();
     std::fs::write(work.join("known.txt"), "one needle\n").unwrap();
-    stage.main([delegate("look", "look around, then change things"), Reply::text("Looked and changed.")]);
-    stage.coder([
+    setup.main([delegate("look", "look around, then change things"), Reply::text("Looked and changed.")]);
+    setup.coder([
         Reply::new().and_call(ToolCall::new("view", json!({ "path": work.join("known.txt") }))),
         Reply::new().and_call(ToolCall::new("grep", json!({ "pattern": "needle", "output_mode": "content" }))),
         Reply::new().and_call(ToolCall::new("glob", json!({ "pattern": "**/*.txt" }))),
@@ -53,70 +55,71 @@ async fn the_policy_read_only_lets_copilot_read_and_search_and_asks_for_every_wr
         Reply::new().and_call(create(&work.join("new.txt"), "new\n")),
         Reply::text("That is all."),
     ]);
-    stage.send("go").await;
+    setup.send("go").await;
     for _ in 0..4 {
-        let question = asked(&mut stage).await;
-        assert_eq!(choose(&stage, &question, "allow_once").await, 202);
+        let question = asked(&mut setup).await;
+        assert_eq!(choose(&setup, &question, "allow_once").await, 202);
     }
-    assert_eq!(stage.turn_end().await, "completed");
+    assert_eq!(setup.turn_end().await, "completed");
     let expected = [("execute", "ls"), ("execute", "cat known.txt"), ("edit", "Edit file"), ("edit", "Create file")];
-    assert_eq!(questions(&stage), expected.map(|(kind, what)| (kind.to_owned(), what.to_owned())));
-    assert_eq!((stage.read("known.txt").as_str(), stage.read("new.txt").as_str()), ("one thread\n", "new\n"));
-    let told = crate::stage::said(stage.coder_requests().last().unwrap());
+    assert_eq!(questions(&setup), expected.map(|(kind, what)| (kind.to_owned(), what.to_owned())));
+    assert_eq!((setup.read("known.txt").as_str(), setup.read("new.txt").as_str()), ("one thread\n", "new\n"));
+    let told = crate::setup::said(setup.coder_requests().last().unwrap());
     assert!(told.contains("one needle"), "the reads were done: {told}");
-    assert!(stage.notices("unasked_tool").is_empty(), "{:?}", stage.notices("unasked_tool"));
-    stage.end().await;
+    assert!(setup.notices("unasked_tool").is_empty(), "{:?}", setup.notices("unasked_tool"));
+    setup.end().await;
 }
 
 #[tokio::test]
 async fn a_change_of_the_policy_counts_at_once_also_for_what_already_waits() {
-    let mut stage = asking().await;
-    stage.main([delegate("change", "run four"), Reply::text("Ran.")]);
-    stage.coder([
+    let mut setup = asking().await;
+    setup.main([delegate("change", "run four"), Reply::text("Ran.")]);
+    setup.coder([
         Reply::new().and_call(bash("touch one")).and_call(bash("touch two")),
         Reply::new().and_call(bash("touch three")),
         Reply::new().and_call(bash("touch four")),
         Reply::text("Four."),
     ]);
-    stage.send("go").await;
-    let waiting = [asked(&mut stage).await, asked(&mut stage).await];
-    change_policy(&stage, "auto").await;
+    setup.send("go").await;
+    let waiting = [asked(&mut setup).await, asked(&mut setup).await];
+    change_policy(&setup, "auto").await;
     for _ in &waiting {
-        let resolved = stage.until_kind("permission-resolved").await.data;
+        let resolved = setup.until_kind("permission-resolved").await.data;
         assert_eq!((resolved["by"].as_str(), resolved["option_id"].as_str()), (Some("policy"), Some("allow_once")));
     }
-    assert_eq!(choose(&stage, &waiting[0], "reject_once").await, 409);
-    assert_eq!(stage.turn_end().await, "completed");
-    assert_eq!(questions(&stage).len(), 2, "nobody was asked about the third and the fourth");
-    assert!(["one", "two", "three", "four"].iter().all(|file| stage.server.rig().work_dir().join(file).exists()));
+    assert_eq!(choose(&setup, &waiting[0], "reject_once").await, 409);
+    assert_eq!(setup.turn_end().await, "completed");
+    assert_eq!(questions(&setup).len(), 2, "nobody was asked about the third and the fourth");
+    assert!(["one", "two", "three", "four"].iter().all(|file| setup.server.rig().work_dir().join(file).exists()));
 
-    change_policy(&stage, "ask").await;
-    stage.main([delegate("change", "run another"), Reply::text("Not run.")]);
-    stage.coder([Reply::new().and_call(bash("touch five")), Reply::text("Never said.")]);
-    stage.send("and another").await;
-    asked(&mut stage).await;
-    change_policy(&stage, "deny").await;
-    assert_eq!(stage.turn_end().await, "completed");
-    assert!(!stage.server.rig().work_dir().join("five").exists());
-    stage.end().await;
+    change_policy(&setup, "ask").await;
+    setup.main([delegate("change", "run another"), Reply::text("Not run.")]);
+    setup.coder([Reply::new().and_call(bash("touch five")), Reply::text("Never said.")]);
+    setup.send("and another").await;
+    asked(&mut setup).await;
+    change_policy(&setup, "deny").await;
+    assert_eq!(setup.turn_end().await, "completed");
+    assert!(!setup.server.rig().work_dir().join("five").exists());
+    setup.end().await;
 }
 
+/// Holds C25.
 #[tokio::test]
 async fn copilots_own_allow_all_is_turned_off_where_the_policy_asks() {
-    let mut stage = asking().await;
-    stage.main([delegate("all", "/allow-all on"), Reply::text("Switched.")]);
-    assert_eq!(stage.turn("switch").await, "completed", "{}", stage.client.seen.tail());
+    let mut setup = asking().await;
+    setup.main([delegate("all", "/allow-all on"), Reply::text("Switched.")]);
+    assert_eq!(setup.turn("switch").await, "completed", "{}", setup.client.seen.tail());
     // Copilot tells of the switch about when it answers.
-    if stage.notices("allow_all_off").is_empty() {
-        stage.until_notice("allow_all_off").await;
+    if setup.notices("allow_all_off").is_empty() {
+        setup.until_notice("allow_all_off").await;
     }
-    stage.main([delegate("all", "touch it"), Reply::text("Touched.")]);
-    stage.coder([Reply::new().and_call(bash("touch all.txt")), Reply::text("Done.")]);
-    stage.send("go").await;
-    let question = asked(&mut stage).await;
-    assert_eq!(choose(&stage, &question, "allow_once").await, 202);
-    assert_eq!(stage.turn_end().await, "completed");
-    assert!(stage.server.rig().work_dir().join("all.txt").exists());
-    assert!(stage.notices("unasked_tool").is_empty());
-    stage.end().await;
+    setup.main([delegate("all", "touch it"), Reply::text("Touched.")]);
+    setup.coder([Reply::new().and_call(bash("touch all.txt")), Reply::text("Done.")]);
+    setup.send("go").await;
+    let question = asked(&mut setup).await;
+    assert_eq!(choose(&setup, &question, "allow_once").await, 202);
+    assert_eq!(setup.turn_end().await, "completed");
+    assert!(setup.server.rig().work_dir().join("all.txt").exists());
+    assert!(setup.notices("unasked_tool").is_empty());
+    setup.end().await;
 }

@@ -8,8 +8,8 @@ use std::thread::JoinHandle;
 use testkit::model_server::{Gate, Reply};
 use testkit::processes;
 
-use crate::script::delegate;
-use crate::stage::{NATIVE, Stage, eventually, said};
+use crate::replies::delegate;
+use crate::setup::{NATIVE, Setup, eventually, said};
 
 /// Looks for Copilots all the time, on a thread of its own.
 struct Census {
@@ -22,14 +22,14 @@ impl Census {
         let over = Arc::new(AtomicBool::new(false));
         let until = over.clone();
         let thread = std::thread::spawn(move || {
-            let mut crowds = Vec::new();
+            let mut more_than_one = Vec::new();
             while !until.load(Ordering::Relaxed) {
                 let found = copilots(&home);
                 if found.len() > 1 {
-                    crowds.push(format!("{found:?}"));
+                    more_than_one.push(format!("{found:?}"));
                 }
             }
-            crowds
+            more_than_one
         });
         Census { over, thread }
     }
@@ -38,13 +38,13 @@ impl Census {
     /// If there ever were two at the same time.
     fn end(self) {
         self.over.store(true, Ordering::Relaxed);
-        let crowds = self.thread.join().unwrap();
+        let more_than_one = self.thread.join().unwrap();
         assert!(
-            crowds.is_empty(),
+            more_than_one.is_empty(),
             "two Copilots at once, seen {} times, first {}, last {}",
-            crowds.len(),
-            crowds[0],
-            crowds[crowds.len() - 1]
+            more_than_one.len(),
+            more_than_one[0],
+            more_than_one[more_than_one.len() - 1]
         );
     }
 }
@@ -61,48 +61,48 @@ fn parent(pid: i32) -> Option<i32> {
     status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()
 }
 
-async fn half_written() -> (Stage, Gate) {
-    let mut stage = Stage::set().await;
+async fn half_written() -> (Setup, Gate) {
+    let mut setup = Setup::new().await;
     let gate = Gate::new();
-    stage.main([delegate("task", "the first request"), Reply::text("It broke off.")]);
-    stage.coder([Reply::chunks(["half of ", "the answer"]).gate(&gate)]);
-    stage.send("go").await;
+    setup.main([delegate("task", "the first request"), Reply::text("It broke off.")]);
+    setup.coder([Reply::chunks(["half of ", "the answer"]).gate(&gate)]);
+    setup.send("go").await;
     gate.release(1);
-    stage.until_written("task", "half of ").await;
-    eventually("Copilot has noted the request", || stage.journal_of("the first request").is_some()).await;
-    (stage, gate)
+    setup.until_written("task", "half of ").await;
+    eventually("Copilot has noted the request", || setup.journal_of("the first request").is_some()).await;
+    (setup, gate)
 }
 
-async fn goes_on(mut stage: Stage, census: Census) {
-    assert_eq!(stage.turn_end().await, "completed");
-    let result = stage.results().await.pop().unwrap();
+async fn goes_on(mut setup: Setup, census: Census) {
+    assert_eq!(setup.turn_end().await, "completed");
+    let result = setup.results().await.pop().unwrap();
     assert_eq!((result["display"].as_str(), result["delegation"]["stop_reason"].as_str()), (Some("half of "), Some("interrupted")));
-    assert_eq!(stage.notices("agent_gone").len(), 1);
+    assert_eq!(setup.notices("agent_gone").len(), 1);
 
-    stage.exchange("task", "the second request", "Here again.").await;
-    assert_eq!(stage.notices("session_restored").len(), 1, "{}", stage.client.seen.tail());
-    assert!(said(stage.coder_requests().last().unwrap()).contains("the first request"));
-    assert_eq!(stage.coder_requests().len(), 2);
-    assert_eq!(stage.cast().runners.len(), 1);
+    setup.exchange("task", "the second request", "Here again.").await;
+    assert_eq!(setup.notices("session_restored").len(), 1, "{}", setup.client.seen.tail());
+    assert!(said(setup.coder_requests().last().unwrap()).contains("the first request"));
+    assert_eq!(setup.coder_requests().len(), 2);
+    assert_eq!(setup.processes().runners.len(), 1);
     census.end();
-    stage.end().await;
+    setup.end().await;
 }
 
 #[tokio::test]
 async fn the_runner_killed_in_mid_answer_takes_nothing_along_that_was_written() {
-    let (stage, _gate) = half_written().await;
-    let census = Census::begin(stage.server.rig().home().to_owned());
-    processes::signal(stage.cast().runner(), "KILL");
-    goes_on(stage, census).await;
+    let (setup, _gate) = half_written().await;
+    let census = Census::begin(setup.server.rig().home().to_owned());
+    processes::signal(setup.processes().runner(), "KILL");
+    goes_on(setup, census).await;
 }
 
 #[tokio::test]
 async fn server_and_runner_killed_together_are_cleared_up_by_the_next_server() {
-    let (mut stage, _gate) = half_written().await;
-    let census = Census::begin(stage.server.rig().home().to_owned());
-    let runner = stage.cast().runner();
-    stage.kill_server().await;
+    let (mut setup, _gate) = half_written().await;
+    let census = Census::begin(setup.server.rig().home().to_owned());
+    let runner = setup.processes().runner();
+    setup.kill_server().await;
     processes::signal(runner, "KILL");
-    stage.restart_server().await;
-    goes_on(stage, census).await;
+    setup.restart_server().await;
+    goes_on(setup, census).await;
 }

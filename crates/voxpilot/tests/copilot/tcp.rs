@@ -12,8 +12,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::process::{Child, Command};
 use tokio::task::JoinSet;
 
-use crate::script::delegate;
-use crate::stage::{SOON, Stage};
+use crate::replies::delegate;
+use crate::setup::{SOON, Setup};
 
 /// Copilot on a port of its own, with the scripted model behind it.
 struct Remote {
@@ -91,6 +91,7 @@ impl Cable {
     }
 }
 
+/// Holds C2.
 #[tokio::test]
 async fn s2_4_copilot_works_over_tcp_and_a_lost_connection_ends_the_call_with_the_reason() {
     let model = ModelServer::start(Script::new());
@@ -102,27 +103,27 @@ async fn s2_4_copilot_works_over_tcp_and_a_lost_connection_ends_the_call_with_th
     let server = rig.start().await;
     let session = server.new_session(json!({ "permission_policy": "auto" })).await;
     let client = server.stream(&session, None).await;
-    let mut stage = Stage { model, server, session, client };
+    let mut setup = Setup { model, server, session, client };
 
-    stage.exchange("far", "say hello", "Hello over TCP.").await;
-    assert_eq!(stage.client.seen.agent_text("far"), "Hello over TCP.");
-    let warning = stage.notices("agent_unauthenticated");
+    setup.exchange("far", "say hello", "Hello over TCP.").await;
+    assert_eq!(setup.client.seen.agent_text("far"), "Hello over TCP.");
+    let warning = setup.notices("agent_unauthenticated");
     assert_eq!(warning.len(), 1);
     assert!(warning[0]["text"].as_str().unwrap().contains(&format!("tcp://127.0.0.1:{port}")), "{}", warning[0]);
-    assert!(stage.server.log().contains("without authentication"));
+    assert!(setup.server.log().contains("without authentication"));
 
-    stage.main([delegate("far", "go on"), Reply::text("It broke off.")]);
-    stage.coder([Reply::text("half a sentence ").stall()]);
-    stage.send("go on").await;
-    stage.until_written("far", "half a sentence").await;
+    setup.main([delegate("far", "go on"), Reply::text("It broke off.")]);
+    setup.coder([Reply::text("half a sentence ").stall()]);
+    setup.send("go on").await;
+    setup.until_written("far", "half a sentence").await;
     cable.cut().await;
-    let gone = stage.until_notice("agent_gone").await;
+    let gone = setup.until_notice("agent_gone").await;
     assert!(gone.data["text"].as_str().unwrap().contains("its sessions ended with it"), "{}", gone.data);
-    assert_eq!(stage.turn_end().await, "completed", "the main AI is told and answers");
-    assert!(stage.client.seen.agent_text("far").contains("half a sentence"), "what was written is kept");
+    assert_eq!(setup.turn_end().await, "completed", "the main AI is told and answers");
+    assert!(setup.client.seen.agent_text("far").contains("half a sentence"), "what was written is kept");
 
-    stage.exchange("far", "again", "Back again.").await;
-    assert!(stage.client.seen.agent_text("far").ends_with("Back again."), "{}", stage.client.seen.tail());
-    remote.end(stage.server.rig()).await;
-    stage.end().await;
+    setup.exchange("far", "again", "Back again.").await;
+    assert!(setup.client.seen.agent_text("far").ends_with("Back again."), "{}", setup.client.seen.tail());
+    remote.end(setup.server.rig()).await;
+    setup.end().await;
 }

@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 use testkit::model_server::{Reply, Script};
 
-use crate::script::{bash, create};
-use crate::stage::Stage;
+use crate::replies::{bash, create};
+use crate::setup::Setup;
 
 /// The captured lines of a session, oldest first.
 struct Wire {
@@ -13,8 +13,8 @@ struct Wire {
 }
 
 impl Wire {
-    async fn of(stage: &Stage) -> Wire {
-        let capture = stage.server.text("GET", &format!("/api/sessions/{}/trace/capture", stage.session)).await;
+    async fn of(setup: &Setup) -> Wire {
+        let capture = setup.server.text("GET", &format!("/api/sessions/{}/trace/capture", setup.session)).await;
         let line = |line: &str| {
             let mut entry: Value = serde_json::from_str(line).unwrap();
             (entry["dir"].as_str().unwrap().to_owned(), entry["msg"].take())
@@ -55,36 +55,37 @@ impl Wire {
     }
 }
 
-async fn straight(policy: &str) -> Stage {
-    Stage::with(Script::new(), json!({ "model": "relay", "permission_policy": policy }), |rig| rig).await
+async fn straight(policy: &str) -> Setup {
+    Setup::with(Script::new(), json!({ "model": "relay", "permission_policy": policy }), |rig| rig).await
 }
 
-async fn answer(stage: &mut Stage, option: &str) -> Value {
-    let request = stage.until_kind("permission-request").await.data;
+async fn answer(setup: &mut Setup, option: &str) -> Value {
+    let request = setup.until_kind("permission-request").await.data;
     let path = format!("permissions/{}", request["request_id"].as_str().unwrap());
-    assert_eq!(stage.post(&path, json!({ "option_id": option })).await, 202);
+    assert_eq!(setup.post(&path, json!({ "option_id": option })).await, 202);
     request
 }
 
 /// One turn in which Copilot asks for a command, is allowed to run it, and answers.
-async fn allowed_turn() -> (Stage, Wire) {
-    let mut stage = straight("ask").await;
-    stage.coder([Reply::chunks(["I run ", "it 🙂. "]).and_call(bash("echo made > made.txt; cat made.txt")), Reply::text("Done.")]);
-    stage.send("make it").await;
-    answer(&mut stage, "allow_once").await;
-    assert_eq!(stage.turn_end().await, "completed");
-    let wire = Wire::of(&stage).await;
-    (stage, wire)
+async fn allowed_turn() -> (Setup, Wire) {
+    let mut setup = straight("ask").await;
+    setup.coder([Reply::chunks(["I run ", "it 🙂. "]).and_call(bash("echo made > made.txt; cat made.txt")), Reply::text("Done.")]);
+    setup.send("make it").await;
+    answer(&mut setup, "allow_once").await;
+    assert_eq!(setup.turn_end().await, "completed");
+    let wire = Wire::of(&setup).await;
+    (setup, wire)
 }
 
 /// S2-1, S2-3, S2-5, S2-6, S2-7, S2-8: Copilot is driven as `copilot --acp --stdio`, in JSON-RPC 2.0, one message a line, in UTF-8; what
 /// has an id is answered under it, and what has none is not.
 /// S2-11, S2-44, S2-45, S2-46, S2-52: `initialize` alone opens the connection, then `session/new`, `session/prompt`, updates, a question
 /// and its answer, more updates, and the prompt's own answer ends the turn.
+/// Holds S0-1, S0-8, S0-11, S0-15, S0-51.
 #[tokio::test]
 async fn a_turn_is_the_documented_exchange_of_messages() {
-    let (stage, wire) = allowed_turn().await;
-    let command = &stage.cast().natives[0].command;
+    let (setup, wire) = allowed_turn().await;
+    let command = &setup.processes().natives[0].command;
     assert!(command.contains("--acp") && command.contains("--stdio"), "{command}");
     for message in wire.messages(">").chain(wire.messages("<")) {
         assert_eq!(message["jsonrpc"], "2.0", "{message}");
@@ -99,7 +100,8 @@ async fn a_turn_is_the_documented_exchange_of_messages() {
         let answers = wire.messages("<").filter(|message| message.get("method").is_none() && message["id"] == request["id"]).count();
         assert_eq!(answers, 1, "{request}");
     }
-    assert!(wire.received("session/update").iter().all(|update| update.get("id").is_none()));
+    let updates = wire.received("session/update");
+    assert!(!updates.is_empty() && updates.iter().all(|update| update.get("id").is_none()));
     assert!(wire.sent("initialized").is_empty() && wire.sent("authenticate").is_empty());
 
     let prompt = wire.sent("session/prompt")[0];
@@ -116,14 +118,15 @@ async fn a_turn_is_the_documented_exchange_of_messages() {
     ];
     let places: Vec<usize> = steps.iter().map(|step| wire.place(step)).collect();
     assert!(places.is_sorted(), "{places:?}");
-    stage.end().await;
+    setup.end().await;
 }
 
 /// S2-12: we say version 1, who we are, and the abilities that we have.
 /// S2-13, S2-14, S2-15, S2-62: Copilot answers with version 1, who it is, that it can load sessions, and which contents it takes.
+/// Holds S1-19, C3, C6.
 #[tokio::test]
 async fn both_sides_say_what_they_can() {
-    let (stage, wire) = allowed_turn().await;
+    let (setup, wire) = allowed_turn().await;
     let asked = wire.sent("initialize")[0];
     let ours = &asked["params"];
     assert_eq!(ours["protocolVersion"], 1);
@@ -136,18 +139,19 @@ async fn both_sides_say_what_they_can() {
     assert_eq!(can["loadSession"], true);
     assert_eq!(can["promptCapabilities"], json!({ "image": true, "audio": false, "embeddedContext": true }));
     assert!(can["sessionCapabilities"]["list"].is_object() && theirs["authMethods"].is_array(), "{theirs}");
-    stage.end().await;
+    setup.end().await;
 }
 
 /// S2-9, S2-16, S2-45: a session is made for an absolute work directory and gets an id.
 /// S2-19, S2-20, S2-46, S2-52: a prompt is a list of content blocks for that id, and is answered with `end_turn` when the turn is over.
 /// S2-25, S2-26, S2-47: what Copilot says comes as updates under `params.update`, told apart by `sessionUpdate`.
 /// S2-27, S2-28, S2-29, S2-30, S2-48, S2-49: a tool call is announced with its kind and input, and updated by its id up to its result.
+/// Holds S0-54, S0-56, S1-22.
 #[tokio::test]
 async fn a_session_a_prompt_and_its_updates_have_the_documented_shapes() {
-    let (stage, wire) = allowed_turn().await;
+    let (setup, wire) = allowed_turn().await;
     let opened = wire.sent("session/new")[0];
-    assert_eq!(opened["params"]["cwd"], stage.server.rig().work_dir().to_str().unwrap());
+    assert_eq!(opened["params"]["cwd"], setup.server.rig().work_dir().to_str().unwrap());
     assert!(opened["params"]["cwd"].as_str().unwrap().starts_with('/') && opened["params"]["mcpServers"].is_array(), "{opened}");
     let session = &wire.answer(opened)["result"]["sessionId"];
     assert!(session.as_str().is_some_and(|id| !id.is_empty()));
@@ -162,7 +166,7 @@ async fn a_session_a_prompt_and_its_updates_have_the_documented_shapes() {
     let chunks = wire.updates("agent_message_chunk");
     let said: String = chunks.iter().map(|chunk| chunk["content"]["text"].as_str().unwrap()).collect();
     assert_eq!((said.as_str(), &chunks[0]["content"]["type"]), ("I run it 🙂. Done.", &json!("text")));
-    assert_eq!(stage.client.seen.agent_text("main"), said);
+    assert_eq!(setup.client.seen.agent_text("main"), said);
 
     let call = wire.updates("tool_call")[0];
     assert_eq!((&call["kind"], &call["status"]), (&json!("execute"), &json!("pending")));
@@ -172,7 +176,7 @@ async fn a_session_a_prompt_and_its_updates_have_the_documented_shapes() {
     let last = reports.last().unwrap();
     assert_eq!(last["status"], "completed");
     assert!(last["rawOutput"]["content"].as_str().unwrap().contains("made"), "{last}");
-    let shown: Vec<&Value> = stage
+    let shown: Vec<&Value> = setup
         .client
         .seen
         .of_kind("agent-update")
@@ -181,14 +185,15 @@ async fn a_session_a_prompt_and_its_updates_have_the_documented_shapes() {
         .collect();
     assert_eq!(shown.last().unwrap()["status"], "completed");
     assert_eq!(shown.last().unwrap()["id"], call["toolCallId"]);
-    stage.end().await;
+    setup.end().await;
 }
 
 /// S2-32, S2-33, S2-50: Copilot asks with a request of its own, which names the call and the options.
 /// S2-34, S2-36, S2-38: we answer with the option that was chosen, in the protocol's form; allowed once it runs, rejected it does not.
+/// Holds C23.
 #[tokio::test]
 async fn a_question_is_answered_with_the_option_that_was_chosen() {
-    let (mut stage, wire) = allowed_turn().await;
+    let (mut setup, wire) = allowed_turn().await;
     let question = wire.received("session/request_permission")[0];
     assert!(question.get("id").is_some(), "{question}");
     let options = question["params"]["options"].as_array().unwrap();
@@ -196,72 +201,75 @@ async fn a_question_is_answered_with_the_option_that_was_chosen() {
     assert_eq!(kinds, ["allow_once", "allow_always", "reject_once"]);
     assert_eq!(question["params"]["toolCall"]["rawInput"]["command"], "echo made > made.txt; cat made.txt");
     assert_eq!(wire.our_answer(question)["result"], json!({ "outcome": { "outcome": "selected", "optionId": options[0]["optionId"] } }));
-    assert_eq!(stage.read("made.txt"), "made\n");
+    assert_eq!(setup.read("made.txt"), "made\n");
 
-    stage.coder([Reply::new().and_call(bash("touch rejected.txt")), Reply::text("Never said.")]);
-    stage.send("and again").await;
-    answer(&mut stage, "reject_once").await;
-    stage.turn_end().await;
-    let wire = Wire::of(&stage).await;
+    setup.coder([Reply::new().and_call(bash("touch rejected.txt")), Reply::text("Never said.")]);
+    setup.send("and again").await;
+    answer(&mut setup, "reject_once").await;
+    setup.turn_end().await;
+    let wire = Wire::of(&setup).await;
     let question = wire.received("session/request_permission")[1];
     assert_eq!(wire.our_answer(question)["result"]["outcome"], json!({ "outcome": "selected", "optionId": "reject_once" }));
-    assert!(!stage.server.rig().work_dir().join("rejected.txt").exists());
-    stage.end().await;
+    assert!(!setup.server.rig().work_dir().join("rejected.txt").exists());
+    setup.end().await;
 }
 
 /// S2-24, S2-40, S2-41, S2-51: a stop is the notification `session/cancel`, and Copilot then answers the prompt with `cancelled`.
 /// S2-39: the question that was open is answered as cancelled.
+/// Holds C27.
 #[tokio::test]
 async fn a_stop_is_a_notification_and_the_prompt_is_answered_as_cancelled() {
-    let mut stage = straight("ask").await;
-    stage.coder([Reply::new().and_call(bash("touch asked.txt"))]);
-    stage.send("ask me").await;
-    stage.until_kind("permission-request").await;
-    assert_eq!(stage.post("cancel", json!({})).await, 202);
-    assert_eq!(stage.turn_end().await, "cancelled");
-    let wire = Wire::of(&stage).await;
+    let mut setup = straight("ask").await;
+    setup.coder([Reply::new().and_call(bash("touch asked.txt"))]);
+    setup.send("ask me").await;
+    setup.until_kind("permission-request").await;
+    assert_eq!(setup.post("cancel", json!({})).await, 202);
+    assert_eq!(setup.turn_end().await, "cancelled");
+    let wire = Wire::of(&setup).await;
     let (cancel, prompt) = (wire.sent("session/cancel")[0], wire.sent("session/prompt")[0]);
     assert!(cancel.get("id").is_none());
     assert_eq!(cancel["params"], json!({ "sessionId": prompt["params"]["sessionId"] }));
     assert_eq!(wire.answer(prompt)["result"]["stopReason"], "cancelled");
     let question = wire.received("session/request_permission")[0];
     assert_eq!(wire.our_answer(question)["result"], json!({ "outcome": { "outcome": "cancelled" } }));
-    stage.end().await;
+    setup.end().await;
 }
 
 /// S2-14, S2-17, S2-18: a session of a process that is gone is loaded by its id; Copilot first repeats it in updates, then answers, and
 /// nothing of the repetition is shown as new.
+/// Holds S0-13, S0-35, S0-36, S0-55, C15, C16.
 #[tokio::test]
 async fn a_session_is_loaded_and_repeated_before_it_goes_on() {
-    let mut stage = straight("auto").await;
-    stage.coder([Reply::text("The first answer."), Reply::text("The second answer.")]);
-    assert_eq!(stage.turn("first").await, "completed");
-    stage.kill_idle_agent().await;
-    assert_eq!(stage.turn("second").await, "completed");
-    let wire = Wire::of(&stage).await;
+    let mut setup = straight("auto").await;
+    setup.coder([Reply::text("The first answer."), Reply::text("The second answer.")]);
+    assert_eq!(setup.turn("first").await, "completed");
+    setup.kill_idle_agent().await;
+    assert_eq!(setup.turn("second").await, "completed");
+    let wire = Wire::of(&setup).await;
     let (opened, load) = (wire.sent("session/new")[0], wire.sent("session/load")[0]);
     let session = &wire.answer(opened)["result"]["sessionId"];
-    let work_dir = stage.server.rig().work_dir();
+    let work_dir = setup.server.rig().work_dir();
     assert_eq!(load["params"], json!({ "sessionId": session, "cwd": work_dir, "mcpServers": opened["params"]["mcpServers"] }));
     let (from, to) = (wire.place(load), wire.place(wire.answer(load)));
     let repeated: Vec<&Value> = wire.lines[from..to].iter().map(|(_, message)| &message["params"]["update"]).collect();
     assert!(
         repeated.iter().any(|update| update["sessionUpdate"] == "agent_message_chunk" && update["content"]["text"] == "The first answer.")
     );
-    assert_eq!(stage.client.seen.agent_text("main"), "The first answer.The second answer.");
-    stage.end().await;
+    assert_eq!(setup.client.seen.agent_text("main"), "The first answer.The second answer.");
+    setup.end().await;
 }
 
 /// S2-28, S2-30: the kinds that Copilot gives its tools are kept, and what a change did is told as a diff.
+/// Holds C30.
 #[tokio::test]
 async fn a_change_has_its_kind_and_its_diff() {
-    let mut stage = straight("auto").await;
-    let note = stage.server.rig().work_dir().join("note.md");
-    stage.coder([Reply::new().and_call(create(&note, "noted\n")), Reply::text("Noted.")]);
-    assert_eq!(stage.turn("note it").await, "completed");
-    let wire = Wire::of(&stage).await;
+    let mut setup = straight("auto").await;
+    let note = setup.server.rig().work_dir().join("note.md");
+    setup.coder([Reply::new().and_call(create(&note, "noted\n")), Reply::text("Noted.")]);
+    assert_eq!(setup.turn("note it").await, "completed");
+    let wire = Wire::of(&setup).await;
     assert_eq!(wire.updates("tool_call")[0]["kind"], "edit");
-    let calls: Vec<&Value> = stage
+    let calls: Vec<&Value> = setup
         .client
         .seen
         .of_kind("agent-update")
@@ -278,37 +286,44 @@ async fn a_change_has_its_kind_and_its_diff() {
             .any(|part| part["type"] == "diff" && part["new_text"].as_str().unwrap().contains("noted")),
         "{last}"
     );
-    stage.end().await;
+    setup.end().await;
 }
 
 /// S2-31: a plan comes as the whole list of its entries, which replaces the one before.
+/// Holds C29.
 #[tokio::test]
 async fn a_plan_comes_whole() {
-    let mut stage = straight("auto").await;
+    let mut setup = straight("auto").await;
     let todo = json!({ "description": "Plan", "query": "INSERT INTO todos (id,title,status) VALUES ('t1','First thing','in_progress')" });
-    stage.coder([Reply::tool_call("sql", todo), Reply::text("Planned.")]);
-    assert_eq!(stage.turn("plan it").await, "completed");
-    let wire = Wire::of(&stage).await;
+    setup.coder([Reply::tool_call("sql", todo), Reply::text("Planned.")]);
+    assert_eq!(setup.turn("plan it").await, "completed");
+    let wire = Wire::of(&setup).await;
     let plans = wire.updates("plan");
     assert!(!plans.is_empty() && plans.iter().all(|plan| plan["entries"].is_array() && plan.get("steps").is_none()), "{plans:?}");
     let shown: Vec<&Value> =
-        stage.client.seen.of_kind("agent-update").map(|event| &event.data["update"]).filter(|update| update["type"] == "plan").collect();
-    let entries = |plans: &[&Value]| plans.iter().map(|plan| plan["entries"].as_array().unwrap().len()).collect::<Vec<_>>();
-    assert_eq!(entries(&shown), entries(&plans));
-    stage.end().await;
+        setup.client.seen.of_kind("agent-update").map(|event| &event.data["update"]).filter(|update| update["type"] == "plan").collect();
+    let entries = |plan: &Value| {
+        let part = |entry: &Value| ["content", "priority", "status"].map(|field| entry[field].as_str().unwrap().to_owned());
+        plan["entries"].as_array().unwrap().iter().map(part).collect::<Vec<_>>()
+    };
+    let all = |plans: &[&Value]| plans.iter().map(|plan| entries(plan)).collect::<Vec<_>>();
+    assert_eq!(all(&shown), all(&plans));
+    let last = entries(shown.last().unwrap());
+    assert_eq!((last.len(), last[0][0].as_str(), last[0][2].as_str()), (1, "First thing", "in_progress"));
+    setup.end().await;
 }
 
 /// S2-35: what was always allowed runs again without a question.
 #[tokio::test]
 async fn what_is_always_allowed_is_not_asked_again() {
-    let mut stage = straight("ask").await;
-    stage.coder([Reply::new().and_call(bash("echo run >> runs.txt")), Reply::text("Once.")]);
-    stage.send("run it").await;
-    answer(&mut stage, "allow_always").await;
-    assert_eq!(stage.turn_end().await, "completed");
-    stage.coder([Reply::new().and_call(bash("echo run >> runs.txt")), Reply::text("Twice.")]);
-    assert_eq!(stage.turn("and again").await, "completed");
-    assert_eq!(stage.read("runs.txt"), "run\nrun\n");
-    assert_eq!(stage.client.seen.of_kind("permission-request").count(), 1);
-    stage.end().await;
+    let mut setup = straight("ask").await;
+    setup.coder([Reply::new().and_call(bash("echo run >> runs.txt")), Reply::text("Once.")]);
+    setup.send("run it").await;
+    answer(&mut setup, "allow_always").await;
+    assert_eq!(setup.turn_end().await, "completed");
+    setup.coder([Reply::new().and_call(bash("echo run >> runs.txt")), Reply::text("Twice.")]);
+    assert_eq!(setup.turn("and again").await, "completed");
+    assert_eq!(setup.read("runs.txt"), "run\nrun\n");
+    assert_eq!(setup.client.seen.of_kind("permission-request").count(), 1);
+    setup.end().await;
 }

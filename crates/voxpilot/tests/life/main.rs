@@ -5,6 +5,9 @@
 mod client_requests;
 mod disk;
 mod login;
+mod memory;
+mod restoring;
+mod reused_ids;
 mod start;
 mod stop;
 mod trace;

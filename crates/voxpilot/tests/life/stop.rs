@@ -73,6 +73,7 @@ async fn a_turn_outlives_the_server_and_stop_all_ends_everything() {
     processes::none_left(server.rig().home(), SOON).await.unwrap();
 }
 
+/// Holds S3-V3.
 #[tokio::test]
 async fn an_agent_that_nobody_needs_is_ended_after_its_time_to_live() {
     let server = Rig::default().demo_agent().env("COPILOT_CONNECTION_TTL", "1").start().await;

@@ -33,10 +33,10 @@ fn table() -> Vec<Expected> {
         fails("exit_zero", str::is_empty, Some("agent_gone")),
         fails("null_result", |text| text == "almost normal", None),
         fails("error_code -32603", str::is_empty, None),
-        fails("error_code -32000", str::is_empty, None),
     ]
 }
 
+/// Holds S4-35, C31.
 #[tokio::test(flavor = "multi_thread")]
 async fn every_fault_ends_in_a_clear_event_while_another_session_goes_on() {
     let rig = Rig::replies([]).await;
@@ -92,6 +92,7 @@ async fn an_agent_that_dies_leaves_what_it_said_and_its_session_is_said_to_be_lo
     assert_eq!(lost.data["title"], "Session history lost");
 }
 
+/// Holds C15, C16.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_that_can_load_goes_on_where_it_was() {
     let rig = Rig::start(Options { agent_env: vec![("FAULTY_LOAD", "ok")], ..Options::default() }).await;
@@ -116,6 +117,7 @@ async fn a_session_that_the_agent_has_forgotten_is_opened_anew() {
     }
 }
 
+/// Holds S4-29, C5.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_that_does_not_start_says_why() {
     let table = [

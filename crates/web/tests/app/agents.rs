@@ -17,6 +17,7 @@ async fn the_catalogue_says_what_is_installed() {
     assert_eq!((installed("copilot"), installed("demo"), installed("faulty")), (json!(false), json!(true), json!(true)));
 }
 
+/// Holds S1-23.
 #[tokio::test(flavor = "multi_thread")]
 async fn named_sessions_are_listed_with_their_state() {
     let rig = Rig::replies([]).await;

@@ -122,6 +122,7 @@ async fn the_main_ai_sees_images_reads_files_and_is_told_of_paths_and_its_agent_
     assert_eq!(prompts(&rig), [json!([{ "type": "text", "text": "say done" }])]);
 }
 
+/// Holds S4-33.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_gets_links_to_paths_and_the_text_of_files_once_however_often_they_are_sent() {
     let rig = Rig::replies([]).await;
@@ -147,6 +148,7 @@ async fn an_agent_gets_links_to_paths_and_the_text_of_files_once_however_often_t
     assert_eq!(rig.get(&format!("/api/sessions/{session}/agents")).await.json()["agents"][0]["name"], "main");
 }
 
+/// Holds C6.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_that_takes_no_images_is_never_prompted_with_one() {
     let rig = Rig::replies([]).await;

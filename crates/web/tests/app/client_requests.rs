@@ -16,7 +16,7 @@ fn answers(client: &Client) -> Vec<Value> {
     client.seen.agent_text("main").lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-async fn play(rig: &Rig, policy: &str, calls: Value) -> (Vec<Value>, Client) {
+async fn run_calls(rig: &Rig, policy: &str, calls: Value) -> (Vec<Value>, Client) {
     let session = session(rig, policy).await;
     let (state, client) = rig.turn(&session, &format!("calls {calls}")).await;
     assert_eq!(state, "completed", "{}", client.seen.tail());
@@ -37,13 +37,14 @@ fn tool_calls<'a>(client: &'a Client, prefix: &'a str) -> Vec<&'a Value> {
 }
 
 /// S2-9, S2-10: an agent names files by absolute paths and lines from 1.
+/// Holds C4.
 #[tokio::test(flavor = "multi_thread")]
 async fn files_are_read_and_written_inside_the_work_directory() {
     let rig = Rig::replies([]).await;
     let work = rig.dir.path().join("work");
     std::fs::write(work.join("a"), "1\n2\n3\n").unwrap();
     let absolute = work.join("deep/b");
-    let (answers, client) = play(
+    let (answers, client) = run_calls(
         &rig,
         "auto",
         json!([
@@ -117,18 +118,20 @@ async fn deny_refuses_what_changes_anything() {
     let rig = Rig::replies([]).await;
     let calls =
         json!([["fs/write_text_file", { "path": "a", "content": "x" }], ["terminal/create", { "command": "touch", "args": ["b"] }]]);
-    let (answers, client) = play(&rig, "deny", calls).await;
+    let (answers, client) = run_calls(&rig, "deny", calls).await;
+    assert_eq!(answers.len(), 2);
     assert!(answers.iter().all(|answer| answer["code"] == -32001), "{answers:?}");
     assert!(of_kind(&client, "permission-request").is_empty());
     let left: Vec<_> = std::fs::read_dir(rig.dir.path().join("work")).unwrap().collect();
     assert_eq!(left.len(), 1, "only the directory of the rig: {left:?}");
 }
 
+/// Holds C4.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_terminal_runs_is_killed_and_released_and_its_output_stays_shown() {
     let rig = Rig::replies([]).await;
     let env = json!([{ "name": "WORD", "value": "hallo" }]);
-    let (answers, client) = play(
+    let (answers, client) = run_calls(
         &rig,
         "auto",
         json!([
@@ -187,7 +190,7 @@ async fn what_is_taken_back_is_answered_all_the_same() {
         ["withdraw", form()[0]],
         ["fs/read_text_file", { "path": "a" }],
     ]);
-    let (answers, client) = play(&rig, "ask", calls).await;
+    let (answers, client) = run_calls(&rig, "ask", calls).await;
     assert_eq!((&answers[0]["code"], &answers[1]), (&json!(-32800), &json!({ "action": "cancel" })));
     assert_eq!(answers[2]["code"], -32002, "nothing was written");
     assert_eq!(of_kind(&client, "permission-request").len(), of_kind(&client, "permission-resolved").len());
@@ -196,7 +199,7 @@ async fn what_is_taken_back_is_answered_all_the_same() {
         ["withdraw", ["terminal/wait_for_exit", { "terminalId": "$terminal" }]],
         ["terminal/release", { "terminalId": "$terminal" }],
     ]);
-    let (answers, _) = play(&rig, "auto", calls).await;
+    let (answers, _) = run_calls(&rig, "auto", calls).await;
     assert_eq!((&answers[1]["code"], &answers[2]), (&json!(-32800), &json!({})));
 }
 

@@ -4,6 +4,7 @@
 
 mod access;
 mod agent_faults;
+mod agent_words;
 mod agents;
 mod agents_own;
 mod artifacts;
@@ -11,6 +12,8 @@ mod attachments;
 mod cancel;
 mod client_requests;
 mod confirm;
+mod denials;
+mod excess;
 mod files;
 mod health;
 mod messages;
@@ -20,6 +23,7 @@ mod permission_rules;
 mod permissions;
 mod protocol;
 mod queue;
+mod reused_ids;
 mod rig;
 mod sessions;
 mod stream;

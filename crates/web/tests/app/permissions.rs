@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::rig::{Options, Rig, SOON, of_kind, only};
 
+/// Holds C24.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_person_answers_once() {
     let rig = Rig::replies([]).await;
@@ -102,6 +103,7 @@ async fn nobody_answers_and_the_time_runs_out() {
     assert!(client.seen.agent_text("main").contains("\"no\""));
 }
 
+/// Holds C25.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_tool_that_ran_without_asking_is_told_once_where_it_should_have_asked() {
     let rig = Rig::replies([]).await;

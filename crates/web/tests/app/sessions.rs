@@ -107,6 +107,7 @@ async fn an_unknown_session_is_not_found_by_any_call() {
     }
 }
 
+/// Holds S1-24.
 #[tokio::test(flavor = "multi_thread")]
 async fn deleting_ends_the_streams_and_the_processes_and_removes_the_data() {
     let rig = Rig::replies([delegate(&[("a", "no_answer")])]).await;

@@ -28,6 +28,7 @@ async fn read_to(client: &mut Client, last: u64) -> Vec<Event> {
     client.seen.events.clone()
 }
 
+/// Holds S1-55.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_order_is_the_one_of_the_contract() {
     let (_rig, _session, client) = eventful().await;
@@ -160,6 +161,7 @@ async fn a_snapshot_and_what_follows_is_the_same_as_having_listened_all_along() 
     assert_eq!(reference.agent_text("x"), "1 2 3 4 5 6 7 8 9 10 11 12 ");
 }
 
+/// Holds S3-V2.
 #[tokio::test(flavor = "multi_thread")]
 async fn two_clients_see_the_same_and_a_slow_one_holds_up_nobody() {
     let rig = Rig::replies([delegate(&[("x", "flood 30000")]), Reply::text("end")]).await;
@@ -176,6 +178,7 @@ async fn two_clients_see_the_same_and_a_slow_one_holds_up_nobody() {
     assert!(one.seen.agent_text("x") == expected);
 }
 
+/// Holds S1-59.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_snapshot_shows_what_is_open_in_the_order_of_the_contract() {
     let tools = delegate(&[("x", "ask")]).and_call(ToolCall::new("read_file_external", json!({ "path": "/etc/hostname" })));

@@ -45,6 +45,7 @@ async fn end_agent(rig: &Rig, session: &str) {
     tokio::time::timeout(SOON, cleared).await.expect("the agent is cleared away");
 }
 
+/// Holds S4-30, S4-38.
 #[tokio::test(flavor = "multi_thread")]
 async fn all_traffic_is_there_newest_first_whatever_the_size_of_the_page() {
     let rig = rig().await;

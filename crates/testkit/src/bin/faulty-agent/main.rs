@@ -3,12 +3,27 @@
 //! Its JSON is written by hand on purpose: it must be able to say what no library would let it say, and it must not
 //! share a mistake with the code it tests.
 //!
-//! Set from outside: `FAULTY_PROTOCOL_VERSION` (what initialize answers), `FAULTY_AUTH=1` (a login is needed),
-//! `FAULTY_INIT=hang|exit|exit_once` (initialize is never answered, or the process ends at it, or the first in a directory does), `FAULTY_LOAD=ok|missing` (sessions
-//! can be loaded: any id works, or none does), `FAULTY_LOG=<file>` (every line received is appended there).
+//! Set from outside:
+//!
+//! | variable | what it does |
+//! |---|---|
+//! | `FAULTY_PROTOCOL_VERSION=N` | what initialize answers |
+//! | `FAULTY_INIT=hang` · `exit` · `exit_once` | initialize is never answered · the process ends at it · the first one in a directory does |
+//! | `FAULTY_INIT=chatty` | 100,000 notifications before the answer to initialize |
+//! | `FAULTY_LOAD=ok` · `missing` | sessions can be loaded: any id works · none does |
+//! | `FAULTY_LIST=<file>` | sessions can be listed: those whose ids are in the file, to which new ones are added |
+//! | `FAULTY_RESUME=ok` · `fail` | sessions can be resumed: any id works · none does |
+//! | `FAULTY_AUTH=1` | `session/new` needs a login that nobody can make |
+//! | `FAULTY_LOGIN_AT=prompt` · `load` | `session/prompt` · `session/load` and `session/new` need a login: the file `FAULTY_LOGIN_MARKER`, looked for when the process starts |
+//! | `FAULTY_TERMINAL_AUTH=1` | initialize offers a login in a terminal: this program with `--log-in` and the marker |
+//! | `FAULTY_MODES=1` | sessions have two modes |
+//! | `FAULTY_LOG=<file>` | every line received is appended there |
+//!
+//! `faulty-agent --log-in <file>` writes that file and says so, as a login does.
 //!
 //! `faulty-agent --replay <capture>` plays a downloaded capture back instead, see `replay`.
 
+mod login;
 mod replay;
 mod scenario;
 mod wire;
@@ -16,11 +31,13 @@ mod wire;
 use std::collections::HashMap;
 use std::fs::OpenOptions;
 use std::io::{BufRead, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -38,24 +55,36 @@ pub struct Agent {
     prompts: Mutex<Vec<String>>,
     /// From now on the end of stdin is not the end.
     stays_after_eof: AtomicBool,
+    /// Nothing more is read before this file exists.
+    reads_after: Mutex<Option<PathBuf>>,
+    /// How many commands were asked for under an id that was used before.
+    reused: AtomicU64,
+    login: login::Login,
 }
+
+const CHATTER: u64 = 100_000;
+const LOOK: Duration = Duration::from_millis(20);
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().collect();
     if let Some(at) = args.iter().position(|arg| arg == "--replay") {
         return replay::run(args.get(at + 1).expect("--replay is followed by a capture").as_ref());
     }
+    if let Some(at) = args.iter().position(|arg| arg == "--log-in") {
+        return login::run(args.get(at + 1).expect("--log-in is followed by a file").as_ref());
+    }
     let agent = Arc::new(Agent::default());
     let mut lines = std::io::stdin().lock();
     let mut line = Vec::new();
     while lines.read_until(b'\n', &mut line).is_ok_and(|count| count > 0) {
-        log(&line);
+        append("FAULTY_LOG", &line);
         if let Ok(message) = serde_json::from_slice::<Value>(&line)
             && let Some(code) = agent.receive(&message)
         {
             return code;
         }
         line.clear();
+        agent.wait_to_read();
     }
     while agent.stays_after_eof.load(Ordering::Acquire) {
         thread::park();
@@ -68,12 +97,19 @@ pub fn setting(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-fn log(line: &[u8]) {
-    let Some(path) = setting("FAULTY_LOG") else {
+/// Adds to the file that a setting names, where it names one.
+fn append(name: &str, bytes: &[u8]) {
+    let Some(path) = setting(name) else {
         return;
     };
-    let logged = OpenOptions::new().create(true).append(true).open(path).and_then(|mut file| file.write_all(line));
-    logged.expect("FAULTY_LOG can be written");
+    let written = OpenOptions::new().create(true).append(true).open(path).and_then(|mut file| file.write_all(bytes));
+    written.expect("the file can be written");
+}
+
+fn listed() -> Value {
+    let ids = std::fs::read_to_string(setting("FAULTY_LIST").unwrap_or_default()).unwrap_or_default();
+    let sessions: Vec<Value> = ids.lines().map(|id| json!({ "sessionId": id, "cwd": "/" })).collect();
+    json!({ "sessions": sessions })
 }
 
 impl Agent {
@@ -88,10 +124,16 @@ impl Agent {
                     eprintln!("faulty-agent: not today");
                     return Some(ExitCode::from(1));
                 }
+                Some("chatty") => {
+                    (1..=CHATTER).for_each(|number| self.wire.notify("_faulty/progress", &json!({ "step": number })));
+                    self.wire.respond(id, &initialized());
+                }
                 _ => self.wire.respond(id, &initialized()),
             },
             (Some("session/new"), true) => self.new_session(id),
             (Some("session/load"), true) => self.load_session(id, params),
+            (Some("session/list"), true) if setting("FAULTY_LIST").is_some() => self.wire.respond(id, &listed()),
+            (Some("session/resume"), true) => self.resume_session(id, params),
             (Some("session/prompt"), true) => self.prompt(id, params),
             (Some("session/close" | "session/set_mode"), true) => self.wire.respond(id, &json!({})),
             (Some("session/cancel"), false) => self.cancel(params),
@@ -103,11 +145,12 @@ impl Agent {
     }
 
     fn new_session(&self, id: &Value) {
-        if setting("FAULTY_AUTH").is_some() {
+        if setting("FAULTY_AUTH").is_some() || self.login.is_missing_at("load") {
             return self.wire.fail(id, -32000, "Authentication required");
         }
         let session = Uuid::new_v4().to_string();
         self.sessions().push((session.clone(), None));
+        append("FAULTY_LIST", format!("{session}\n").as_bytes());
         // Before the answer that makes the id known, as Copilot does it.
         self.wire.update(&session, &json!({ "sessionUpdate": "available_commands_update", "availableCommands": [] }));
         let mut opened = json!({ "sessionId": session });
@@ -119,6 +162,9 @@ impl Agent {
     }
 
     fn load_session(&self, id: &Value, params: &Value) {
+        if self.login.is_missing_at("load") {
+            return self.wire.fail(id, -32000, "Authentication required");
+        }
         let session = params["sessionId"].as_str().unwrap_or_default();
         match setting("FAULTY_LOAD").as_deref() {
             Some("ok") => {
@@ -132,7 +178,22 @@ impl Agent {
         }
     }
 
+    fn resume_session(&self, id: &Value, params: &Value) {
+        let session = params["sessionId"].as_str().unwrap_or_default();
+        match setting("FAULTY_RESUME").as_deref() {
+            Some("ok") => {
+                self.sessions().push((session.to_owned(), None));
+                self.wire.respond(id, &json!({}));
+            }
+            Some(_) => self.wire.fail(id, -32603, "this session cannot be resumed"),
+            None => self.wire.fail(id, -32601, "method not found: session/resume"),
+        }
+    }
+
     fn prompt(self: &Arc<Self>, id: &Value, params: &Value) {
+        if self.login.is_missing_at("prompt") {
+            return self.wire.fail(id, -32000, "Authentication required");
+        }
         let session = params["sessionId"].as_str().unwrap_or_default().to_owned();
         let (cancel, cancelled) = sync_channel(1);
         match self.sessions().iter_mut().find(|(known, _)| *known == session) {
@@ -145,7 +206,7 @@ impl Agent {
         self.prompts.lock().expect("nobody panics with the prompts").push(text.clone());
         let turn = Turn { agent: Arc::clone(self), session, request: id.clone(), cancelled };
         // Not joined: a scenario may never end, and the end of the process ends it.
-        thread::spawn(move || scenario::play(&turn, &text));
+        thread::spawn(move || scenario::run(&turn, &text));
     }
 
     fn cancel(&self, params: &Value) {
@@ -157,6 +218,14 @@ impl Agent {
         }
     }
 
+    /// Waits as long as a scenario wants nothing to be read.
+    fn wait_to_read(&self) {
+        let awaited = || self.reads_after.lock().expect("nobody panics with the path").clone();
+        while awaited().is_some_and(|path| !path.exists()) {
+            thread::park_timeout(LOOK);
+        }
+    }
+
     fn sessions(&self) -> MutexGuard<'_, Vec<(String, Option<SyncSender<()>>)>> {
         self.sessions.lock().expect("nobody panics with the sessions")
     }
@@ -164,11 +233,17 @@ impl Agent {
 
 fn initialized() -> Value {
     let version = setting("FAULTY_PROTOCOL_VERSION").and_then(|version| version.parse().ok());
+    let mut sessions = json!({ "close": {} });
+    for (ability, name) in [("list", "FAULTY_LIST"), ("resume", "FAULTY_RESUME")] {
+        if setting(name).is_some() {
+            sessions[ability] = json!({});
+        }
+    }
     json!({
         "protocolVersion": version.unwrap_or(1),
-        "agentCapabilities": { "loadSession": setting("FAULTY_LOAD").is_some(), "sessionCapabilities": { "close": {} } },
+        "agentCapabilities": { "loadSession": setting("FAULTY_LOAD").is_some(), "sessionCapabilities": sessions },
         "agentInfo": { "name": "faulty-agent", "title": "Faulty agent", "version": env!("CARGO_PKG_VERSION") },
-        "authMethods": [],
+        "authMethods": login::methods(),
     })
 }
 

@@ -1,4 +1,4 @@
-//! The faults, one for each first word of a prompt.
+//! The faults, one for each first word of a prompt; a hyphen is as good as an underscore.
 //!
 //! | prompt | what happens |
 //! |---|---|
@@ -20,14 +20,27 @@
 //! | `grandchild_pipe` | the same, and that process holds our stdout and stderr open |
 //! | `slow N` · `flood N` | N chunks, 20 ms apart · as fast as can be |
 //! | `ask` · `ask3` | one permission request · three at once; the answers are streamed as JSON |
+//! | `reuse_id` | asks twice, one after the other and always under the same JSON-RPC id, for a command that it runs only if allowed; says which answers it got |
+//! | `cancelled_unasked` | answers `cancelled` by itself |
+//! | `cancelled_after_rejection` · `rejected_then_done` | asks, and after a rejection answers `cancelled` · says a sentence and ends |
 //! | `calls JSON` | requests to its client, see `calls`; the answers are streamed as JSON |
 //! | `unasked [KIND]` | a tool call of that kind (execute) that runs without asking, reported as completed twice |
+//! | `login_at_prompt FILE` | a login is needed (-32000) unless the file was there when the process started |
+//! | `many_requests [FILE]` | 5,000 reads of a file without waiting for an answer; says how many were answered, and how |
+//! | `big_reads FILE MARKER` | 60 reads of a large file; no answer (beyond the first) is read before the marker exists |
+//! | `deep_json` | two tool calls whose input is nested 124 and 5,000 levels deep |
+//! | `unknown_sessions` | updates for 10,000 sessions that nobody knows |
+//! | `output_deltas [MB]` | a tool call's output of 2 MB in `_meta.terminal_output_delta`, 1,000 bytes at a time |
+//! | `error_text` · `error_text pieces` | an answer of the model that begins with `Error: `, whole · in pieces |
+//! | `usage_in_result` | an answer whose result holds `usage` |
 //! | `error_code C words` | the prompt is answered with that JSON-RPC error |
 //! | `stop_reason R` | the prompt is answered with that stop reason |
 //! | `unknown_stop` · `null_result` | a stop reason nobody knows · a result that is null |
 //! | `echo_env NAME` · `pid` · `sessions` · `prompts` | streams that, the last two as JSON lists |
 
 mod calls;
+mod excess;
+mod permission;
 
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -57,12 +70,12 @@ enum Stop {
     Answered,
 }
 
-type Play = Result<(), Stop>;
+type Flow = Result<(), Stop>;
 
-pub fn play(turn: &Turn, prompt: &str) {
+pub fn run(turn: &Turn, prompt: &str) {
     // A client may put a recap in front of a prompt: then the last line tells.
     let last = prompt.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    let outcome = turn.try_play(prompt).or_else(|| turn.try_play(last)).unwrap_or_else(|| turn.say(prompt));
+    let outcome = turn.try_run(prompt).or_else(|| turn.try_run(last)).unwrap_or_else(|| turn.say(prompt));
     match outcome {
         Ok(()) => turn.end("end_turn"),
         Err(Stop::Cancelled) => turn.end("cancelled"),
@@ -71,12 +84,12 @@ pub fn play(turn: &Turn, prompt: &str) {
 }
 
 impl Turn {
-    /// Plays the scenario that the text names; `None` if it names none.
-    fn try_play(&self, text: &str) -> Option<Play> {
+    /// Runs the scenario that the text names; `None` if it names none.
+    fn try_run(&self, text: &str) -> Option<Flow> {
         let (name, rest) = text.trim().split_once(char::is_whitespace).unwrap_or((text.trim(), ""));
-        let rest = rest.trim();
+        let (name, rest) = (name.replace('-', "_"), rest.trim());
         let number = |default: u64| rest.parse().unwrap_or(default);
-        Some(match name {
+        Some(match name.as_str() {
             "say" => self.say(rest),
             "half_line" => self.half_line(Duration::from_millis(number(300))),
             "garbage" => self.garbage(),
@@ -98,9 +111,11 @@ impl Turn {
             "grandchild_pipe" => self.grandchild(true),
             "slow" => self.slow(number(10)),
             "flood" => self.flood(number(1000)),
-            "ask" => self.ask(1),
-            "ask3" => self.ask(3),
-            "calls" => calls::play(self, rest),
+            "cancelled_unasked" => self.only_respond(&json!({ "stopReason": "cancelled" })),
+            "login_at_prompt" => self.login_at_prompt(rest),
+            "error_text" => self.error_text(rest == "pieces"),
+            "usage_in_result" => self.only_respond(&json!({ "stopReason": "end_turn", "usage": usage() })),
+            "calls" => calls::run(self, rest),
             "unasked" => self.unasked(if rest.is_empty() { "execute" } else { rest }),
             "error_code" => self.error_code(rest),
             "stop_reason" => self.only_respond(&json!({ "stopReason": rest })),
@@ -116,7 +131,7 @@ impl Turn {
                 let prompts = self.agent.prompts.lock().expect("nobody panics with the prompts").clone();
                 self.say_at_once(&json!(prompts).to_string())
             }
-            _ => return None,
+            other => return permission::by_name(self, other).or_else(|| excess::by_name(self, other, rest)),
         })
     }
 
@@ -137,7 +152,7 @@ impl Turn {
     }
 
     /// Lets time pass, or ends early when the turn is cancelled.
-    fn pause(&self, pause: Duration) -> Play {
+    fn pause(&self, pause: Duration) -> Flow {
         match self.cancelled.recv_timeout(pause) {
             Ok(()) => Err(Stop::Cancelled),
             Err(RecvTimeoutError::Timeout) => Ok(()),
@@ -146,17 +161,17 @@ impl Turn {
         }
     }
 
-    fn say(&self, text: &str) -> Play {
+    fn say(&self, text: &str) -> Flow {
         text.split_inclusive(char::is_whitespace).for_each(|word| self.chunk(word));
         Ok(())
     }
 
-    fn say_at_once(&self, text: &str) -> Play {
+    fn say_at_once(&self, text: &str) -> Flow {
         self.chunk(text);
         Ok(())
     }
 
-    fn half_line(&self, pause: Duration) -> Play {
+    fn half_line(&self, pause: Duration) -> Flow {
         let line = chunk_line(&self.session, "a whole sentence");
         let (start, rest) = line.split_at(line.len() / 2);
         let mut out = self.agent.wire.lock();
@@ -166,7 +181,7 @@ impl Turn {
         paused
     }
 
-    fn garbage(&self) -> Play {
+    fn garbage(&self) -> Flow {
         self.chunk("before ");
         for line in [
             "npm WARN deprecated something",
@@ -185,7 +200,7 @@ impl Turn {
         self.say_at_once("after")
     }
 
-    fn invalid_utf8(&self) -> Play {
+    fn invalid_utf8(&self) -> Flow {
         self.chunk("before ");
         let mut line = chunk_line(&self.session, "bad[@@]bad ");
         for byte in line.iter_mut().filter(|byte| **byte == b'@') {
@@ -195,7 +210,7 @@ impl Turn {
         self.say_at_once("after")
     }
 
-    fn unknown_kinds(&self) -> Play {
+    fn unknown_kinds(&self) -> Flow {
         self.chunk("before ");
         let text = |text: &str| json!({ "type": "content", "content": { "type": "text", "text": text } });
         for update in [
@@ -216,31 +231,48 @@ impl Turn {
         self.say_at_once(&format!("after {code}"))
     }
 
-    fn late_answer(&self) -> Play {
+    fn late_answer(&self) -> Flow {
         self.end("end_turn");
         (1..=3).for_each(|number| self.chunk(&format!("late {number} ")));
         Err(Stop::Answered)
     }
 
-    fn respond_then_end(&self, result: &Value) -> Play {
+    fn respond_then_end(&self, result: &Value) -> Flow {
         self.chunk("once");
         self.respond(result);
         Ok(())
     }
 
-    fn only_respond(&self, result: &Value) -> Play {
+    fn only_respond(&self, result: &Value) -> Flow {
         self.chunk("almost normal");
         self.respond(result);
         Err(Stop::Answered)
     }
 
-    fn error_code(&self, rest: &str) -> Play {
+    fn login_at_prompt(&self, file: &str) -> Flow {
+        if self.agent.login.was_there(file.as_ref()) {
+            return self.say_at_once("logged in");
+        }
+        self.agent.wire.fail(&self.request, -32000, "Authentication required");
+        Err(Stop::Answered)
+    }
+
+    fn error_text(&self, in_pieces: bool) -> Flow {
+        let text = "Error: that is what the test says in line 3. The fix is to close the file first.";
+        match in_pieces {
+            true => ["Err", "or: ", &text[7..20], &text[20..]].into_iter().for_each(|piece| self.chunk(piece)),
+            false => self.chunk(text),
+        }
+        Ok(())
+    }
+
+    fn error_code(&self, rest: &str) -> Flow {
         let (code, words) = rest.split_once(' ').unwrap_or((rest, "an error was asked for"));
         self.agent.wire.fail(&self.request, code.parse().unwrap_or(-32603), words);
         Err(Stop::Answered)
     }
 
-    fn tick_on(&self, times: u64) -> Play {
+    fn tick_on(&self, times: u64) -> Flow {
         for number in 1..=times {
             // Whatever the channel says, the full time passes.
             let until = Instant::now() + TICK;
@@ -259,7 +291,7 @@ impl Turn {
         exit(3)
     }
 
-    fn stderr_flood(&self, bytes: usize) -> Play {
+    fn stderr_flood(&self, bytes: usize) -> Flow {
         let line = "the same complaint over and over again, and nobody ever reads it, does one";
         for _ in 0..bytes / (line.len() + 1) {
             eprintln!("{line}");
@@ -268,7 +300,7 @@ impl Turn {
     }
 
     #[allow(clippy::zombie_processes, reason = "a process that nobody waits for is what was asked for")]
-    fn grandchild(&self, holds_pipes: bool) -> Play {
+    fn grandchild(&self, holds_pipes: bool) -> Flow {
         let stdio = || if holds_pipes { Stdio::inherit() } else { Stdio::null() };
         // setsid becomes the sleep itself, so the pid stays the same.
         let child = Command::new("setsid").args(["sleep", "1000"]).stdin(Stdio::null()).stdout(stdio()).stderr(stdio()).spawn();
@@ -276,7 +308,7 @@ impl Turn {
         self.say_at_once(&format!("grandchild {}", child.id()))
     }
 
-    fn slow(&self, count: u64) -> Play {
+    fn slow(&self, count: u64) -> Flow {
         for number in 1..=count {
             self.pause(TICK)?;
             self.chunk(&format!("{number} "));
@@ -284,28 +316,12 @@ impl Turn {
         Ok(())
     }
 
-    fn flood(&self, count: u64) -> Play {
+    fn flood(&self, count: u64) -> Flow {
         (1..=count).for_each(|number| self.chunk(&format!("{number} ")));
         Ok(())
     }
 
-    fn ask(&self, count: u64) -> Play {
-        let answers: Vec<Receiver<Value>> = (1..=count).map(|number| self.ask_once(number)).collect();
-        for answer in answers {
-            let message = loop {
-                // A cancel ends the wait although nobody answered.
-                match answer.recv_timeout(TICK) {
-                    Ok(message) => break message,
-                    Err(_) => self.pause(Duration::ZERO)?,
-                }
-            };
-            let outcome = message.get("result").unwrap_or(&message["error"]);
-            self.chunk(&format!("{outcome}\n"));
-        }
-        Ok(())
-    }
-
-    fn unasked(&self, kind: &str) -> Play {
+    fn unasked(&self, kind: &str) -> Flow {
         let call =
             json!({ "toolCallId": format!("unasked {kind}"), "title": "Do it", "kind": kind, "rawInput": { "command": "echo unasked" } });
         for (update, status) in [("tool_call", "pending"), ("tool_call_update", "completed"), ("tool_call_update", "completed")] {
@@ -316,28 +332,11 @@ impl Turn {
         }
         self.say_at_once("done")
     }
+}
 
-    fn ask_once(&self, number: u64) -> Receiver<Value> {
-        let command = format!("echo {number}");
-        let call = json!({
-            "toolCallId": format!("call_{number}"), "title": format!("Say {number}"), "kind": "execute",
-            "status": "pending", "rawInput": { "command": command },
-        });
-        let mut update = call.clone();
-        update["sessionUpdate"] = json!("tool_call");
-        self.update(&update);
-        let params = json!({
-            "sessionId": self.session,
-            "toolCall": call,
-            // Not in the usual order: an option is picked by its kind.
-            "options": [
-                { "optionId": "no", "name": "No", "kind": "reject_once" },
-                { "optionId": "always", "name": "Always", "kind": "allow_always" },
-                { "optionId": "yes", "name": "Yes", "kind": "allow_once" },
-            ],
-        });
-        self.agent.wire.request("session/request_permission", &params)
-    }
+/// As Copilot counts it.
+fn usage() -> Value {
+    json!({ "inputTokens": 300, "outputTokens": 60, "totalTokens": 360, "cachedReadTokens": 20, "cachedWriteTokens": 0 })
 }
 
 fn megabytes(count: u64) -> usize {

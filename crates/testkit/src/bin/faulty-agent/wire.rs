@@ -50,10 +50,15 @@ impl Wire {
 
     pub fn numbered_request(&self, method: &str, params: &Value) -> (u64, Receiver<Value>) {
         let id = self.next_request.fetch_add(1, Ordering::Relaxed);
+        (id, self.request_under(id, method, params))
+    }
+
+    /// Sends a request under an id of the caller's choice, which may have been used before.
+    pub fn request_under(&self, id: u64, method: &str, params: &Value) -> Receiver<Value> {
         let (sender, answer) = sync_channel(1);
         self.waiting.lock().expect("nobody panics with the table").insert(id, sender);
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
-        (id, answer)
+        answer
     }
 
     pub fn deliver(&self, message: &Value) {

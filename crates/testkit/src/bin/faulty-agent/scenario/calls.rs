@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Play, TICK, Turn};
+use super::{Flow, TICK, Turn};
 
-pub fn play(turn: &Turn, list: &str) -> Play {
+pub fn run(turn: &Turn, list: &str) -> Flow {
     let calls: Vec<(String, Value)> = serde_json::from_str(list).expect("a list of methods and parameters");
     let mut terminal = String::new();
     for (method, params) in calls {

@@ -22,7 +22,7 @@ pub struct Address {
     pub session: String,
 }
 
-pub struct Watcher {
+pub struct Reader {
     shared: Arc<Shared>,
     _following: JoinSet<()>,
 }
@@ -46,15 +46,15 @@ impl Address {
     }
 }
 
-impl Watcher {
-    pub fn start(address: Address) -> Watcher {
+impl Reader {
+    pub fn start(address: Address) -> Reader {
         let shared = Arc::new(Shared { state: Mutex::default(), changes: watch::channel(0).0, cut: Notify::new() });
         let mut following = JoinSet::new();
         following.spawn(follow(address, Arc::clone(&shared)));
-        Watcher { shared, _following: following }
+        Reader { shared, _following: following }
     }
 
-    /// The connection breaks; the watcher comes back with its cursor.
+    /// The connection breaks; the reader comes back with its cursor.
     pub fn cut(&self) {
         self.shared.cut.notify_one();
     }
@@ -87,7 +87,7 @@ impl Watcher {
                     }
                 }
                 if changes.changed().await.is_err() {
-                    return Err("the watcher has ended".to_owned());
+                    return Err("the reader has ended".to_owned());
                 }
             }
         };

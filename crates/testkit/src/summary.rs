@@ -1,4 +1,4 @@
-//! What the agents did in a session, without anything that differs from run to run: two runs of one traffic tell the same story.
+//! What the agents did in a session, without anything that differs from run to run: two runs of one traffic have the same summary.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use crate::client::{Event, Transcript};
 const MADE: [&str; 7] = ["tool_call_id", "request_id", "turn_id", "message_id", "created_at", "asked_at", "id"];
 
 /// By the name of the agent session, and under no name how the turns ended. Into how many pieces a text was cut, and how many reports of
-/// one tool call were taken together, depends on how busy the machine was, and is not told. Nor is what an agent says of its session as it
+/// one tool call were taken together, depends on how busy the machine was, and is left out. So is what an agent says of its session as it
 /// opens it: that goes with a call only if one has begun by then. It is in the session's view (`…/agents`) in any case.
-pub fn story(seen: &Transcript) -> BTreeMap<String, Vec<Value>> {
-    let mut told: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+pub fn summary(seen: &Transcript) -> BTreeMap<String, Vec<Value>> {
+    let mut entries: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     for event in &seen.events {
         let kind = event.kind.as_str();
         if !["copilot-delta", "agent-update", "copilot-done", "permission-request", "done", "turn", "tool-result"].contains(&kind) {
@@ -23,14 +23,14 @@ pub fn story(seen: &Transcript) -> BTreeMap<String, Vec<Value>> {
             continue;
         }
         let name = event.data["session_name"].as_str().unwrap_or_default().to_owned();
-        let told = told.entry(name).or_default();
+        let entries = entries.entry(name).or_default();
         let next = json!({ kind: without_ids(event) });
-        match told.last_mut() {
+        match entries.last_mut() {
             Some(last) if continues(last, &next) => join(last, next),
-            _ => told.push(next),
+            _ => entries.push(next),
         }
     }
-    told
+    entries
 }
 
 fn continues(last: &Value, next: &Value) -> bool {
@@ -59,13 +59,13 @@ fn without_ids(event: &Event) -> Value {
     data
 }
 
-/// Where two stories part, for a failing test.
+/// Where two summaries part, for a failing test.
 pub fn difference(one: &BTreeMap<String, Vec<Value>>, other: &BTreeMap<String, Vec<Value>>) -> Option<String> {
     let names: std::collections::BTreeSet<&String> = one.keys().chain(other.keys()).collect();
     names.into_iter().find_map(|name| {
-        let told = |story: &BTreeMap<String, Vec<Value>>, at: usize| story.get(name).and_then(|told| told.get(at)).cloned();
-        let longest = [one, other].iter().filter_map(|story| story.get(name)).map(Vec::len).max().unwrap_or_default();
-        let at = (0..longest).find(|at| told(one, *at) != told(other, *at))?;
-        Some(format!("[{name}] {at}:\n{:#?}\n{:#?}", told(one, at), told(other, at)))
+        let entries = |summary: &BTreeMap<String, Vec<Value>>, at: usize| summary.get(name).and_then(|entries| entries.get(at)).cloned();
+        let longest = [one, other].iter().filter_map(|summary| summary.get(name)).map(Vec::len).max().unwrap_or_default();
+        let at = (0..longest).find(|at| entries(one, *at) != entries(other, *at))?;
+        Some(format!("[{name}] {at}:\n{:#?}\n{:#?}", entries(one, at), entries(other, at)))
     })
 }

@@ -1,10 +1,10 @@
-//! Calls as a phone makes them: over a connection that may break at any moment, repeated until they are answered.
+//! Calls as a client makes them: over a connection that may break at any moment, repeated until they are answered.
 
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::watcher::Address;
+use super::reader::Address;
 
 const AGAIN: Duration = Duration::from_millis(30);
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -25,7 +25,7 @@ impl Address {
 
     /// Posts a message until it is acknowledged, under one client id, and gives the acknowledgement.
     pub async fn post(&self, content: &str) -> Result<Value, String> {
-        let body = json!({ "content": content, "client_id": format!("phone {content}") });
+        let body = json!({ "content": content, "client_id": format!("client {content}") });
         let deadline = Instant::now() + PATIENCE;
         loop {
             match self.call("POST", "/messages", Some(body.clone())).await {

@@ -1,11 +1,11 @@
 //! An agent whose input can be held back: lines of some kinds wait in front of it until a file appears. It makes moments exact that
-//! would otherwise be over before anybody could strike: a session being loaded, a turn being stopped.
+//! would otherwise be over before anybody could be killed in them: a session being loaded, a turn being stopped.
 
 use std::path::{Path, PathBuf};
 
 /// The agent itself gets the script's process, so whoever kills the agent kills what the runner started.
 const SCRIPT: &str = r#"#!/bin/sh
-# hold.sh <directory> <agent> [arguments]: `held-load` appears where a line that brings a session back waits
+# gate.sh <directory> <agent> [arguments]: `held-load` appears where a line that brings a session back waits
 # for `go-load`; the same with `cancel` for one that stops a turn.
 exec 3<&0
 dir=$1; shift
@@ -31,21 +31,21 @@ exec "$@" < "$pipe"
 "#;
 
 #[derive(Clone, Debug)]
-pub struct Hold {
+pub struct InputGate {
     dir: PathBuf,
 }
 
-impl Hold {
+impl InputGate {
     /// Writes the script into `dir`, which also holds its gates.
-    pub fn new(dir: PathBuf) -> std::io::Result<Hold> {
+    pub fn new(dir: PathBuf) -> std::io::Result<InputGate> {
         std::fs::create_dir_all(&dir)?;
-        std::fs::write(dir.join("hold.sh"), SCRIPT)?;
-        Ok(Hold { dir })
+        std::fs::write(dir.join("gate.sh"), SCRIPT)?;
+        Ok(InputGate { dir })
     }
 
     /// Command and arguments that start `agent` behind the gate.
     pub fn command(&self, agent: &Path, args: &[&str]) -> (PathBuf, Vec<String>) {
-        let script = self.dir.join("hold.sh").display().to_string();
+        let script = self.dir.join("gate.sh").display().to_string();
         let mut all = vec![script, self.dir.display().to_string(), agent.display().to_string()];
         all.extend(args.iter().map(|arg| (*arg).to_owned()));
         (PathBuf::from("/bin/sh"), all)

@@ -12,7 +12,7 @@ use testkit::server::{Rig, Server};
 /// For every wait: far above what a healthy run takes on a loaded machine.
 pub const SOON: Duration = Duration::from_secs(90);
 
-pub struct Stage {
+pub struct Setup {
     pub model: ModelServer,
     pub server: Server,
     pub session: String,
@@ -20,7 +20,7 @@ pub struct Stage {
 }
 
 /// The processes of the agent, as the rig finds them on the machine.
-pub struct Cast {
+pub struct AgentProcesses {
     pub runners: Vec<Process>,
     /// The npm wrapper that runs in Node.
     pub wrappers: Vec<Process>,
@@ -28,19 +28,19 @@ pub struct Cast {
     pub natives: Vec<Process>,
 }
 
-impl Stage {
+impl Setup {
     /// Everything in place, nothing scripted yet.
-    pub async fn set() -> Stage {
-        Stage::with(Script::new(), json!({}), |rig| rig).await
+    pub async fn new() -> Setup {
+        Setup::with(Script::new(), json!({}), |rig| rig).await
     }
 
-    pub async fn with(script: Script, session: Value, change: impl FnOnce(Rig) -> Rig) -> Stage {
+    pub async fn with(script: Script, session: Value, change: impl FnOnce(Rig) -> Rig) -> Setup {
         let model = ModelServer::start(script);
         let rig = Rig::default().model(&model.base_url()).copilot(&model.base_url());
         let server = change(rig).start().await;
         let session = server.new_session(session).await;
         let client = server.stream(&session, None).await;
-        Stage { model, server, session, client }
+        Setup { model, server, session, client }
     }
 
     /// What the main AI says next, answer after answer.
@@ -69,7 +69,7 @@ impl Stage {
 
     /// A turn in which the main AI delegates one prompt, Copilot answers with one text, and the main AI closes.
     pub async fn exchange(&mut self, name: &str, prompt: &str, answer: &str) {
-        self.main([super::script::delegate(name, prompt), Reply::text("Done.")]);
+        self.main([super::replies::delegate(name, prompt), Reply::text("Done.")]);
         self.coder([Reply::text(answer)]);
         assert_eq!(self.turn(prompt).await, "completed", "{}", self.client.seen.tail());
     }
@@ -145,7 +145,7 @@ impl Stage {
     }
 
     /// A client that knows nothing, read up to `ready`.
-    pub async fn newcomer(&self) -> Client {
+    pub async fn new_client(&self) -> Client {
         let mut client = self.server.stream(&self.session, None).await;
         client.until("ready", SOON, |event| event.kind == "ready").await;
         client
@@ -160,7 +160,7 @@ impl Stage {
 
     /// Kills the idle agent and waits until the server knows.
     pub async fn kill_idle_agent(&self) {
-        processes::signal(self.cast().native(), "KILL");
+        processes::signal(self.processes().native(), "KILL");
         let deadline = Instant::now() + SOON;
         loop {
             let sessions = self.get("agents").await;
@@ -181,12 +181,12 @@ impl Stage {
         self.model.requests_for("coder")
     }
 
-    pub fn cast(&self) -> Cast {
+    pub fn processes(&self) -> AgentProcesses {
         let all = processes::of_dir(self.server.rig().home());
         let having = |part: &str| all.iter().filter(|process| process.command.contains(part)).cloned().collect::<Vec<_>>();
         let mut wrappers = having(".bin/copilot --acp");
         wrappers.retain(|process| process.command.starts_with("node "));
-        Cast { runners: having("voxpilot runner "), wrappers, natives: having(NATIVE) }
+        AgentProcesses { runners: having("voxpilot runner "), wrappers, natives: having(NATIVE) }
     }
 
     /// How many processes of the rig have this in their command line.
@@ -213,7 +213,7 @@ impl Stage {
 /// How the native program calls itself, on whatever platform.
 pub const NATIVE: &str = "node_modules/@github/copilot-";
 
-impl Cast {
+impl AgentProcesses {
     /// The process of which there must be exactly one.
     pub fn native(&self) -> i32 {
         assert_eq!(self.natives.len(), 1, "{:?}", self.natives);

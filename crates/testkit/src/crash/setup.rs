@@ -1,4 +1,4 @@
-//! One rig with its models, its session and its watcher; started, struck, and cleaned away.
+//! One rig with its models, its session and its reader: started, its processes killed, and cleaned away.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,11 +7,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::case::{Agent, Victim};
-use super::cast;
+use super::conversation::{self, Pacing};
 use super::findings::{Fault, Findings};
-use super::hold::Hold;
-use super::script::{self, Tempo};
-use super::watcher::{Address, Watcher};
+use super::input_gate::InputGate;
+use super::reader::{Address, Reader};
+use super::rig_processes;
 use crate::client::Transcript;
 use crate::model_server::ModelServer;
 use crate::server::{Rig, Server};
@@ -24,43 +24,43 @@ const BRIEF: Duration = Duration::from_millis(50);
 /// A server keeps a few connections of its own; a leak grows with every turn and every client.
 const SOCKETS_SPARE: usize = 3;
 
-pub struct Stage {
+pub struct Setup {
     pub agent: Agent,
     pub server: Server,
     pub models: ModelServer,
-    pub tempo: Tempo,
-    pub hold: Hold,
+    pub pacing: Pacing,
+    pub input_gate: InputGate,
     pub address: Address,
-    pub watcher: Watcher,
+    pub reader: Reader,
     sockets: usize,
 }
 
-impl Stage {
+impl Setup {
     /// With `held`, lines to the agent can be held back.
-    pub async fn start(agent: Agent, tempo: Tempo, held: bool) -> Result<Stage, String> {
-        let models = ModelServer::start(script::script(agent, &tempo));
+    pub async fn start(agent: Agent, pacing: Pacing, held: bool) -> Result<Setup, String> {
+        let models = ModelServer::start(conversation::model_script(agent, &pacing));
         let rig = Rig::default().model(&models.base_url());
-        let hold = Hold::new(rig.home().join("hold")).map_err(|error| format!("the gates cannot be made: {error}"))?;
+        let input_gate = InputGate::new(rig.home().join("gates")).map_err(|error| format!("the gates cannot be made: {error}"))?;
         let rig = match (agent, held) {
             (Agent::Copilot, false) => rig.copilot(&models.base_url()),
             (Agent::Copilot, true) => {
-                let held = hold.command(&copilot::path(), &["--acp", "--stdio"]);
+                let held = input_gate.command(&copilot::path(), &["--acp", "--stdio"]);
                 section(rig.copilot(&models.base_url()), "copilot", held)
             }
             (Agent::Demo, held) => {
                 let (exe, args) = (faulty_agent::voxpilot_path(), ["demo-agent", "--pace", "normal"]);
                 let plain = || (exe.clone(), args.map(str::to_owned).to_vec());
-                section(rig.env("VOXPILOT_AGENT", "demo"), "demo", if held { hold.command(&exe, &args) } else { plain() })
+                section(rig.env("VOXPILOT_AGENT", "demo"), "demo", if held { input_gate.command(&exe, &args) } else { plain() })
             }
         };
         let server = rig.start().await;
-        let sockets = cast::sockets(server.pid());
+        let sockets = rig_processes::sockets(server.pid());
         let session = server.new_session(json!({ "permission_policy": "auto" })).await;
         let http = reqwest::Client::builder().no_proxy().build().map_err(|error| error.to_string())?;
         let address = Address { http, base: server.base.clone(), token: server.token().to_owned(), session };
-        let watcher = Watcher::start(address.clone());
-        watcher.until("the stream", SOON, |seen| seen.of_kind("ready").next().is_some()).await?;
-        Ok(Stage { agent, server, models, tempo, hold, address, watcher, sockets })
+        let reader = Reader::start(address.clone());
+        reader.until("the stream", SOON, |seen| seen.of_kind("ready").next().is_some()).await?;
+        Ok(Setup { agent, server, models, pacing, input_gate, address, reader, sockets })
     }
 
     pub fn home(&self) -> &Path {
@@ -85,17 +85,17 @@ impl Stage {
     }
 
     pub async fn logged(&self, name: &str) -> Result<(), String> {
-        let late = |error| format!("{error}\n{}", self.watcher.seen().tail());
-        cast::until(&format!("{name} in the log"), SOON, || self.log().iter().any(|line| line == name)).await.map_err(late)
+        let late = |error| format!("{error}\n{}", self.reader.seen().tail());
+        rig_processes::until(&format!("{name} in the log"), SOON, || self.log().iter().any(|line| line == name)).await.map_err(late)
     }
 
     /// Waits until so many turns have ended.
     pub async fn turns_ended(&self, count: usize) -> Result<(), String> {
-        self.watcher.until(&format!("the end of turn {count}"), SOON, |seen| ended(seen) >= count).await
+        self.reader.until(&format!("the end of turn {count}"), SOON, |seen| ended(seen) >= count).await
     }
 
     pub async fn say(&self, content: &str) -> Result<Value, String> {
-        let before = ended(&self.watcher.seen());
+        let before = ended(&self.reader.seen());
         let answer = self.address.post(content).await?;
         self.turns_ended(before + 1).await?;
         Ok(answer)
@@ -111,8 +111,8 @@ impl Stage {
 
     /// Ends the agent while nobody needs it, so that its session has to be loaded again.
     pub async fn lose_idle_agent(&self) -> Result<(), String> {
-        cast::kill(&cast::agents(self.home(), self.agent));
-        cast::until("the agent's end", SOON, || cast::runners(self.home()).is_empty()).await?;
+        rig_processes::kill(&rig_processes::agents(self.home(), self.agent));
+        rig_processes::until("the agent's end", SOON, || rig_processes::runners(self.home()).is_empty()).await?;
         let deadline = std::time::Instant::now() + SOON;
         loop {
             let agents = self.address.get("/agents").await?;
@@ -126,20 +126,24 @@ impl Stage {
         }
     }
 
-    /// Kills. A dead server stays dead until [`Stage::bring_back`].
-    pub async fn strike(&mut self, victim: Victim) {
+    /// Kills. A dead server stays dead until [`Setup::bring_back`].
+    pub async fn kill_victim(&mut self, victim: Victim) {
         let home = self.home().to_owned();
         match victim {
             Victim::Nobody => {}
-            Victim::Browser => self.watcher.cut(),
+            Victim::Browser => self.reader.cut(),
             Victim::Server | Victim::ServerTwice => self.server.kill().await,
-            Victim::Runner => cast::kill(&cast::runners(&home)),
-            Victim::Agent => cast::kill(&cast::agents(&home, self.agent)),
-            Victim::Wrapper => cast::kill(&cast::wrappers(&home)),
+            Victim::Runner => rig_processes::kill(&rig_processes::runners(&home)),
+            Victim::Agent => rig_processes::kill(&rig_processes::agents(&home, self.agent)),
+            Victim::Wrapper => rig_processes::kill(&rig_processes::wrappers(&home)),
             Victim::ServerAndRunner | Victim::ServerAndAgent => {
-                let others = if victim == Victim::ServerAndRunner { cast::runners(&home) } else { cast::agents(&home, self.agent) };
+                let others = if victim == Victim::ServerAndRunner {
+                    rig_processes::runners(&home)
+                } else {
+                    rig_processes::agents(&home, self.agent)
+                };
                 let all: Vec<i32> = others.into_iter().chain([self.server.pid()]).collect();
-                cast::kill(&all);
+                rig_processes::kill(&all);
                 self.server.kill().await;
             }
         }
@@ -157,28 +161,28 @@ impl Stage {
     /// Ends the session and the server, and says what they left.
     pub async fn close(mut self) -> Findings {
         let mut findings = Findings::default();
-        let Stage { watcher, address, .. } = self;
-        drop(watcher);
+        let Setup { reader, address, .. } = self;
+        drop(reader);
         let deleted = address.call("DELETE", "", None).await;
         findings.expect(matches!(deleted, Ok((204, _))), || format!("the session was not deleted: {deleted:?}"));
         let data = self.server.rig().data_dir();
         let runners = data.join("runners");
         let entries =
             || std::fs::read_dir(&runners).map(|dir| dir.flatten().map(|entry| entry.path()).collect::<Vec<_>>()).unwrap_or_default();
-        if cast::until("an empty runners directory", Duration::from_secs(60), || entries().is_empty()).await.is_err() {
+        if rig_processes::until("an empty runners directory", Duration::from_secs(60), || entries().is_empty()).await.is_err() {
             findings.add(Fault::Leak(format!("left of runners: {:?}", entries())));
         }
         drop(address);
         let (pid, limit) = (self.server.pid(), self.sockets + SOCKETS_SPARE);
-        if cast::until("closed sockets", Duration::from_secs(60), || cast::sockets(pid) <= limit).await.is_err() {
-            findings.add(Fault::Leak(format!("the server holds {} sockets, {} at its start", cast::sockets(pid), self.sockets)));
+        if rig_processes::until("closed sockets", Duration::from_secs(60), || rig_processes::sockets(pid) <= limit).await.is_err() {
+            findings.add(Fault::Leak(format!("the server holds {} sockets, {} at its start", rig_processes::sockets(pid), self.sockets)));
         }
         let status = self.server.terminate().await;
         findings.expect(status.success(), || format!("the server ended with {status}"));
         if let Err(left) = processes::none_left(self.server.rig().home(), Duration::from_secs(60)).await {
             left.iter().for_each(|process| findings.add(Fault::Orphan(format!("{} {}", process.pid, process.command))));
             // Nothing of a failed case may disturb the next one.
-            cast::kill(&left.iter().map(|process| process.pid).collect::<Vec<_>>());
+            rig_processes::kill(&left.iter().map(|process| process.pid).collect::<Vec<_>>());
         }
         left_sockets(&data).into_iter().for_each(|path| findings.add(Fault::Leak(format!("the socket {}", path.display()))));
         damaged(&data).into_iter().for_each(|text| findings.add(Fault::Wrong(text)));

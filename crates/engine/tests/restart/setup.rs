@@ -14,18 +14,18 @@ use testkit::{faulty_agent, processes};
 
 const SOON: Duration = Duration::from_secs(60);
 
-pub struct Stage {
+pub struct Setup {
     pub dir: TempDir,
     pub confirm_timeout: Duration,
     pub permission_timeout: Option<Duration>,
     model: ModelServer,
 }
 
-impl Stage {
-    pub fn new(replies: impl IntoIterator<Item = Reply>) -> Stage {
+impl Setup {
+    pub fn new(replies: impl IntoIterator<Item = Reply>) -> Setup {
         let dir = TempDir::new().unwrap();
         std::fs::create_dir(dir.path().join("work")).unwrap();
-        Stage { dir, confirm_timeout: SOON, permission_timeout: None, model: ModelServer::start(Script::replies(replies)) }
+        Setup { dir, confirm_timeout: SOON, permission_timeout: None, model: ModelServer::start(Script::replies(replies)) }
     }
 
     pub async fn engine(&self) -> Engine {
@@ -87,7 +87,7 @@ impl Stage {
     }
 }
 
-impl Drop for Stage {
+impl Drop for Setup {
     fn drop(&mut self) {
         // A test that failed leaves no agent behind either.
         for process in processes::of_dir(self.dir.path()) {

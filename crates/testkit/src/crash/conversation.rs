@@ -13,26 +13,26 @@ use crate::model_server::{Gate, Reply, Request, Script, ToolCall};
 /// The agent session that the main AI delegates to.
 pub const SESSION: &str = "work";
 /// What the main AI says before it delegates, where it says anything.
-pub const MUSINGS: [&str; 6] = ["Let ", "me ", "think ", "about ", "this ", "first. "];
+pub const THINKING: [&str; 6] = ["Let ", "me ", "think ", "about ", "this ", "first. "];
 const WORDS: usize = 120;
 /// How far an agent has come when it counts as being in the middle of its stream.
 pub const MIDDLE: usize = 25;
 
 /// Holds the two models back, or slows them down.
 #[derive(Clone, Default)]
-pub struct Tempo {
+pub struct Pacing {
     pub main: Option<Gate>,
     pub coder: Option<Gate>,
     pub pause: Option<Duration>,
 }
 
-impl Tempo {
-    pub fn gated() -> Tempo {
-        Tempo { main: Some(Gate::new()), coder: Some(Gate::new()), pause: None }
+impl Pacing {
+    pub fn gated() -> Pacing {
+        Pacing { main: Some(Gate::new()), coder: Some(Gate::new()), pause: None }
     }
 
-    pub fn paced(pause: Duration) -> Tempo {
-        Tempo { pause: Some(pause), ..Tempo::default() }
+    pub fn paced(pause: Duration) -> Pacing {
+        Pacing { pause: Some(pause), ..Pacing::default() }
     }
 
     pub fn open(&self) {
@@ -42,25 +42,25 @@ impl Tempo {
     }
 }
 
-/// The script of both models for a run with `agent`.
-pub fn script(agent: Agent, tempo: &Tempo) -> Script {
-    let tempo = tempo.clone();
-    Script::rules(move |request| if request.model() == "main" { main_ai(agent, &tempo, request) } else { coder(&tempo, request) })
+/// What both models answer in a run with `agent`.
+pub fn model_script(agent: Agent, pacing: &Pacing) -> Script {
+    let pacing = pacing.clone();
+    Script::rules(move |request| if request.model() == "main" { main_ai(agent, &pacing, request) } else { coder(&pacing, request) })
 }
 
-fn main_ai(agent: Agent, tempo: &Tempo, request: &Request) -> Reply {
+fn main_ai(agent: Agent, pacing: &Pacing, request: &Request) -> Reply {
     let asked = request.last_user();
     let (name, work) = asked.split_once(' ').unwrap_or((&asked, "plain"));
-    let slow = |reply: Reply| tempo.pause.map_or(reply.clone(), |pause| reply.chunk_delay(pause));
+    let slow = |reply: Reply| pacing.pause.map_or(reply.clone(), |pause| reply.chunk_delay(pause));
     if request.has_tool_result() {
         return slow(Reply::chunks(["All ", "done ", "with ", name, "."]));
     }
     let call = ToolCall::new("copilot_agent", json!({ "prompt": prompt(agent, name, work), "session_name": SESSION }));
-    if work != "musing" {
-        return slow(Reply::chunks(if tempo.pause.is_some() { &MUSINGS[..] } else { &[] }.iter().copied()).and_call(call));
+    if work != "thinking" {
+        return slow(Reply::chunks(if pacing.pause.is_some() { &THINKING[..] } else { &[] }.iter().copied()).and_call(call));
     }
-    let reply = Reply::chunks(MUSINGS).and_call(call);
-    tempo.main.as_ref().map_or(reply.clone(), |gate| reply.gate(gate))
+    let reply = Reply::chunks(THINKING).and_call(call);
+    pacing.main.as_ref().map_or(reply.clone(), |gate| reply.gate(gate))
 }
 
 /// What the agent is asked. Copilot's own model reads its own words again; the demo agent understands plain instructions.
@@ -85,12 +85,17 @@ fn command(name: &str, work: &str) -> String {
     }
 }
 
+/// All that Copilot says of a task of the plain or blocking kind.
+pub fn copilot_text(name: &str) -> String {
+    format!("Working on {name}. Finished {name}.")
+}
+
 /// Copilot's model: it says a word, has the command run, and says another.
-fn coder(tempo: &Tempo, request: &Request) -> Reply {
+fn coder(pacing: &Pacing, request: &Request) -> Reply {
     let asked = request.last_user();
     let task = asked.rsplit_once("task ").and_then(|(_, rest)| rest.split_once(" end")).and_then(|(task, _)| task.split_once(' '));
     let Some((name, work)) = task else { return Reply::text("Nothing to do.") };
-    let slow = |reply: Reply| tempo.pause.map_or(reply.clone(), |pause| reply.chunk_delay(pause));
+    let slow = |reply: Reply| pacing.pause.map_or(reply.clone(), |pause| reply.chunk_delay(pause));
     if !request.has_tool_result() {
         let arguments = json!({ "command": command(name, work), "description": "Write it down", "mode": "sync", "initial_wait": 120 });
         return slow(Reply::chunks(["Working ", "on ", name, ". "]).and_call(ToolCall::new("bash", arguments)));
@@ -99,7 +104,7 @@ fn coder(tempo: &Tempo, request: &Request) -> Reply {
         "streaming" => {
             let words: Vec<String> = (1..=WORDS).map(|number| format!("{number} ")).collect();
             let reply = Reply::chunks(words.iter().map(String::as_str));
-            slow(tempo.coder.as_ref().map_or(reply.clone(), |gate| reply.gate(gate)))
+            slow(pacing.coder.as_ref().map_or(reply.clone(), |gate| reply.gate(gate)))
         }
         "recalling" => {
             let knows = request.messages().iter().any(|message| message["content"].to_string().contains("task step-1 "));
