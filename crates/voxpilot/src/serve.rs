@@ -226,7 +226,7 @@ fn configured(id: &str, section: &AgentSection, known: Option<&catalogue::Agent>
         env,
         login: section.login.clone().or_else(|| known.map(|known| known.login.clone())).unwrap_or_default(),
         token_file: known.and_then(|known| known.token_file.clone()),
-        notices_in_text: known.is_some_and(|known| known.notices_in_text),
+        quirks: known.map(|known| known.quirks).unwrap_or_default(),
         remote: section.remote.clone(),
     })
 }
