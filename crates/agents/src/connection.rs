@@ -218,8 +218,8 @@ impl Connection {
 
     /// Answers a demand of the agent's. `rpc_id` is the one it came with; the same `write_id` again is not sent again.
     pub async fn answer(&self, write_id: Uuid, rpc_id: &str, reply: &Reply) -> Result<(), Failure> {
-        let id: RpcId = serde_json::from_str(rpc_id)
-            .map_err(|_| Failure::new(Fault::Refused, format!("{rpc_id} is not the id of a request")))?;
+        let id: RpcId =
+            serde_json::from_str(rpc_id).map_err(|_| Failure::new(Fault::Refused, format!("{rpc_id} is not the id of a request")))?;
         Ok(self.peer().write(write_id, reply::line(&id, reply)).await?)
     }
 

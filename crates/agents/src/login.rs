@@ -65,9 +65,7 @@ pub fn start(
         Some(LoginCommand { command: Some(command), args, env, .. }) => (command.clone(), args.clone(), env.as_slice()),
         // What is started for one that listens elsewhere only carries its lines.
         Some(_) if agent.remote.is_some() => return Err(none()),
-        Some(LoginCommand { args, env, .. }) => {
-            (program.to_owned(), agent.args.iter().chain(args).cloned().collect(), env.as_slice())
-        }
+        Some(LoginCommand { args, env, .. }) => (program.to_owned(), agent.args.iter().chain(args).cloned().collect(), env.as_slice()),
         None if agent.login.is_empty() => return Err(none()),
         None => (program.to_owned(), agent.login.clone(), &[][..]),
     };
@@ -129,7 +127,8 @@ mod tests {
     async fn the_advertised_login_is_the_one_that_is_run() {
         let agent = shell(&["-c", "echo catalogue"]);
         assert_eq!(printed(&agent, None).await, ("catalogue".to_owned(), true));
-        let terminal = LoginCommand::advertised(&[json!({ "type": "terminal", "id": "t", "name": "T", "args": ["in"], "env": { "EXTRA": "e" } })]);
+        let terminal =
+            LoginCommand::advertised(&[json!({ "type": "terminal", "id": "t", "name": "T", "args": ["in"], "env": { "EXTRA": "e" } })]);
         assert_eq!(printed(&agent, terminal.as_ref()).await, ("own in e".to_owned(), true));
         let older = json!({ "id": "l", "name": "L", "_meta": { "terminal-auth":
             { "command": "/bin/sh", "args": ["-c", "echo older; exit 1"], "label": "Log in" } } });

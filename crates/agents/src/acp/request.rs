@@ -4,10 +4,11 @@ use std::path::Path;
 
 use agent_client_protocol_schema::ProtocolVersion;
 use agent_client_protocol_schema::v1::{
-    AuthCapabilities, CancelNotification, ClientCapabilities, ClientSessionCapabilities, CloseSessionRequest, CompactionCapabilities, ContentBlock,
-    ElicitationCapabilities, ElicitationFormCapabilities, FileSystemCapabilities, Implementation, InitializeRequest, ListSessionsRequest,
-    LoadSessionRequest, NewSessionRequest, NoticeCapabilities, PromptRequest, RequestPermissionOutcome, RequestPermissionResponse,
-    ResumeSessionRequest, SelectedPermissionOutcome, SetSessionConfigOptionRequest, SetSessionModeRequest, TextContent,
+    AuthCapabilities, CancelNotification, ClientCapabilities, ClientSessionCapabilities, CloseSessionRequest, CompactionCapabilities,
+    ContentBlock, ElicitationCapabilities, ElicitationFormCapabilities, FileSystemCapabilities, Implementation, InitializeRequest,
+    ListSessionsRequest, LoadSessionRequest, NewSessionRequest, NoticeCapabilities, PromptRequest, RequestPermissionOutcome,
+    RequestPermissionResponse, ResumeSessionRequest, SelectedPermissionOutcome, SetSessionConfigOptionRequest, SetSessionModeRequest,
+    TextContent,
 };
 use serde::Serialize;
 use serde_json::{Value, json};

@@ -89,14 +89,7 @@ pub(super) struct Driver {
 }
 
 impl Driver {
-    pub fn new(
-        peer: Arc<Peer>,
-        source: Source,
-        decoder: Decoder,
-        cursor: u64,
-        quirks: Quirks,
-        signals: mpsc::Sender<Batch>,
-    ) -> Self {
+    pub fn new(peer: Arc<Peer>, source: Source, decoder: Decoder, cursor: u64, quirks: Quirks, signals: mpsc::Sender<Batch>) -> Self {
         // The first record is our greeting; a cursor beyond it has been moved there by what the agent said.
         let has_spoken = cursor > 1;
         let (waiting, overdue, repeats) = (Decoded::default(), None, JoinSet::new());

@@ -8,9 +8,9 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::Connection;
+use crate::acp::id;
 use crate::acp::request::{self, OptionValue};
 use crate::acp::response::{self, Listed, Session};
-use crate::acp::id;
 use crate::fault::RpcError;
 use crate::options;
 
@@ -93,7 +93,8 @@ impl Connection {
 
     pub(super) async fn set(&self, agent_session: &str, described: Option<&Value>, id: &str, value: &Value) -> Result<(), RpcError> {
         let sendable = options::sendable(value);
-        let value = sendable.ok_or_else(|| RpcError::Unsupported(format!("`{id}` cannot be set to {value}: neither a text nor a switch")))?;
+        let value =
+            sendable.ok_or_else(|| RpcError::Unsupported(format!("`{id}` cannot be set to {value}: neither a text nor a switch")))?;
         match (options::method(described, id), &value) {
             (Some(options::SET_MODE), OptionValue::Choice(mode)) => self.set_mode(agent_session, mode).await,
             (Some(options::SET_MODEL), OptionValue::Choice(model)) => self.set_model(agent_session, model).await,

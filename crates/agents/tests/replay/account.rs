@@ -1,7 +1,7 @@
 //! Accounts for one `session/update`: reads it a second time, in the plainest way, and compares with what the decoder made of it.
 
 use agents::{Part, Signal};
-use domain::agent::{ToolCall, Update};
+use domain::agent::{PlanEntry, ToolCall, Update};
 use serde_json::Value;
 
 /// What was lost or misread, in words.
@@ -12,6 +12,10 @@ pub fn check(params: &Value, signals: &[Signal]) -> Result<(), String> {
         // Some agents send empty chunks.
         [] if text == Some("") => return Ok(()),
         [signal] => Seen::of(signal, params["sessionId"].as_str().unwrap())?,
+        // A report that comes with more output, or only with that.
+        [call, output] if output_of(output) == streamed(update) && streamed(update).is_some() => {
+            Seen::of(call, params["sessionId"].as_str().unwrap())?
+        }
         other => return Err(format!("{} signals", other.len())),
     };
     let fits = match (update["sessionUpdate"].as_str().unwrap(), &seen) {
@@ -23,7 +27,15 @@ pub fn check(params: &Value, signals: &[Signal]) -> Result<(), String> {
         ("user_message_chunk", Seen::Update(Update::UserMessage { text: read })) => Some(read.as_str()) == text,
         ("agent_message_chunk" | "user_message_chunk", Seen::Update(Update::Content { content })) => *content == update["content"],
         ("tool_call" | "tool_call_update", Seen::Update(Update::ToolCall(call))) => return same_call(update, call),
-        ("plan", Seen::Update(Update::Plan { entries })) => entries.len() == length(&update["entries"]),
+        ("plan", Seen::Update(Update::Plan { entries })) => {
+            let told = update["entries"].as_array().map(Vec::as_slice).unwrap_or_default();
+            let same = |(entry, told): (&PlanEntry, &Value)| {
+                told["content"] == entry.content.as_str()
+                    && told["priority"].as_str().is_none_or(|priority| priority == entry.priority)
+                    && told["status"].as_str().is_none_or(|status| status == entry.status)
+            };
+            entries.len() == told.len() && entries.iter().zip(told).all(same)
+        }
         ("usage_update", Seen::Update(Update::Usage { used, size, .. })) => {
             (*used, *size) == (update["used"].as_u64(), update["size"].as_u64())
         }
@@ -55,6 +67,21 @@ impl<'a> Seen<'a> {
             other => return Err(format!("became {other:?}")),
         };
         if **agent_session == *session { Ok(seen) } else { Err(format!("counted for {agent_session}")) }
+    }
+}
+
+fn streamed(update: &Value) -> Option<&str> {
+    update["_meta"]["terminal_output_delta"]["data"].as_str()
+}
+
+fn output_of(signal: &Signal) -> Option<&str> {
+    match signal {
+        Signal::Update { update: Update::ToolOutput { content, .. }, .. } => Some(content),
+        Signal::Replay { part: Part::Update(update), .. } => match &**update {
+            Update::ToolOutput { content, .. } => Some(content),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

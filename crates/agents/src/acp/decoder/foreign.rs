@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use super::Decoder;
 use crate::acp::alias::Meaning;
+use crate::acp::response::END_TURN;
 use crate::acp::tool_call::Report;
 use crate::acp::update::Piece;
-use crate::acp::response::END_TURN;
 use crate::fault::RpcError;
 use crate::jsonrpc::ErrorObject;
 use crate::signal::{PromptEnd, Signals};
