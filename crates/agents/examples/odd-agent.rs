@@ -1,5 +1,5 @@
-//! An ACP agent that behaves badly on demand. The first argument says how it starts; the first word of a prompt what it
-//! does then. It exists for the tests of connections.
+//! An ACP agent that behaves badly on demand. The first argument says how it starts, the second what it says that it can do, with
+//! commas between; the first word of a prompt what it does then. It exists for the tests of connections.
 #![allow(clippy::disallowed_methods, reason = "leaving abruptly is one of the things it is for")]
 
 use std::io::{self, BufRead, Write};
@@ -13,7 +13,8 @@ fn main() -> io::Result<()> {
         eprintln!("warming up\nno home to write to");
         exit(1);
     }
-    let mut agent = Agent { manner, out: io::stdout(), lines: io::stdin().lock().lines(), held: None };
+    let can = std::env::args().nth(2).unwrap_or_default().split(',').map(str::to_owned).collect();
+    let mut agent = Agent { manner, can, out: io::stdout(), lines: io::stdin().lock().lines(), held: None, failing: None };
     while let Some(message) = agent.read()? {
         agent.handle(&message)?;
     }
@@ -22,10 +23,13 @@ fn main() -> io::Result<()> {
 
 struct Agent<L> {
     manner: String,
+    can: Vec<String>,
     out: io::Stdout,
     lines: L,
     /// An answer that is given late.
     held: Option<Value>,
+    /// A prompt that ends when it is cancelled.
+    failing: Option<Value>,
 }
 
 impl<L: Iterator<Item = io::Result<String>>> Agent<L> {
@@ -65,24 +69,31 @@ impl<L: Iterator<Item = io::Result<String>>> Agent<L> {
         if let Some(held) = self.held.take() {
             self.say(&held)?;
         }
-        match (self.manner.as_str(), message["method"].as_str().unwrap_or_default()) {
+        let method = message["method"].as_str().unwrap_or_default().to_owned();
+        let Some(method) = self.own_name(&method) else { return self.refuse(message, -32601, "no such method") };
+        match (self.manner.clone().as_str(), method) {
             ("silent", _) | ("mute", "session/new") => Ok(()),
             ("future", "initialize") => self.answer(message, json!({ "protocolVersion": 2 })),
-            (_, "initialize") => self.answer(message, json!({ "protocolVersion": 1, "agentCapabilities": { "loadSession": true } })),
+            (manner, "initialize") => {
+                if manner == "chatty" {
+                    for number in 0..100_000 {
+                        self.say(&json!({ "method": "_chat", "params": { "number": number } }))?;
+                    }
+                }
+                self.answer(message, json!({ "protocolVersion": 1, "agentCapabilities": self.capabilities() }))
+            }
             ("late", "session/new") => {
                 self.held = Some(json!({ "id": message["id"], "result": { "sessionId": "late" } }));
                 Ok(())
             }
-            ("logged-out", "session/new") => self.refuse(message, -32000, "Authentication required"),
-            ("other-names", "session/new" | "session/prompt") => self.refuse(message, -32601, "no such method"),
-            ("other-names", "session/create") => self.answer(message, json!({ "sessionId": "s1", "status": "active" })),
-            ("other-names", "prompt/send") => self.answer(message, json!({ "turnId": "t1", "status": "processing" })).and_then(|()| {
-                let text = &message["params"]["message"];
-                self.say(&json!({ "method": "message/delta", "params": { "sessionId": "s1", "delta": text, "type": "text" } }))?;
-                self.say(&json!({ "method": "turn/status", "params": { "sessionId": "s1", "status": "completed" } }))
-            }),
+            ("logged-out", "session/new" | "session/load") => self.refuse(message, -32000, "Authentication required"),
+            ("refuses-new", "session/new") => self.refuse(message, -32602, "Invalid params"),
+            ("resume-fails", "session/resume") => self.refuse(message, -32603, "Internal error"),
+            ("resume-unknown", "session/resume") => self.refuse(message, -32601, "no such method"),
+            ("resume-login", "session/resume") => self.refuse(message, -32000, "Authentication required"),
+            ("load-fails", "session/load") => self.refuse(message, -32603, "Session file is corrupted"),
             (_, "session/new") => {
-                let options = json!([{ "id": "allow_all", "currentValue": "on" }]);
+                let options = json!([{ "id": "allow_all", "currentValue": "on" }, { "id": "model", "currentValue": "small" }]);
                 self.answer(message, json!({ "sessionId": "s1", "configOptions": options }))
             }
             (_, "session/load") => {
@@ -93,16 +104,49 @@ impl<L: Iterator<Item = io::Result<String>>> Agent<L> {
             }
             (_, "session/list") => match message["params"]["cursor"].as_str() {
                 None => self.answer(message, json!({ "sessions": [{ "sessionId": "a", "cwd": "/w" }], "nextCursor": "2" })),
-                _ => self.answer(message, json!({ "sessions": [{ "sessionId": "b", "cwd": "/w", "title": "B" }] })),
+                Some("2") => self.answer(message, json!({ "sessions": [{ "sessionId": "b", "title": "B" }], "nextCursor": "3" })),
+                _ => self.answer(message, json!({ "sessions": [{ "sessionId": "s1", "cwd": "/w" }] })),
             },
             (_, "session/set_config_option") => {
                 let option = json!({ "id": message["params"]["configId"], "currentValue": message["params"]["value"] });
                 self.answer(message, json!({ "configOptions": [option] }))
             }
-            (_, "session/prompt") => self.prompt(message),
-            (_, "session/cancel" | "") => Ok(()),
+            (_, "session/resume" | "session/close" | "session/delete" | "logout") => self.answer(message, json!({})),
+            (_, "session/prompt") if message["method"] == "session/prompt" => self.prompt(message),
+            (_, "session/prompt") => self.answer(message, json!({ "turnId": "t1", "status": "processing" })).and_then(|()| {
+                let text = &message["params"]["message"];
+                self.say(&json!({ "method": "message/delta", "params": { "sessionId": "s1", "delta": text, "type": "text" } }))?;
+                self.say(&json!({ "method": "turn/status", "params": { "sessionId": "s1", "status": "completed" } }))
+            }),
+            (_, "session/cancel") => match self.failing.take() {
+                Some(prompt) => self.answer(&prompt, json!({ "stopReason": "end_turn" })),
+                None => Ok(()),
+            },
+            (_, "") => Ok(()),
             (_, method) => self.refuse(message, -32601, &format!("\"Method not found\": {method}")),
         }
+    }
+
+    /// What the protocol calls a method. Started as `names:` it knows three methods only by the names that follow.
+    fn own_name<'a>(&self, method: &'a str) -> Option<&'a str> {
+        const RENAMED: [&str; 3] = ["session/new", "session/prompt", "session/list"];
+        let Some(names) = self.manner.strip_prefix("names:") else { return Some(method) };
+        match names.split(',').position(|name| name == method) {
+            Some(at) => RENAMED.get(at).copied(),
+            None => (!RENAMED.contains(&method)).then_some(method),
+        }
+    }
+
+    fn capabilities(&self) -> Value {
+        let can = |what: &str| self.can.iter().any(|can| can == what);
+        let offered = |what: &str| if can(what) { json!({}) } else { Value::Null };
+        json!({
+            "loadSession": can("load"),
+            "auth": { "logout": offered("logout") },
+            "sessionCapabilities": {
+                "list": offered("list"), "resume": offered("resume"), "close": offered("close"), "delete": offered("delete"),
+            },
+        })
     }
 
     fn prompt(&mut self, message: &Value) -> io::Result<()> {
@@ -144,6 +188,17 @@ impl<L: Iterator<Item = io::Result<String>>> Agent<L> {
                 eprintln!("out of luck");
                 exit(3);
             }
+            "doubt" => {
+                self.chunk("half ")?;
+                self.chunk("Error: the model is gone")?;
+                self.failing = Some(message.clone());
+                return Ok(());
+            }
+            "doubt-crash" => {
+                self.chunk("Error: last words")?;
+                exit(3);
+            }
+            "bad-lines" => self.raw("not a message\n".repeat(20_000).as_bytes())?,
             "leave" => exit(0),
             "wait" => return Ok(()),
             "ask" => return self.ask(message),

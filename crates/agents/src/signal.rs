@@ -171,10 +171,6 @@ impl Signals {
         self.list.push(signal);
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.list.is_empty()
-    }
-
     /// An agent may print thousands of them, so a batch has one signal for all.
     pub fn bad_line(&mut self, text: &str, bytes: Option<u64>) {
         let place = if bytes.is_some() { &mut self.oversized } else { &mut self.bad };

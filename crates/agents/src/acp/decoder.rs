@@ -363,4 +363,6 @@ impl Decoder {
 }
 
 #[cfg(test)]
+mod notices;
+#[cfg(test)]
 mod tests;

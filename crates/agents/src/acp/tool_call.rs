@@ -188,19 +188,19 @@ impl Calls {
                 self.bytes -= freed;
             }
         }
-        while self.bytes + report.bytes > MAX_BYTES && self.forget_oldest(None, &report.call.id) {}
+        while self.bytes + report.bytes > MAX_BYTES && self.forget_oldest(None, (agent_session, &report.call.id)) {}
         let full = |session: &Session| session.calls.len() >= MAX_REMEMBERED && !session.calls.contains_key(&report.call.id);
         if self.sessions.get(agent_session).is_some_and(full) {
-            self.forget_oldest(Some(agent_session), &report.call.id);
+            self.forget_oldest(Some(agent_session), (agent_session, &report.call.id));
         }
     }
 
     /// Whether there was one to forget.
-    fn forget_oldest(&mut self, within: Option<&Arc<str>>, spared: &str) -> bool {
+    fn forget_oldest(&mut self, within: Option<&Arc<str>>, spared: (&Arc<str>, &str)) -> bool {
         let candidates = |open: bool| {
             let sessions = self.sessions.iter().filter(|(name, _)| within.is_none_or(|within| within == *name));
             sessions.filter_map(move |(name, session)| {
-                let oldest = session.order.iter().find(|id| *id != spared && session.calls[*id].call.is_open() == open)?;
+                let oldest = session.order.iter().find(|id| (name, id.as_str()) != spared && session.calls[*id].call.is_open() == open)?;
                 Some((name.clone(), oldest.clone(), session.calls[oldest].bytes))
             })
         };

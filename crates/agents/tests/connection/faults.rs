@@ -2,15 +2,19 @@
 
 use std::time::Duration;
 
-use agents::{ConnectError, Deadlines, RpcError, Signal};
-use domain::agent::Update;
+use agents::{ConnectError, Deadlines, Reopen, Signal};
+use domain::agent::{Failure, Fault, Update};
 
 use crate::odd::{Odd, deadlines, text};
 
 const SOON: Duration = Duration::from_millis(100);
 
-fn bad_lines(signals: &[Signal]) -> usize {
-    signals.iter().filter(|signal| matches!(signal, Signal::BadLine { oversized_bytes: None, .. })).count()
+fn bad_lines(signals: &[Signal]) -> u64 {
+    let counts = signals.iter().map(|signal| match signal {
+        Signal::BadLine { oversized_bytes: None, count, .. } => *count,
+        _ => 0,
+    });
+    counts.sum()
 }
 
 #[tokio::test]
@@ -60,25 +64,25 @@ async fn second_and_foreign_answers_are_ignored() {
     odd.prompt("c", "twice").await;
     odd.turn().await;
     odd.prompt("d", "hi").await;
-    let signals = odd.until(|signal| matches!(signal, Signal::TurnEnd { call_id, .. } if call_id == "d")).await;
-    assert_eq!(signals.iter().filter(|signal| matches!(signal, Signal::TurnEnd { .. })).count(), 1);
+    let signals = odd.until(|signal| matches!(signal, Signal::PromptEnded { call_id, .. } if call_id == "d")).await;
+    assert_eq!(signals.iter().filter(|signal| matches!(signal, Signal::PromptEnded { .. })).count(), 1);
     odd.connection.stop().await.unwrap();
 }
 
 #[tokio::test]
 async fn a_request_without_an_answer_meets_its_deadline() {
     let odd = Odd::start("mute", Deadlines { new: SOON, ..deadlines() }).await.unwrap();
-    let error = odd.connection.new_session("main", "/".as_ref()).await.unwrap_err();
-    assert!(matches!(error, RpcError::Timeout { method, .. } if method == "session/new"));
-    assert_eq!(odd.connection.list_sessions(None).await.unwrap().len(), 2);
+    let failure = odd.try_open().await.unwrap_err();
+    assert_eq!((failure.fault, failure.message.as_str()), (Fault::TimedOut, "no answer to session/new within 0 s"));
+    odd.connection.set_option("s1", None, "x", &true.into()).await.unwrap();
     odd.connection.stop().await.unwrap();
 }
 
 #[tokio::test]
 async fn a_late_answer_disturbs_nobody() {
     let odd = Odd::start("late", Deadlines { new: SOON, ..deadlines() }).await.unwrap();
-    assert!(matches!(odd.connection.new_session("main", "/".as_ref()).await, Err(RpcError::Timeout { .. })));
-    assert_eq!(odd.connection.list_sessions(None).await.unwrap().len(), 2);
+    assert_eq!(odd.try_open().await.unwrap_err().fault, Fault::TimedOut);
+    odd.connection.set_option("s1", None, "x", &true.into()).await.unwrap();
     odd.connection.stop().await.unwrap();
 }
 
@@ -91,20 +95,20 @@ async fn a_crash_in_mid_line_keeps_everything_before_it() {
     let Some(Signal::Gone { exit, text }) = signals.last() else { panic!("{signals:?}") };
     assert_eq!((exit.code, text.as_str()), (Some(3), "the agent exited with status 3: out of luck"));
     assert!(odd.is_over().await);
-    let error = odd.connection.new_session("again", "/".as_ref()).await.unwrap_err();
-    assert_eq!(error, RpcError::Gone("the agent exited with status 3: out of luck".into()));
+    let failure = odd.try_open().await.unwrap_err();
+    assert_eq!(failure, Failure::new(Fault::Gone, "the agent exited with status 3: out of luck"));
 }
 
 #[tokio::test]
 async fn leaving_without_an_answer_fails_what_is_pending() {
     let mut odd = Odd::start("mute", deadlines()).await.unwrap();
     let connection = odd.connection.clone();
-    let (pending, signals) = tokio::join!(connection.new_session("main", "/".as_ref()), async {
+    let (pending, signals) = tokio::join!(connection.open("main", "/".as_ref(), None, Reopen::No), async {
         odd.prompt("c", "leave").await;
         odd.until(|signal| matches!(signal, Signal::Gone { .. })).await
     });
-    assert!(!signals.iter().any(|signal| matches!(signal, Signal::TurnEnd { .. })));
-    assert_eq!(pending.unwrap_err(), RpcError::Gone("the agent exited with status 0".into()));
+    assert!(!signals.iter().any(|signal| matches!(signal, Signal::PromptEnded { .. })));
+    assert_eq!(pending.unwrap_err(), Failure::new(Fault::Gone, "the agent exited with status 0"));
 }
 
 /// Holds C5.
@@ -117,19 +121,47 @@ async fn another_version_of_the_protocol_is_refused() {
 #[tokio::test]
 async fn an_agent_that_cannot_start_says_why() {
     let error = Odd::start("sickly", deadlines()).await.err().unwrap();
-    let ConnectError::Initialize(RpcError::Gone(text)) = error else { panic!("{error}") };
-    assert_eq!(text, "the agent exited with status 1: no home to write to");
+    assert!(error.is_gone());
+    assert_eq!(error.to_string(), "initialising the agent: the agent exited with status 1: no home to write to");
 }
 
 #[tokio::test]
 async fn an_agent_that_never_answers_is_given_up() {
     let error = Odd::start("silent", Deadlines { initialize: SOON, ..deadlines() }).await.err().unwrap();
-    assert!(matches!(error, ConnectError::Initialize(RpcError::Timeout { .. })), "{error}");
+    assert!(!error.is_gone());
+    assert!(matches!(&error, ConnectError::Initialize(failure) if failure.fault == Fault::TimedOut), "{error}");
 }
 
 #[tokio::test]
 async fn a_login_that_is_needed_is_recognised() {
     let odd = Odd::start("logged-out", deadlines()).await.unwrap();
-    assert!(odd.connection.new_session("main", "/".as_ref()).await.unwrap_err().is_auth_required());
+    assert_eq!(odd.try_open().await.unwrap_err().fault, Fault::NeedsLogin);
+    odd.connection.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn an_agent_that_prints_much_before_its_first_answer_is_used_all_the_same() {
+    let mut odd = Odd::start("chatty", deadlines()).await.unwrap();
+    assert_eq!(odd.open().await.agent_session, "s1");
+    odd.prompt("c", "hi").await;
+    let (signals, _) = odd.turn().await;
+    assert_eq!(signals.iter().filter(|signal| matches!(signal, Signal::Other { .. })).count(), 100_000);
+    assert_eq!(text(&signals), "hello");
+    odd.connection.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn thousands_of_bad_lines_cost_one_signal_a_batch() {
+    let mut odd = Odd::ready().await;
+    odd.prompt("c", "bad-lines").await;
+    let (mut batches, mut lines, mut ended) = (0, 0, false);
+    while !ended {
+        let signals = odd.batch().await.signals;
+        let bad = signals.iter().filter(|signal| matches!(signal, Signal::BadLine { .. })).count();
+        assert!(bad <= 1, "{bad}");
+        ended = signals.iter().any(|signal| matches!(signal, Signal::PromptEnded { .. }));
+        (batches, lines) = (batches + bad, lines + bad_lines(&signals));
+    }
+    assert!(lines == 20_000 && batches < 10_000, "{lines} lines in {batches} batches");
     odd.connection.stop().await.unwrap();
 }

@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 mod faults;
+mod names;
 mod odd;
+mod open;
 mod recovery;
 mod talk;

@@ -1,10 +1,13 @@
 //! A connection to the odd agent, and waiting for what it signals.
 
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use agents::{Batch, ConnectError, Connection, Deadlines, Known, Launch, Opened, Signal, TurnEnd};
-use runner::{Durability, Spec};
+use agents::{Batch, ConnectError, Connection, Deadlines, Known, Launch, Names, Opened, PromptEnd, Quirks, Reopen, Signal};
+use domain::agent::Failure;
+use runner::{Body, Durability, Spec, read_journal};
+use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -16,12 +19,18 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub struct Odd {
     pub connection: Connection,
     batches: mpsc::Receiver<Batch>,
+    /// What came while it was started.
+    early: VecDeque<Batch>,
     pub cursor: u64,
     pub dir: TempDir,
 }
 
 pub fn deadlines() -> Deadlines {
     Deadlines { initialize: PATIENCE, new: PATIENCE, list: PATIENCE, load: PATIENCE, other: PATIENCE }
+}
+
+fn quirks() -> Quirks {
+    Quirks { notices_in_text: true, ..Quirks::default() }
 }
 
 /// Examples are built next to the tests.
@@ -32,11 +41,20 @@ fn example(name: &str) -> PathBuf {
 
 impl Odd {
     pub async fn start(manner: &str, deadlines: Deadlines) -> Result<Self, ConnectError> {
+        Self::start_knowing(manner, "load", Names::default(), deadlines).await
+    }
+
+    /// One that says it can do what `can` names.
+    pub async fn able(manner: &str, can: &str) -> Self {
+        Self::start_knowing(manner, can, Names::default(), deadlines()).await.unwrap()
+    }
+
+    pub async fn start_knowing(manner: &str, can: &str, names: Names, deadlines: Deadlines) -> Result<Self, ConnectError> {
         let dir = tempfile::tempdir().unwrap();
         let spec = Spec {
             id: Uuid::now_v7(),
             command: example("odd-agent"),
-            args: vec![manner.to_owned()],
+            args: vec![manner.to_owned(), can.to_owned()],
             env: vec![],
             cwd: dir.path().to_owned(),
             durability: Durability::Process,
@@ -44,10 +62,18 @@ impl Odd {
             term_grace_ms: 200,
             label: "odd".to_owned(),
         };
-        let launch = Launch { exe: example("agents-runner"), dir: runner_dir(&dir), spec, notices_in_text: false, file: None };
-        let (signals, batches) = mpsc::channel(64);
-        let connection = Connection::start(launch, deadlines, signals).await?;
-        Ok(Self { connection, batches, cursor: 0, dir })
+        let launch = Launch { exe: example("agents-runner"), dir: runner_dir(&dir), spec, quirks: quirks(), names, file: None };
+        let (signals, mut batches) = mpsc::channel(4);
+        let starting = Connection::start(launch, deadlines, signals);
+        tokio::pin!(starting);
+        let mut early = vec![];
+        let connection = loop {
+            tokio::select! {
+                started = &mut starting => break started?,
+                Some(batch) = batches.recv() => early.push(batch),
+            }
+        };
+        Ok(Self { connection, batches, early: early.into(), cursor: 0, dir })
     }
 
     /// Started well, with a session open.
@@ -57,8 +83,27 @@ impl Odd {
         odd
     }
 
+    pub async fn try_open(&self) -> Result<Opened, Failure> {
+        self.connection.open("main", Path::new("/"), None, Reopen::No).await
+    }
+
     pub async fn open(&self) -> Opened {
-        self.connection.new_session("main", Path::new("/")).await.unwrap()
+        self.try_open().await.unwrap()
+    }
+
+    /// Everything that was written to the agent, in order.
+    pub fn sent(&self) -> Vec<Value> {
+        let records = read_journal(&runner_dir(&self.dir), 0).unwrap();
+        let lines = records.filter_map(|record| match record.body {
+            Body::ToAgent { line, .. } => Some(serde_json::from_slice(&line).unwrap()),
+            _ => None,
+        });
+        lines.collect()
+    }
+
+    /// The methods among it, without the greeting.
+    pub fn asked(&self) -> Vec<String> {
+        self.sent().iter().skip(1).filter_map(|line| line["method"].as_str().map(str::to_owned)).collect()
     }
 
     pub async fn prompt(&self, call: &str, text: &str) {
@@ -66,7 +111,10 @@ impl Odd {
     }
 
     pub async fn batch(&mut self) -> Batch {
-        let batch = timeout(PATIENCE, self.batches.recv()).await.expect("a signal in time").expect("a living connection");
+        let batch = match self.early.pop_front() {
+            Some(batch) => batch,
+            None => timeout(PATIENCE, self.batches.recv()).await.expect("a signal in time").expect("a living connection"),
+        };
         assert!(batch.cursor >= self.cursor);
         self.cursor = batch.cursor;
         batch
@@ -85,22 +133,23 @@ impl Odd {
         seen
     }
 
-    /// Everything up to the end of a turn, and how it ended.
-    pub async fn turn(&mut self) -> (Vec<Signal>, TurnEnd) {
-        let mut signals = self.until(|signal| matches!(signal, Signal::TurnEnd { .. })).await;
+    /// Everything up to the end of a prompt, and how it ended.
+    pub async fn turn(&mut self) -> (Vec<Signal>, PromptEnd) {
+        let mut signals = self.until(|signal| matches!(signal, Signal::PromptEnded { .. })).await;
         match signals.pop() {
-            Some(Signal::TurnEnd { result: Ok(end), .. }) => (signals, end),
+            Some(Signal::PromptEnded { result: Ok(end), .. }) => (signals, end),
             other => panic!("{other:?}"),
         }
     }
 
     /// As if the server had been killed and started again.
     pub async fn restart(self, known: Known) -> Self {
-        let Self { connection, batches, cursor, dir } = self;
-        drop((connection, batches));
+        let Self { connection, batches, cursor, dir, early } = self;
+        drop((connection, batches, early));
         let (signals, batches) = mpsc::channel(64);
+        let known = Known { quirks: quirks(), ..known };
         let connection = Connection::adopt(&runner_dir(&dir), cursor, known, deadlines(), signals).await.unwrap();
-        Self { connection, batches, cursor, dir }
+        Self { connection, batches, early: VecDeque::new(), cursor, dir }
     }
 }
 

@@ -12,6 +12,10 @@ pub fn check(params: &Value, signals: &[Signal]) -> Result<(), String> {
         // Some agents send empty chunks.
         [] if text == Some("") => return Ok(()),
         [signal] => Seen::of(signal, params["sessionId"].as_str().unwrap())?,
+        // A report that comes with more output, or only with that.
+        [call, output] if output_of(output) == streamed(update) && streamed(update).is_some() => {
+            Seen::of(call, params["sessionId"].as_str().unwrap())?
+        }
         other => return Err(format!("{} signals", other.len())),
     };
     let fits = match (update["sessionUpdate"].as_str().unwrap(), &seen) {
@@ -23,7 +27,15 @@ pub fn check(params: &Value, signals: &[Signal]) -> Result<(), String> {
         ("user_message_chunk", Seen::Update(Update::UserMessage { text: read })) => Some(read.as_str()) == text,
         ("agent_message_chunk" | "user_message_chunk", Seen::Update(Update::Content { content })) => *content == update["content"],
         ("tool_call" | "tool_call_update", Seen::Update(Update::ToolCall(call))) => return same_call(update, call),
-        ("plan", Seen::Update(Update::Plan { entries })) => entries.iter().map(plan_entry).eq(list(&update["entries"])),
+        ("plan", Seen::Update(Update::Plan { entries })) => {
+            let told = update["entries"].as_array().map(Vec::as_slice).unwrap_or_default();
+            let same = |(entry, told): (&PlanEntry, &Value)| {
+                told["content"] == entry.content.as_str()
+                    && told["priority"].as_str().is_none_or(|priority| priority == entry.priority)
+                    && told["status"].as_str().is_none_or(|status| status == entry.status)
+            };
+            entries.len() == told.len() && entries.iter().zip(told).all(same)
+        }
         ("usage_update", Seen::Update(Update::Usage { used, size, .. })) => {
             (*used, *size) == (update["used"].as_u64(), update["size"].as_u64())
         }
@@ -59,12 +71,19 @@ impl<'a> Seen<'a> {
     }
 }
 
-fn plan_entry(entry: &PlanEntry) -> [Option<&str>; 3] {
-    [&entry.content, &entry.priority, &entry.status].map(|word| Some(word.as_str()))
+fn streamed(update: &Value) -> Option<&str> {
+    update["_meta"]["terminal_output_delta"]["data"].as_str()
 }
 
-fn list(entries: &Value) -> impl Iterator<Item = [Option<&str>; 3]> {
-    entries.as_array().unwrap().iter().map(|entry| ["content", "priority", "status"].map(|field| entry[field].as_str()))
+fn output_of(signal: &Signal) -> Option<&str> {
+    match signal {
+        Signal::Update { update: Update::ToolOutput { content, .. }, .. } => Some(content),
+        Signal::Replay { part: Part::Update(update), .. } => match &**update {
+            Update::ToolOutput { content, .. } => Some(content),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// What the report mentions is what the call says now.

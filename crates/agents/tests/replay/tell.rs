@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use agents::{Part, Signal};
-use domain::agent::{PermissionAsk, ToolCall, ToolContent, Update};
+use domain::agent::{Demand, PermissionAsk, ToolCall, ToolContent, Update};
 use serde_json::Value;
 
 /// Ids by order of appearance.
@@ -27,13 +27,13 @@ impl Names {
                 };
                 format!("{} replay {part}", self.name(agent_session))
             }
-            Signal::Permission { agent_session, rpc_id, ask } => {
+            Signal::Demand { agent_session, rpc_id, demand: Demand::Permission(ask), .. } => {
                 format!("{} permission {rpc_id} {}", self.name(agent_session), self.ask(ask))
             }
-            Signal::TurnEnd { call_id, result: Ok(end) } => {
-                format!("end {call_id} {} usage={}", end.stop_reason, end.usage.is_some())
+            Signal::PromptEnded { call_id, result: Ok(end) } => format!("end {call_id} {}", end.stop_reason),
+            Signal::PromptEnded { call_id, result: Err(failure) } => {
+                format!("end {call_id} {:?} {}", failure.fault, short(&failure.message))
             }
-            Signal::TurnEnd { call_id, result: Err(error) } => format!("end {call_id} error {}", short(&error.to_string())),
             other => short(&format!("{other:?}")),
         }
     }

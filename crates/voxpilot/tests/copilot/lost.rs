@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use domain::host::AgentSession;
 use domain::ids::SessionId;
-use store::{AgentSessionRow, Row, Store, Write};
+use store::{Row, Store, Write};
 use testkit::model_server::{Reply, Request, Script};
 
 use crate::replies::delegate_all;
@@ -142,10 +143,10 @@ async fn a_session_that_was_never_prompted_is_made_anew_in_silence() {
 async fn never_prompted(setup: &Setup, name: &str) {
     let session: SessionId = setup.session.parse().unwrap();
     let store = Store::open(&setup.server.rig().data_dir().join("voxpilot.db"), false).await.unwrap();
-    let mut row: AgentSessionRow = store.agent_sessions(session).await.unwrap().pop().unwrap();
+    let mut row: AgentSession = store.agent_sessions(session).await.unwrap().pop().unwrap();
     row.id = uuid::Uuid::now_v7();
     row.name = name.to_owned();
-    row.acp_session_id = uuid::Uuid::new_v4().to_string();
+    row.agent_session = uuid::Uuid::new_v4().to_string();
     row.prompted_at = None;
     store.commit(Write { session, events: vec![], rows: vec![Row::AgentSession(row)] }).await.unwrap();
     store.close().await;

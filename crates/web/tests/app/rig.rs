@@ -194,7 +194,7 @@ fn settings(dir: &Path, model: &ModelServer, options: &Options) -> engine::Setti
         env,
         login: Vec::new(),
         token_file: None,
-        notices_in_text: false,
+        quirks: agents::Quirks::default(),
         remote: None,
     };
     let catalogue = Catalogue::new(catalogue::Settings {

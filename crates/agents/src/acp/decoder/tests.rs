@@ -1,35 +1,37 @@
 #![allow(clippy::unwrap_used)]
 
-use domain::agent::ToolContent;
+use domain::agent::{Fault, Problem, ToolContent};
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
 
-fn feed(decoder: &mut Decoder, lines: &[&str]) -> Decoded {
+pub(super) fn feed(decoder: &mut Decoder, lines: &[&str]) -> Decoded {
     let mut out = Decoded::default();
-    for line in lines {
+    for (seq, line) in (1..).zip(lines) {
         match line.strip_prefix("> ") {
             Some(ours) => decoder.to_agent(ours.as_bytes()),
-            None => decoder.from_agent(line.as_bytes(), &mut out),
+            None => decoder.from_agent(seq, line.as_bytes(), &mut out),
         }
     }
     out
 }
 
+pub(super) const PROMPT: &str = r#"> {"id":"prompt:c","method":"session/prompt","params":{"sessionId":"a"}}"#;
+
 fn signals(lines: &[&str]) -> Vec<Signal> {
     feed(&mut Decoder::default(), lines).take_signals()
 }
 
-fn update(session: &str, body: &str) -> String {
+pub(super) fn update(session: &str, body: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"{session}","update":{body}}}}}"#)
 }
 
-fn chunk(session: &str, text: &str) -> String {
+pub(super) fn chunk(session: &str, text: &str) -> String {
     update(session, &format!(r#"{{"sessionUpdate":"agent_message_chunk","content":{{"type":"text","text":"{text}"}}}}"#))
 }
 
-fn text(session: &str, text: &str) -> Signal {
+pub(super) fn text(session: &str, text: &str) -> Signal {
     Signal::Text { agent_session: session.into(), text: text.into() }
 }
 
@@ -44,16 +46,16 @@ proptest! {
     ) {
         let mut decoder = Decoder::default();
         let mut out = Decoded::default();
-        decoder.from_agent(&garbage, &mut out);
+        decoder.from_agent(1, &garbage, &mut out);
         let content = json!({ "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": text } });
         let line = update("a", &content.to_string());
         let mut damaged = line.clone().into_bytes();
         let at = at % damaged.len();
         damaged[at] = byte;
-        decoder.from_agent(&damaged, &mut out);
-        decoder.from_agent(&damaged[..at], &mut out);
+        decoder.from_agent(1, &damaged, &mut out);
+        decoder.from_agent(1, &damaged[..at], &mut out);
         out.take_signals();
-        decoder.from_agent(line.as_bytes(), &mut out);
+        decoder.from_agent(1, line.as_bytes(), &mut out);
         let expected = (!text.is_empty()).then(|| super::tests::text("a", &text));
         prop_assert_eq!(out.take_signals(), expected.into_iter().collect::<Vec<_>>());
     }
@@ -91,7 +93,6 @@ fn half_an_emoji_does_not_cost_the_chunk() {
 
 #[test]
 fn what_is_not_understood_is_kept_whole() {
-    let deep = format!("{}{}", "[".repeat(300), "]".repeat(300));
     for body in [
         r#"{"sessionUpdate":"hologram","x":1}"#.to_owned(),
         r#"{"sessionUpdate":"plan","entries":[{"priority":"high"}]}"#.to_owned(),
@@ -100,12 +101,37 @@ fn what_is_not_understood_is_kept_whole() {
         r#"{"sessionUpdate":"tool_call","title":"no id"}"#.to_owned(),
         r#"{"sessionUpdate":"session_info_update","updatedAt":"t"}"#.to_owned(),
         r#"{"no":"kind"}"#.to_owned(),
-        format!(r#"{{"sessionUpdate":"deep","x":{deep}}}"#),
     ] {
         let signals = signals(&[&update("a", &body)]);
         let [Signal::Update { update: Update::Unknown { raw, .. }, .. }] = &signals[..] else { panic!("{body}: {signals:?}") };
         let kept = raw.as_str().map_or_else(|| raw.to_string(), str::to_owned);
         assert_eq!(kept, body);
+    }
+}
+
+/// A record of ours around it must stay readable.
+#[test]
+fn what_is_nested_too_deep_is_cut_and_the_rest_of_the_line_is_kept() {
+    let deep = format!("{}{}", "[".repeat(300), "]".repeat(300));
+    let call = format!(r#"{{"sessionUpdate":"tool_call","toolCallId":"c","title":"T","rawInput":{deep},"_meta":{{"x":{deep}}}}}"#);
+    let unknown = format!(r#"{{"sessionUpdate":"deep","x":{deep}}}"#);
+    let other = format!(r#"{{"method":"_x","params":{deep}}}"#);
+    let demand = format!(r#"{{"id":1,"method":"elicitation/create","params":{{"mode":"form","message":"m","requestedSchema":{deep}}}}}"#);
+    let signals = signals(&[&update("a", &call), &update("a", &unknown), &other, &demand]);
+    let [
+        Signal::Update { update: Update::ToolCall(call), .. },
+        Signal::Update { update: Update::Unknown { raw, .. }, .. },
+        Signal::Other { params, .. },
+        Signal::Demand { demand: Demand::Form { schema, .. }, .. },
+    ] = &signals[..]
+    else {
+        panic!("{signals:?}")
+    };
+    assert_eq!(call.title.as_deref(), Some("T"));
+    for value in [call.input.as_ref().unwrap(), raw, params, schema] {
+        let kept = value.to_string();
+        assert!(kept.contains("nested too deep") && kept.matches('[').count() <= 64, "{kept}");
+        assert!(serde_json::from_str::<serde_json::Value>(&format!(r#"{{"a":{{"b":{{"c":{kept}}}}}}}"#)).is_ok());
     }
 }
 
@@ -136,7 +162,7 @@ fn notifications_of_no_session_are_kept_too() {
     let line = r#"{"method":"_auth/status_update","params":{"authStatus":1}}"#;
     assert_eq!(signals(&[line]), [Signal::Other { method: "_auth/status_update".into(), params: json!({ "authStatus": 1 }) }]);
     let line = r#"{"method":"$/cancel_request","params":{"requestId":0}}"#;
-    assert_eq!(signals(&[line]), [Signal::Withdrawn { rpc_id: RpcId::Number(0.into()) }]);
+    assert_eq!(signals(&[line]), [Signal::Withdrawn { rpc_id: "0".into() }]);
     let signals = signals(&[r#"{"method":"session/novelty","params":{"sessionId":"a"}}"#]);
     assert!(matches!(&signals[..], [Signal::Update { update: Update::Unknown { kind, .. }, .. }] if kind == "session/novelty"));
 }
@@ -146,9 +172,10 @@ fn notifications_of_no_session_are_kept_too() {
 fn bad_lines_are_reported_and_never_answered() {
     let mut decoder = Decoder::default();
     let mut out = feed(&mut decoder, &["debug: hi", "", "  ", r#"{"half":"#, "[]", "{}"]);
-    decoder.from_agent(b"\xff\xfe", &mut out);
-    assert_eq!(out.take_signals().iter().filter(|signal| matches!(signal, Signal::BadLine { .. })).count(), 5);
-    assert!(out.refusals.is_empty() && out.answers.is_empty());
+    decoder.from_agent(1, b"\xff\xfe", &mut out);
+    let bad = Signal::BadLine { text: "debug: hi".into(), oversized_bytes: None, count: 5 };
+    assert_eq!(out.take_signals(), [bad]);
+    assert!(out.answers.is_empty());
 }
 
 #[test]
@@ -187,7 +214,7 @@ fn a_call_that_is_told_anew_while_loading_starts_over() {
 }
 
 #[test]
-fn a_turn_ends_once_and_by_its_id_alone() {
+fn a_prompt_ends_once_and_by_its_id_alone() {
     let lines = [
         r#"{"id":"prompt:call_1","result":{"stopReason":"nap","usage":{"t":1}}}"#,
         r#"{"id":"prompt:call_1","result":{"stopReason":"end_turn"}}"#,
@@ -195,25 +222,66 @@ fn a_turn_ends_once_and_by_its_id_alone() {
         r#"{"id":7,"result":{}}"#,
     ];
     let signals = signals(&lines);
-    let [Signal::TurnEnd { call_id, result: Ok(end) }, Signal::TurnEnd { result: Err(error), .. }] = &signals[..] else {
+    let [Signal::PromptEnded { call_id, result: Ok(end) }, Signal::PromptEnded { result: Err(failure), .. }] = &signals[..] else {
         panic!("{signals:?}")
     };
     assert_eq!((call_id.as_str(), end.stop_reason.as_str()), ("call_1", "nap"));
-    assert!(end.usage.is_some() && error.is_not_found());
+    assert_eq!(failure.fault, Fault::UnknownSession);
 }
 
-/// S2-57: a method that we do not know is refused with -32601.
+/// C31: the tokens of a prompt's result come before its end, beside what is known of the context.
 #[test]
-fn a_request_that_nobody_implements_is_refused_once() {
+fn the_usage_of_a_prompts_result_is_an_update() {
     let lines = [
-        r#"{"id":0,"method":"_vendor/unheard_of","params":{}}"#,
+        PROMPT.to_owned(),
+        update("a", r#"{"sessionUpdate":"usage_update","used":7,"size":9}"#),
+        r#"{"id":"prompt:c","result":{"stopReason":"end_turn","usage":{"inputTokens":3,"outputTokens":4,"totalTokens":7}}}"#.to_owned(),
+        update("a", r#"{"sessionUpdate":"usage_update","used":8,"size":9}"#),
+    ];
+    let signals = signals(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+    let [_, Signal::Update { update: counted, .. }, Signal::PromptEnded { .. }, Signal::Update { update: last, .. }] = &signals[..] else {
+        panic!("{signals:?}")
+    };
+    let expected = |used| json!({ "type": "usage", "used": used, "size": 9, "input_tokens": 3, "output_tokens": 4, "total_tokens": 7 });
+    assert_eq!(serde_json::to_value(counted).unwrap(), expected(7));
+    assert_eq!(serde_json::to_value(last).unwrap(), expected(8));
+}
+
+/// S2-57: what we do not know is a demand too; the engine answers it.
+#[test]
+fn a_request_that_makes_no_sense_is_a_demand_with_its_problem() {
+    let lines = [
+        r#"{"id":0,"method":"_vendor/unheard_of","params":{"sessionId":"a"}}"#,
         r#"{"id":"e","method":"elicitation/create"}"#,
         r#"{"id":1,"method":"session/request_permission","params":{}}"#,
     ];
-    let out = feed(&mut Decoder::default(), &lines);
-    let refused: Vec<_> = out.refusals.iter().map(|refusal| (refusal.id.to_string(), refusal.code)).collect();
-    assert_eq!(refused, [("0".into(), -32601), ("\"e\"".into(), -32602), ("1".into(), -32602)]);
-    assert!(out.signals.is_empty());
+    let signals = signals(&lines);
+    let demands: Vec<_> = signals
+        .iter()
+        .map(|signal| match signal {
+            Signal::Demand { agent_session, rpc_id, demand: Demand::Unknown { problem, .. }, .. } => {
+                (&**agent_session, rpc_id.as_str(), *problem)
+            }
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(demands, [("a", "0", Problem::Unsupported), ("", "\"e\"", Problem::Invalid), ("", "1", Problem::Invalid)]);
+}
+
+/// An agent that uses an id twice asks twice.
+#[test]
+fn a_demand_is_named_by_its_place_in_the_journal() {
+    let read = |id: &str| format!(r#"{{"id":{id},"method":"fs/read_text_file","params":{{"sessionId":"a","path":"/x"}}}}"#);
+    let batch = format!("[{},{}]", read("0"), read("0"));
+    let signals = signals(&[&read("0"), &batch, &read("0")]);
+    let places: Vec<_> = signals
+        .iter()
+        .map(|signal| match signal {
+            Signal::Demand { place, rpc_id, .. } if rpc_id == "0" => (place.seq, place.index),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(places, [(1, 0), (2, 0), (2, 1), (3, 0)]);
 }
 
 #[test]
@@ -223,14 +291,14 @@ fn a_call_first_seen_in_a_permission_request_is_reported() {
     let signals = signals(&[ask, &done]);
     let [
         Signal::Update { update: Update::ToolCall(first), .. },
-        Signal::Permission { rpc_id, .. },
+        Signal::Demand { rpc_id, demand: Demand::Permission(_), .. },
         Signal::Update { update: Update::ToolCall(last), .. },
     ] = &signals[..]
     else {
         panic!("{signals:?}")
     };
     assert_eq!((first.title.as_deref(), last.title.as_deref()), (Some("rm x"), Some("rm x")));
-    assert_eq!((last.status.as_deref(), rpc_id), (Some("completed"), &RpcId::Number(0.into())));
+    assert_eq!((last.status.as_deref(), rpc_id.as_str()), (Some("completed"), "0"));
 }
 
 #[test]
@@ -249,7 +317,7 @@ fn an_agent_with_other_names_is_understood() {
         Signal::Text { .. },
         Signal::Update { update: Update::Thought { .. }, .. },
         Signal::Update { update: Update::ToolCall(call), .. },
-        Signal::TurnEnd { result: Ok(_), .. },
+        Signal::PromptEnded { result: Ok(_), .. },
     ] = &signals[..]
     else {
         panic!("{signals:?}")
@@ -274,16 +342,6 @@ fn a_restarted_decoder_goes_on_with_what_was_stored() {
 }
 
 #[test]
-fn notices_among_the_text_are_told_apart_only_where_the_agent_is_known_for_them() {
-    let lines = [chunk("a", "half "), chunk("a", "Error: no more"), chunk("a", "an Error: no more")];
-    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-    assert_eq!(signals(&lines), [text("a", "half Error: no morean Error: no more")]);
-    let told = feed(&mut Decoder::default().with_notices_in_text(true), &lines).take_signals();
-    let notice = Update::Notice { level: "error".into(), text: "no more".into(), in_text: true, retry: None };
-    assert_eq!(told, [text("a", "half "), Signal::Update { agent_session: "a".into(), update: notice }, text("a", "an Error: no more")]);
-}
-
-#[test]
 fn a_compaction_is_understood_whole_and_in_pieces() {
     let told = signals(&[
         &update(
@@ -303,4 +361,67 @@ fn a_compaction_is_understood_whole_and_in_pieces() {
         },
     };
     assert_eq!(told, [report(Some("in_progress"), "We", false), report(None, " did", true)]);
+}
+
+/// S4-17, S4-18, S4-19, S4-26: every name of every notification.
+#[test]
+fn every_other_name_of_a_notification_is_understood() {
+    let say = |method: &str, params: &str| format!(r#"{{"method":"{method}","params":{{"sessionId":"a",{params}}}}}"#);
+    for method in ["message/delta", "stream/chunk", "completion/delta", "text/delta"] {
+        assert_eq!(signals(&[&say(method, r#""delta":"hi","type":"text""#)]), [text("a", "hi")], "{method}");
+        let thought = signals(&[&say(method, r#""delta":"hm","type":"reasoning""#)]);
+        assert!(matches!(&thought[..], [Signal::Update { update: Update::Thought { text }, .. }] if text == "hm"), "{method}");
+    }
+    for method in ["reasoning/delta", "thinking/delta"] {
+        let thought = signals(&[&say(method, r#""delta":"hm""#)]);
+        assert!(matches!(&thought[..], [Signal::Update { update: Update::Thought { text }, .. }] if text == "hm"), "{method}");
+    }
+    for (start, result) in [("tool/start", "tool/result"), ("function/call", "function/result"), ("action/start", "action/result")] {
+        let call = signals(&[&say(start, r#""toolId":"k","name":"ls","input":{"x":1}"#), &say(result, r#""toolId":"k","output":"files""#)]);
+        let [Signal::Update { update: Update::ToolCall(call), .. }] = &call[..] else { panic!("{start}: {call:?}") };
+        assert_eq!((call.title.as_deref(), call.status.as_deref(), &call.output), (Some("ls"), Some("completed"), &Some(json!("files"))));
+        let failed = signals(&[&say(result, r#""toolId":"k","error":"no""#)]);
+        let [Signal::Update { update: Update::ToolCall(call), .. }] = &failed[..] else { panic!("{result}: {failed:?}") };
+        assert_eq!(call.status.as_deref(), Some("failed"), "{result}");
+    }
+    for method in ["turn/status", "message/status", "completion/status"] {
+        let going = signals(&[PROMPT, &say(method, r#""status":"processing""#)]);
+        assert_eq!(going, [], "{method}");
+        let ended = signals(&[PROMPT, &say(method, r#""status":"completed""#)]);
+        assert!(matches!(&ended[..], [Signal::PromptEnded { call_id, result: Ok(_) }] if call_id == "c"), "{method}");
+        let failed = signals(&[PROMPT, &say(method, r#""status":"error","detail":"why""#)]);
+        assert!(matches!(&failed[..], [Signal::PromptEnded { result: Err(failure), .. }] if failure.message == "why"), "{method}");
+    }
+}
+
+/// 2 MB of output in small pieces.
+#[test]
+fn streamed_output_costs_little_more_than_itself() {
+    let piece = "0123456789abcdef".repeat(4);
+    let delta = update(
+        "a",
+        &format!(r#"{{"sessionUpdate":"tool_call_update","toolCallId":"c","_meta":{{"terminal_output_delta":{{"data":"{piece}"}}}}}}"#),
+    );
+    let mut decoder = Decoder::default();
+    feed(&mut decoder, &[&update("a", r#"{"sessionUpdate":"tool_call","toolCallId":"c","title":"T"}"#)]);
+    let pieces = 2 * 1024 * 1024 / piece.len();
+    // As they come: some alone, some with others.
+    let (mut bytes, mut output) = (0, String::new());
+    for count in [1, 7, 64].into_iter().cycle().scan(pieces, |left, count| {
+        let taken = count.min(*left);
+        *left -= taken;
+        (taken > 0).then_some(taken)
+    }) {
+        let mut out = Decoded::default();
+        (0..count).for_each(|_| decoder.from_agent(1, delta.as_bytes(), &mut out));
+        for signal in out.take_signals() {
+            let Signal::Update { update, .. } = signal else { panic!("{signal:?}") };
+            bytes += serde_json::to_vec(&update).unwrap().len();
+            let Update::ToolOutput { id, offset, content } = update else { panic!("{update:?}") };
+            assert_eq!((id.as_str(), usize::try_from(offset).unwrap()), ("c", output.len()));
+            output.push_str(&content);
+        }
+    }
+    assert_eq!(output, piece.repeat(pieces));
+    assert!(bytes < 4 * 1024 * 1024, "{bytes}");
 }
