@@ -194,6 +194,14 @@ impl<L: Iterator<Item = io::Result<String>>> Agent<L> {
                 self.failing = Some(message.clone());
                 return Ok(());
             }
+            "doubt-flood" => {
+                self.chunk("Error: the model is gone")?;
+                for number in 0..20_000 {
+                    let content = json!({ "type": "text", "text": format!("{number} ") });
+                    let update = json!({ "sessionUpdate": "agent_message_chunk", "content": content });
+                    self.say(&json!({ "method": "session/update", "params": { "sessionId": "s2", "update": update } }))?;
+                }
+            }
             "doubt-crash" => {
                 self.chunk("Error: last words")?;
                 exit(3);

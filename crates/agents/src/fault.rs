@@ -33,7 +33,7 @@ pub(crate) enum RpcError {
 }
 
 impl RpcError {
-    pub fn fault(&self) -> Fault {
+    pub(crate) fn fault(&self) -> Fault {
         match self {
             RpcError::Rejected { code: LOGIN_REQUIRED, .. } => Fault::NeedsLogin,
             RpcError::Rejected { code: METHOD_NOT_FOUND, .. } | RpcError::Unsupported(_) => Fault::Unsupported,
@@ -45,16 +45,16 @@ impl RpcError {
         }
     }
 
-    pub fn is_method_missing(&self) -> bool {
+    pub(crate) fn is_method_missing(&self) -> bool {
         self.code() == Some(METHOD_NOT_FOUND)
     }
 
     /// The agent holds the session already; loading it again is neither needed nor possible.
-    pub fn is_already_loaded(&self) -> bool {
+    pub(crate) fn is_already_loaded(&self) -> bool {
         matches!(self, RpcError::Rejected { code: INVALID_PARAMS, reason } if reason.contains("is already loaded"))
     }
 
-    pub fn code(&self) -> Option<i64> {
+    pub(crate) fn code(&self) -> Option<i64> {
         match self {
             RpcError::Rejected { code, .. } => Some(*code),
             _ => None,

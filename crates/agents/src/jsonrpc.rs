@@ -187,29 +187,29 @@ fn line(message: &impl Serialize) -> Vec<u8> {
 
 /// Replaces escaped lone surrogates (`\ud83d` without its other half) by U+FFFD. JavaScript agents cut an emoji in two when
 /// they cut text by length, and no Rust string can hold the halves.
-pub fn mend_surrogates(json: &str) -> Option<String> {
-    let mut mended = String::with_capacity(json.len());
+pub fn repair_surrogates(json: &str) -> Option<String> {
+    let mut repaired = String::with_capacity(json.len());
     let mut rest = json;
     let mut changed = false;
     while let Some(at) = rest.find('\\') {
-        mended.push_str(&rest[..at]);
+        repaired.push_str(&rest[..at]);
         rest = &rest[at..];
         let taken = match unit(rest) {
             Some(0xD800..=0xDBFF) if matches!(rest.get(6..).and_then(unit), Some(0xDC00..=0xDFFF)) => 12,
             Some(0xD800..=0xDFFF) => {
                 changed = true;
-                mended.push_str("\\ufffd");
+                repaired.push_str("\\ufffd");
                 rest = &rest[6..];
                 continue;
             }
             Some(_) => 6,
             None => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
         };
-        mended.push_str(&rest[..taken]);
+        repaired.push_str(&rest[..taken]);
         rest = &rest[taken..];
     }
-    mended.push_str(rest);
-    changed.then_some(mended)
+    repaired.push_str(rest);
+    changed.then_some(repaired)
 }
 
 /// The UTF-16 unit of a `\uXXXX` escape that `text` starts with.

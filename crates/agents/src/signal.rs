@@ -125,7 +125,7 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    pub fn text(&mut self, agent_session: &Arc<str>, text: &str) {
+    pub(crate) fn text(&mut self, agent_session: &Arc<str>, text: &str) {
         if text.is_empty() {
             return;
         }
@@ -135,7 +135,7 @@ impl Signals {
         }
     }
 
-    pub fn replayed_text(&mut self, agent_session: &Arc<str>, text: &str) {
+    pub(crate) fn replayed_text(&mut self, agent_session: &Arc<str>, text: &str) {
         match self.list.last_mut() {
             _ if text.is_empty() => {}
             Some(Signal::Replay { agent_session: last, part: Part::Text(joined) }) if last == agent_session => {
@@ -146,7 +146,7 @@ impl Signals {
     }
 
     /// A tool call that follows an earlier state of itself replaces it; thoughts and output are joined like text.
-    pub fn update(&mut self, agent_session: &Arc<str>, update: Update) {
+    pub(crate) fn update(&mut self, agent_session: &Arc<str>, update: Update) {
         if let Some(Signal::Update { agent_session: last, update: before }) = self.list.last_mut()
             && last == agent_session
         {
@@ -167,12 +167,12 @@ impl Signals {
         self.list.push(Signal::Update { agent_session: agent_session.clone(), update });
     }
 
-    pub fn push(&mut self, signal: Signal) {
+    pub(crate) fn push(&mut self, signal: Signal) {
         self.list.push(signal);
     }
 
     /// An agent may print thousands of them, so a batch has one signal for all.
-    pub fn bad_line(&mut self, text: &str, bytes: Option<u64>) {
+    pub(crate) fn bad_line(&mut self, text: &str, bytes: Option<u64>) {
         let place = if bytes.is_some() { &mut self.oversized } else { &mut self.bad };
         match place.and_then(|at| self.list.get_mut(at)) {
             Some(Signal::BadLine { oversized_bytes, count, .. }) => {
@@ -186,11 +186,11 @@ impl Signals {
         }
     }
 
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.list.len()
     }
 
-    pub fn take(&mut self) -> Vec<Signal> {
+    pub(crate) fn take(&mut self) -> Vec<Signal> {
         (self.bad, self.oversized) = (None, None);
         std::mem::take(&mut self.list)
     }

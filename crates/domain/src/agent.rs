@@ -19,7 +19,6 @@ const STREAM_CUT: &str = "… (the beginning was cut)\n";
 /// Something an agent did in one of its sessions.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "tool calls are most of what is kept, and a box would cost more than it saves")]
 pub enum Update {
     /// The agent's reasoning, a piece at a time.
     Thought {
@@ -112,7 +111,7 @@ pub enum Update {
     },
 }
 
-/// How far the repetition of an answer has come. It is told anew as the repetition goes on, each time in the place of the last.
+/// How far the repetition of an answer has come. It is reported anew as the repetition goes on, each time in the place of the last.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[schema(as = AgentRetry)]
 pub struct Retry {

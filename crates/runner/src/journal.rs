@@ -72,7 +72,7 @@ pub(crate) struct Batch<'a> {
 }
 
 impl Batch<'_> {
-    pub fn push(&mut self, kind: Kind, parts: &[&[u8]]) {
+    pub(crate) fn push(&mut self, kind: Kind, parts: &[&[u8]]) {
         record::encode(self.out, *self.next_seq, self.time_ms, kind, parts);
         *self.next_seq += 1;
     }
@@ -81,7 +81,7 @@ impl Batch<'_> {
 impl Journal {
     /// Opens or makes the journal below `dir`. Calls `seen` with every whole record that is already there; what follows the
     /// last of them is cut off.
-    pub fn open(dir: &Path, durability: Durability, mut seen: impl FnMut(&record::Record)) -> io::Result<Self> {
+    pub(crate) fn open(dir: &Path, durability: Durability, mut seen: impl FnMut(&record::Record)) -> io::Result<Self> {
         let mut reader = read_journal(dir, 0)?;
         let mut last_seq = 0;
         for record in reader.by_ref() {
@@ -97,7 +97,7 @@ impl Journal {
 
     /// Appends what comes from the agent. It is never refused: with a full disk it waits in memory, and when that is full too
     /// the caller waits here.
-    pub fn append(&self, fill: impl FnOnce(&mut Batch<'_>)) {
+    pub(crate) fn append(&self, fill: impl FnOnce(&mut Batch<'_>)) {
         let mut writer = self.writer();
         while writer.backlog_bytes >= BACKLOG_BYTES && !writer.sealed {
             writer = self.room.wait(writer).unwrap_or_else(PoisonError::into_inner);
@@ -106,7 +106,7 @@ impl Journal {
     }
 
     /// Appends the last records without waiting for room, then takes no more. Returns the last sequence number.
-    pub fn seal(&self, fill: impl FnOnce(&mut Batch<'_>)) -> u64 {
+    pub(crate) fn seal(&self, fill: impl FnOnce(&mut Batch<'_>)) -> u64 {
         let mut writer = self.writer();
         self.append_now(&mut writer, fill);
         writer.sealed = true;
@@ -115,7 +115,7 @@ impl Journal {
     }
 
     /// Appends what goes to the agent, or refuses it with the reason: a prompt that is not on disk must not be sent.
-    pub fn append_or_refuse(&self, fill: impl FnOnce(&mut Batch<'_>)) -> Result<(), String> {
+    pub(crate) fn append_or_refuse(&self, fill: impl FnOnce(&mut Batch<'_>)) -> Result<(), String> {
         let mut writer = self.writer();
         if writer.sealed {
             return Err("the journal is closed".to_owned());
@@ -142,7 +142,7 @@ impl Journal {
     }
 
     /// Tries again after a fault. Once everything is written it says so in the journal itself, which proves it.
-    pub fn retry(&self) {
+    pub(crate) fn retry(&self) {
         let mut writer = self.writer();
         while let Some(block) = writer.backlog.pop_front() {
             if let Err(error) = writer.segments.write(&block.bytes, block.first_seq) {
@@ -166,7 +166,7 @@ impl Journal {
     }
 
     /// Deletes the segments that hold nothing newer than `seq`; the last one always stays.
-    pub fn trim(&self, seq: u64) {
+    pub(crate) fn trim(&self, seq: u64) {
         let mut published = self.published();
         let mut gone = Vec::new();
         while published.segments.len() > 1 && published.segments[1].first_seq <= seq.saturating_add(1) {
@@ -178,21 +178,21 @@ impl Journal {
         }
     }
 
-    pub fn fault_reason(&self) -> Option<String> {
+    pub(crate) fn fault_reason(&self) -> Option<String> {
         self.published().fault.clone()
     }
 
     /// Whether every record is written, also those a full disk held back.
-    pub fn flushed(&self) -> bool {
+    pub(crate) fn flushed(&self) -> bool {
         self.writer().backlog.is_empty()
     }
 
-    pub fn last_seq(&self) -> u64 {
+    pub(crate) fn last_seq(&self) -> u64 {
         self.published().last_seq
     }
 
     /// Wakes all readers, so that they look whether they are still wanted.
-    pub fn rouse(&self) {
+    pub(crate) fn rouse(&self) {
         drop(self.published());
         self.news.notify_all();
     }

@@ -132,11 +132,11 @@ impl Keeper {
         let mut exit = None;
         while exit.is_none() || self.screen.is_some() {
             let (ended, printed, dropped) = self.wait(exit.is_none());
-            let heard = !printed || self.read();
+            let wanted = !printed || self.read();
             if ended && exit.is_none() {
                 exit = Some(self.reap());
             }
-            if dropped || !heard {
+            if dropped || !wanted {
                 break;
             }
         }

@@ -27,7 +27,7 @@ use screen::Screen;
 
 /// How long the keeper may take to start the command.
 const START: Duration = Duration::from_secs(10);
-/// What a command printed before it ended is in the pipe when its end is told; so long is looked for it.
+/// What a command printed before it ended is in the pipe when its end is reported; so long is looked for it.
 const LAST_WORDS: Duration = Duration::from_millis(20);
 const CHUNK_BYTES: usize = 32 * 1024;
 /// How much is kept where the agent sets no limit, and at most.
@@ -86,11 +86,11 @@ impl Terminal {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()?;
-        let (Some(input), Some(told), Some(output)) = (child.stdin.take(), child.stdout.take(), child.stderr.take()) else {
+        let (Some(input), Some(reports), Some(output)) = (child.stdin.take(), child.stdout.take(), child.stderr.take()) else {
             return Err(io::Error::other("the terminal's pipes are missing"));
         };
-        let mut told = BufReader::new(told).lines();
-        match timeout(START, told.next_line()).await {
+        let mut reports = BufReader::new(reports).lines();
+        match timeout(START, reports.next_line()).await {
             Ok(Ok(Some(line))) if line == keeper::STARTED => {}
             Ok(Ok(Some(line))) => return Err(io::Error::other(line)),
             Ok(Ok(None)) => return Err(io::Error::other("the terminal ended before its command began")),
@@ -102,7 +102,7 @@ impl Terminal {
         let (progress, exit) = watch::channel(Progress::default());
         let (control, orders) = mpsc::channel(1);
         let mut reader = JoinSet::new();
-        let keeper = Keeper { child, input: Some(input), told, output, orders, screen: screen.clone(), progress };
+        let keeper = Keeper { child, input: Some(input), reports, output, orders, screen: screen.clone(), progress };
         reader.spawn(keeper.tend());
         Ok(Terminal { screen, exit, control, _reader: reader })
     }
@@ -143,7 +143,7 @@ impl Terminal {
 struct Keeper {
     child: Child,
     input: Option<ChildStdin>,
-    told: Lines<BufReader<ChildStdout>>,
+    reports: Lines<BufReader<ChildStdout>>,
     output: ChildStderr,
     orders: mpsc::Receiver<()>,
     screen: Arc<Mutex<Screen>>,
@@ -158,7 +158,7 @@ impl Keeper {
             tokio::select! {
                 order = self.orders.recv(), if self.input.is_some() => self.order(order).await,
                 read = self.output.read(&mut chunk) => printing = self.take(read, &chunk),
-                line = self.told.next_line(), if self.progress.borrow().exit.is_none() => {
+                line = self.reports.next_line(), if self.progress.borrow().exit.is_none() => {
                     let exit = line.ok().flatten().and_then(|line| keeper::read_exit(&line));
                     while let Ok(read) = timeout(LAST_WORDS, self.output.read(&mut chunk)).await {
                         printing = self.take(read, &chunk);
@@ -171,7 +171,7 @@ impl Keeper {
             }
         }
         if self.progress.borrow().exit.is_none() {
-            let line = self.told.next_line().await.ok().flatten();
+            let line = self.reports.next_line().await.ok().flatten();
             let exit = line.and_then(|line| keeper::read_exit(&line)).unwrap_or(TerminalExit { code: None, signal: Some(9) });
             self.progress.send_modify(|progress| progress.exit = Some(exit));
         }

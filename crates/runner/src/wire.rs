@@ -48,7 +48,7 @@ pub(crate) enum Status {
 }
 
 impl Request {
-    pub fn encode(&self) -> Vec<u8> {
+    pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = vec![0; 4];
         match self {
             Self::Ping => out.push(0),
@@ -73,7 +73,7 @@ impl Request {
         seal(out)
     }
 
-    pub fn decode(frame: &[u8]) -> Option<Self> {
+    pub(crate) fn decode(frame: &[u8]) -> Option<Self> {
         let (kind, payload) = frame.split_first()?;
         Some(match kind {
             0 => Self::Ping,
@@ -92,14 +92,14 @@ impl Request {
 }
 
 impl Status {
-    pub fn answer(self, payload: &[u8]) -> Vec<u8> {
+    pub(crate) fn answer(self, payload: &[u8]) -> Vec<u8> {
         let mut out = vec![0; 4];
         out.push(self as u8);
         out.extend_from_slice(payload);
         seal(out)
     }
 
-    pub fn decode(frame: &[u8]) -> Option<(Self, &[u8])> {
+    pub(crate) fn decode(frame: &[u8]) -> Option<(Self, &[u8])> {
         let (status, payload) = frame.split_first()?;
         let status =
             [Self::Done, Self::Gone, Self::DiskFull, Self::Stuck, Self::Refused].into_iter().find(|known| *known as u8 == *status)?;

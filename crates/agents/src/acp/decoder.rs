@@ -363,6 +363,8 @@ impl Decoder {
 }
 
 #[cfg(test)]
+mod aliases;
+#[cfg(test)]
 mod notices;
 #[cfg(test)]
 mod tests;

@@ -3,9 +3,9 @@
 
 use std::borrow::Cow;
 
-/// How deep a value may lie below its message.
+/// How deep a value may be nested below its message.
 const MAX: usize = 64;
-/// Stands in the place of what lay deeper.
+/// Stands in the place of what is nested deeper.
 const TOO_DEEP: &str = "\"(nested too deep)\"";
 
 /// The line with everything that is nested too deep replaced by a short text. A line that is not JSON comes back as it is.

@@ -49,7 +49,7 @@ pub(super) fn is_own(notice: &Update, own_errors: &[&str]) -> bool {
 pub(super) struct Ending<'a> {
     /// It ended well, as far as the agent says.
     pub completed: bool,
-    /// The tokens that it was told to have cost so far, and those of the session's prompts before it.
+    /// The tokens that the agent counts after it, and those that it counted after the session's prompt before.
     pub tokens: Option<&'a Tokens>,
     pub before: Option<&'a Tokens>,
     /// Prompts of this session were answered without a count of tokens, so a missing one says nothing.
@@ -58,7 +58,7 @@ pub(super) struct Ending<'a> {
 
 impl Ending<'_> {
     /// Whether no model has answered since the prompt before: then the words are the agent's.
-    pub fn without_answer(&self) -> bool {
+    pub(super) fn without_answer(&self) -> bool {
         match self.tokens {
             _ if !self.completed => false,
             None => !self.uncounted,

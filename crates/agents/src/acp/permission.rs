@@ -26,7 +26,7 @@ pub(super) fn read(json: &str) -> Option<Request> {
         options: Option<Vec<Value>>,
         title: Option<String>,
     }
-    let wire: Wire = serde_json::from_str(json).ok().or_else(|| serde_json::from_str(&jsonrpc::mend_surrogates(json)?).ok())?;
+    let wire: Wire = serde_json::from_str(json).ok().or_else(|| serde_json::from_str(&jsonrpc::repair_surrogates(json)?).ok())?;
     Some(Request {
         agent_session: wire.session_id,
         report: wire.tool_call.and_then(|call| tool_call::read_value(call).ok()),
@@ -43,7 +43,7 @@ fn option(entry: &Value) -> Option<PermissionOption> {
 
 impl Request {
     /// `known` is what was reported of the call before; the request's own words go first.
-    pub fn ask(self, json: &str, known: Option<&ToolCall>) -> PermissionAsk {
+    pub(super) fn ask(self, json: &str, known: Option<&ToolCall>) -> PermissionAsk {
         let mut call = known.cloned().unwrap_or_default();
         let agent_call = self.report.as_ref().map(|report| report.call.id.clone());
         if let Some(report) = self.report {

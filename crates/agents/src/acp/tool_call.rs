@@ -140,11 +140,11 @@ pub(super) struct Merged {
 }
 
 impl Calls {
-    pub fn get(&self, agent_session: &Arc<str>, id: &str) -> Option<&ToolCall> {
+    pub(super) fn get(&self, agent_session: &Arc<str>, id: &str) -> Option<&ToolCall> {
         Some(&self.sessions.get(agent_session)?.calls.get(id)?.call)
     }
 
-    pub fn forget(&mut self, agent_session: &Arc<str>, id: &str) {
+    pub(super) fn forget(&mut self, agent_session: &Arc<str>, id: &str) {
         let Some(session) = self.sessions.get_mut(agent_session) else { return };
         if let Some(known) = session.calls.remove(id) {
             session.order.retain(|known| known != id);
@@ -153,7 +153,7 @@ impl Calls {
     }
 
     /// Merges a report into what is known of the call.
-    pub fn merge(&mut self, agent_session: &Arc<str>, report: Report) -> Merged {
+    pub(super) fn merge(&mut self, agent_session: &Arc<str>, report: Report) -> Merged {
         self.make_room(agent_session, &report);
         let session = self.sessions.entry(agent_session.clone()).or_default();
         let id = report.call.id.clone();

@@ -69,7 +69,7 @@ pub(super) fn read(json: &str) -> Piece {
         return Piece::Update(Update::Unknown { kind: String::new(), raw: value(json) });
     };
     typed(&kind, json)
-        .or_else(|| typed(&kind, &jsonrpc::mend_surrogates(json)?))
+        .or_else(|| typed(&kind, &jsonrpc::repair_surrogates(json)?))
         .unwrap_or_else(|| Piece::Update(Update::Unknown { kind: kind.into_owned(), raw: value(json) }))
 }
 
@@ -77,7 +77,7 @@ pub(super) fn read(json: &str) -> Piece {
 pub(super) fn value(json: &str) -> Value {
     serde_json::from_str(json)
         .ok()
-        .or_else(|| serde_json::from_str(&jsonrpc::mend_surrogates(json)?).ok())
+        .or_else(|| serde_json::from_str(&jsonrpc::repair_surrogates(json)?).ok())
         .unwrap_or_else(|| Value::String(json.to_owned()))
 }
 

@@ -1,5 +1,5 @@
 //! What an agent's sessions have used: the context that updates tell of, and the tokens that a prompt's result counts. Each report
-//! names only its own part, so the last of both is kept and told together.
+//! names only its own part, so the last of both is kept and reported together.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(crate) struct Tokens {
 
 impl Tokens {
     /// `None` where nothing of it is a count.
-    pub fn read(usage: &Value) -> Option<Tokens> {
+    pub(crate) fn read(usage: &Value) -> Option<Tokens> {
         Tokens::deserialize(usage).ok().filter(|tokens| *tokens != Tokens::default())
     }
 }
@@ -43,11 +43,11 @@ pub(super) struct Session {
 pub(super) struct Accounts(HashMap<Arc<str>, Session>);
 
 impl Accounts {
-    pub fn get(&self, session: &Arc<str>) -> Option<&Session> {
+    pub(super) fn get(&self, session: &Arc<str>) -> Option<&Session> {
         self.0.get(session)
     }
 
-    pub fn session(&mut self, session: &Arc<str>) -> &mut Session {
+    pub(super) fn session(&mut self, session: &Arc<str>) -> &mut Session {
         if self.0.len() >= MAX_SESSIONS && !self.0.contains_key(session) {
             self.0.clear();
         }
@@ -55,13 +55,13 @@ impl Accounts {
     }
 
     /// An update of the context, with the tokens that were counted before.
-    pub fn with_context(&mut self, session: &Arc<str>, used: Option<u64>, size: Option<u64>, cost: Option<Value>) -> Update {
+    pub(super) fn with_context(&mut self, session: &Arc<str>, used: Option<u64>, size: Option<u64>, cost: Option<Value>) -> Update {
         let session = self.session(session);
         session.context = Some((used, size, cost));
         session.update()
     }
 
-    pub fn with_tokens(&mut self, session: &Arc<str>, tokens: Tokens) -> Update {
+    pub(super) fn with_tokens(&mut self, session: &Arc<str>, tokens: Tokens) -> Update {
         let session = self.session(session);
         session.tokens = Some(tokens);
         session.update()

@@ -30,11 +30,11 @@ pub(super) struct Source {
 }
 
 impl Source {
-    pub fn live(records: Records, dir: &Path) -> Self {
+    pub(super) fn live(records: Records, dir: &Path) -> Self {
         Self { dir: dir.to_owned(), live: Some(records), disk: None }
     }
 
-    pub fn disk(dir: &Path) -> Self {
+    pub(super) fn disk(dir: &Path) -> Self {
         Self { dir: dir.to_owned(), live: None, disk: None }
     }
 
@@ -89,7 +89,14 @@ pub(super) struct Driver {
 }
 
 impl Driver {
-    pub fn new(peer: Arc<Peer>, source: Source, decoder: Decoder, cursor: u64, quirks: Quirks, signals: mpsc::Sender<Batch>) -> Self {
+    pub(super) fn new(
+        peer: Arc<Peer>,
+        source: Source,
+        decoder: Decoder,
+        cursor: u64,
+        quirks: Quirks,
+        signals: mpsc::Sender<Batch>,
+    ) -> Self {
         // The first record is our greeting; a cursor beyond it has been moved there by what the agent said.
         let has_spoken = cursor > 1;
         let (waiting, overdue, repeats) = (Decoded::default(), None, JoinSet::new());
@@ -97,7 +104,7 @@ impl Driver {
     }
 
     /// Ends with the agent, or when nobody takes the signals any more.
-    pub async fn run(mut self) {
+    pub(super) async fn run(mut self) {
         let exit = loop {
             let overdue = self.overdue;
             let mut exit = None;

@@ -158,7 +158,7 @@ impl Connection {
             } else {
                 match self.set(&opened.agent_session, Some(&current), &id, &value).await {
                     Ok(()) => taken(opened, &id, &value),
-                    // Another process gets to hear of it.
+                    // It is still wanted of the next process.
                     Err(RpcError::Gone(_)) => return,
                     Err(error) => {
                         tracing::warn!(agent_session = opened.agent_session, option = id, %error, "an option could not be put back");

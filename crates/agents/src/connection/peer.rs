@@ -30,16 +30,22 @@ pub(super) struct Peer {
 }
 
 impl Peer {
-    pub fn new(handle: Option<Handle>, names: &Names) -> Self {
+    pub(super) fn new(handle: Option<Handle>, names: &Names) -> Self {
         Self { handle, pending: Pending::knowing(names), count: AtomicU64::new(0), busy: AtomicBool::new(false), telling: Mutex::new(()) }
     }
 
-    pub fn next_count(&self) -> u64 {
+    pub(super) fn next_count(&self) -> u64 {
         self.count.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Asks under the name the agent knows the method by; while that is unknown, under one after another.
-    pub async fn request(&self, id: &str, method: &'static str, params: &Value, deadline: Duration) -> Result<Box<RawValue>, RpcError> {
+    pub(super) async fn request(
+        &self,
+        id: &str,
+        method: &'static str,
+        params: &Value,
+        deadline: Duration,
+    ) -> Result<Box<RawValue>, RpcError> {
         let (known, certain) = self.pending.name(method);
         let others = alias::names(method).filter(|name| *name != known && !certain);
         let mut missing = None;
@@ -78,7 +84,7 @@ impl Peer {
         }
     }
 
-    pub async fn prompt(
+    pub(super) async fn prompt(
         &self,
         write_id: Uuid,
         call_id: &str,
@@ -101,12 +107,12 @@ impl Peer {
     }
 
     /// Sends a prompt again, whose method the agent did not know, under the name it now carries.
-    pub async fn prompt_again(&self, call_id: &str, prompt: &Prompt) -> Result<(), RpcError> {
+    pub(super) async fn prompt_again(&self, call_id: &str, prompt: &Prompt) -> Result<(), RpcError> {
         let write_id = Uuid::new_v5(&prompt.write_id, prompt.name.as_bytes());
         self.write(write_id, prompt_line(call_id, prompt)).await
     }
 
-    pub async fn write(&self, write_id: Uuid, line: Vec<u8>) -> Result<(), RpcError> {
+    pub(super) async fn write(&self, write_id: Uuid, line: Vec<u8>) -> Result<(), RpcError> {
         let written = match &self.handle {
             Some(handle) => handle.write(write_id, line).await,
             None => Err(WriteError::Gone),
@@ -117,12 +123,12 @@ impl Peer {
         })
     }
 
-    pub fn set_busy(&self, running: bool) {
+    pub(super) fn set_busy(&self, running: bool) {
         self.busy.store(running, Ordering::SeqCst);
     }
 
     /// Whoever passes it on, in whatever order they come: the last that the runner is told is the last that was set.
-    pub async fn tell_busy(&self) {
+    pub(super) async fn tell_busy(&self) {
         let _in_turn = self.telling.lock().await;
         let running = self.busy.load(Ordering::SeqCst);
         if let Some(handle) = &self.handle
@@ -132,7 +138,7 @@ impl Peer {
         }
     }
 
-    pub async fn ack(&self, seq: u64) {
+    pub(super) async fn ack(&self, seq: u64) {
         if let Some(handle) = &self.handle
             && let Err(error) = handle.ack(seq).await
         {
@@ -140,7 +146,7 @@ impl Peer {
         }
     }
 
-    pub async fn stop(&self) -> Result<(), RequestError> {
+    pub(super) async fn stop(&self) -> Result<(), RequestError> {
         match &self.handle {
             Some(handle) => handle.stop().await,
             None => Ok(()),

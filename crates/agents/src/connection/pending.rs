@@ -68,7 +68,7 @@ impl Pending {
     }
 
     /// From now on an answer to `id` is kept for the caller.
-    pub fn wait(&self, id: &str, method: &str) -> Result<Waiting<'_>, RpcError> {
+    pub(super) fn wait(&self, id: &str, method: &str) -> Result<Waiting<'_>, RpcError> {
         let mut state = self.state();
         if let Some(gone) = &state.gone {
             return Err(RpcError::Gone(gone.clone()));
@@ -84,7 +84,7 @@ impl Pending {
     }
 
     /// Late, repeated and foreign answers find nobody.
-    pub fn resolve(&self, id: &str, answer: Answer) {
+    pub(super) fn resolve(&self, id: &str, answer: Answer) {
         let entry = self.state().waiting.remove(id);
         match entry {
             Some(entry) => _ = entry.answer.send(Ok(answer)),
@@ -93,7 +93,7 @@ impl Pending {
     }
 
     /// Everything that waits fails, and so does everything that comes.
-    pub fn fail(&self, text: &str) {
+    pub(super) fn fail(&self, text: &str) {
         let waiting = {
             let mut state = self.state();
             state.gone = Some(text.to_owned());
@@ -105,16 +105,16 @@ impl Pending {
         }
     }
 
-    pub fn gone(&self) -> Option<String> {
+    pub(super) fn gone(&self) -> Option<String> {
         self.state().gone.clone()
     }
 
-    pub fn knowing(names: &Names) -> Self {
+    pub(super) fn knowing(names: &Names) -> Self {
         let names = names.known().map(|(method, name)| (method, Name { name, certain: false }));
         Self { state: Mutex::new(State { names: names.collect(), ..State::default() }) }
     }
 
-    pub fn names(&self) -> Names {
+    pub(super) fn names(&self) -> Names {
         let mut names = Names::default();
         for (method, name) in &self.state().names {
             names.insert(method, name.name);
@@ -123,32 +123,32 @@ impl Pending {
     }
 
     /// The name to use for `method`, and whether it is certain.
-    pub fn name(&self, method: &'static str) -> (&'static str, bool) {
+    pub(super) fn name(&self, method: &'static str) -> (&'static str, bool) {
         self.state().names.get(method).map_or((method, false), |known| (known.name, known.certain))
     }
 
-    pub fn learn(&self, method: &'static str, name: &'static str) {
+    pub(super) fn learn(&self, method: &'static str, name: &'static str) {
         self.state().learn(method, name);
     }
 
-    pub fn prompt_sent(&self, call_id: &str, prompt: Prompt) {
+    pub(super) fn prompt_sent(&self, call_id: &str, prompt: Prompt) {
         self.state().prompts.insert(call_id.to_owned(), prompt);
     }
 
     /// The agent has done something with the prompt, so it knows the method by that name.
-    pub fn prompt_ended(&self, call_id: &str) {
+    pub(super) fn prompt_ended(&self, call_id: &str) {
         let mut state = self.state();
         if let Some(prompt) = state.prompts.remove(call_id) {
             state.learn(PROMPT_METHOD, prompt.name);
         }
     }
 
-    pub fn prompt_failed(&self, call_id: &str) {
+    pub(super) fn prompt_failed(&self, call_id: &str) {
         self.state().prompts.remove(call_id);
     }
 
     /// The prompt under the next name to try, if there is one left and the right one is not known yet.
-    pub fn rename_prompt(&self, call_id: &str) -> Option<Prompt> {
+    pub(super) fn rename_prompt(&self, call_id: &str) -> Option<Prompt> {
         let mut state = self.state();
         let prompt = state.prompts.get_mut(call_id)?;
         prompt.tried.push(prompt.name);
@@ -175,7 +175,7 @@ impl State {
 }
 
 impl Waiting<'_> {
-    pub async fn answer(&mut self) -> Result<Answer, RpcError> {
+    pub(super) async fn answer(&mut self) -> Result<Answer, RpcError> {
         match (&mut self.answer).await {
             Ok(answer) => answer,
             Err(_) => Err(RpcError::Gone("the connection was given up".to_owned())),

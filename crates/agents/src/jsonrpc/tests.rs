@@ -78,10 +78,10 @@ fn valid_text_is_borrowed_and_invalid_text_is_replaced() {
 }
 
 #[test]
-fn lone_surrogates_are_mended_and_pairs_are_left() {
-    assert_eq!(mend_surrogates(r#""a\ud83d""#).as_deref(), Some(r#""a\ufffd""#));
-    assert_eq!(mend_surrogates(r#""\udc4bé\n""#).as_deref(), Some(r#""\ufffdé\n""#));
+fn lone_surrogates_are_repaired_and_pairs_are_left() {
+    assert_eq!(repair_surrogates(r#""a\ud83d""#).as_deref(), Some(r#""a\ufffd""#));
+    assert_eq!(repair_surrogates(r#""\udc4bé\n""#).as_deref(), Some(r#""\ufffdé\n""#));
     for whole in [r#""\ud83d\udc4b""#, r#""\\ud83d""#, r#""plain""#, r#""\"#, r#""\u12"#] {
-        assert_eq!(mend_surrogates(whole), None, "{whole}");
+        assert_eq!(repair_surrogates(whole), None, "{whole}");
     }
 }

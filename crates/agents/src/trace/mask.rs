@@ -58,16 +58,16 @@ impl Mask {
     /// A line as it may be shown: as it is where it holds no secret.
     pub(super) fn line(&self, text: &str) -> Payload {
         let parsed = serde_json::from_str::<Value>(text).map(|value| (value, None)).or_else(|error| {
-            let mended = jsonrpc::mend_surrogates(text).ok_or(error)?;
-            serde_json::from_str(&mended).map(|value| (value, Some(mended)))
+            let repaired = jsonrpc::repair_surrogates(text).ok_or(error)?;
+            serde_json::from_str(&repaired).map(|value| (value, Some(repaired)))
         });
-        let Ok((mut value, mended)) = parsed else {
+        let Ok((mut value, repaired)) = parsed else {
             return Payload::Text(self.text(text).unwrap_or_else(|| text.to_owned()));
         };
         if self.value(&mut value) {
             return Payload::Json(raw(&value));
         }
-        let as_it_is = RawValue::from_string(mended.unwrap_or_else(|| text.to_owned()));
+        let as_it_is = RawValue::from_string(repaired.unwrap_or_else(|| text.to_owned()));
         Payload::Json(as_it_is.unwrap_or_else(|_| raw(&value)))
     }
 

@@ -98,6 +98,21 @@ async fn a_chunk_in_doubt_is_neither_lost_nor_doubled_by_restarts() {
     odd.connection.stop().await.unwrap();
 }
 
+/// However much another session says meanwhile, no batch counts the chunk as read before it is passed on.
+#[tokio::test]
+async fn a_restart_behind_any_batch_finds_a_chunk_in_doubt_again() {
+    let mut odd = Odd::ready().await;
+    odd.prompt("call_1", "doubt-flood").await;
+    let mut signals = vec![];
+    while !signals.iter().any(|signal| matches!(signal, Signal::PromptEnded { .. })) {
+        signals.extend(odd.batch().await.signals);
+        odd = odd.restart(Known { prompts: vec![("s1".into(), "call_1".into())], ..Known::default() }).await;
+    }
+    let other: String = (0..20_000).map(|number| format!("{number} ")).collect();
+    assert_eq!((text(&signals), notices(&signals)), (other, vec!["the model is gone"]));
+    odd.connection.stop().await.unwrap();
+}
+
 #[tokio::test]
 async fn a_chunk_in_doubt_is_not_held_for_ever() {
     let mut odd = Odd::ready().await;

@@ -16,7 +16,6 @@ pub struct Place {
 /// What an agent asks of its client. Each one is owed exactly one [`Reply`].
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "few are open at a time")]
 pub enum Demand {
     Permission(PermissionAsk),
     ReadFile {

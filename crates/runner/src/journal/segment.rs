@@ -45,7 +45,7 @@ pub(crate) fn list(dir: &Path) -> io::Result<Vec<u64>> {
 impl Segments {
     /// Opens the last segment for writing behind its last whole record, `whole` being that segment and its good length; what
     /// lies behind it, in this file or in later ones, is cut off.
-    pub fn open(dir: &Path, durability: Durability, next_seq: u64, whole: Option<(u64, u64)>) -> io::Result<Self> {
+    pub(super) fn open(dir: &Path, durability: Durability, next_seq: u64, whole: Option<(u64, u64)>) -> io::Result<Self> {
         create_private_dir(&journal_dir(dir))?;
         let (first_seq, bytes) = whole.unwrap_or((next_seq, 0));
         let journal = journal_dir(dir);
@@ -59,11 +59,11 @@ impl Segments {
         Ok(segments)
     }
 
-    pub fn current(&self) -> PublishedSegment {
+    pub(super) fn current(&self) -> PublishedSegment {
         PublishedSegment { first_seq: self.first_seq, bytes: self.bytes }
     }
 
-    pub fn lengths(&self) -> io::Result<VecDeque<PublishedSegment>> {
+    pub(super) fn lengths(&self) -> io::Result<VecDeque<PublishedSegment>> {
         let parent = self.dir.parent().unwrap_or(&self.dir);
         let lengths = list(parent)?.into_iter().map(|first_seq| {
             let bytes = fs::metadata(path(&self.dir, first_seq))?.len();
@@ -73,7 +73,7 @@ impl Segments {
     }
 
     /// Writes whole records, the first of which is `first_seq`. After an error nothing of them counts as written.
-    pub fn write(&mut self, block: &[u8], first_seq: u64) -> io::Result<()> {
+    pub(super) fn write(&mut self, block: &[u8], first_seq: u64) -> io::Result<()> {
         if self.bytes >= SEGMENT_BYTES {
             self.file = open_for_writing(&path(&self.dir, first_seq))?;
             (self.first_seq, self.bytes) = (first_seq, 0);
@@ -88,12 +88,12 @@ impl Segments {
     }
 
     /// Cuts off what a refused write may have left behind the last whole record.
-    pub fn forget_unfinished(&self) {
+    pub(super) fn forget_unfinished(&self) {
         // If this fails too, the checksum still tells a reader where to stop.
         let _ = self.file.set_len(self.bytes);
     }
 
-    pub fn remove(&self, segments: impl Iterator<Item = u64>) {
+    pub(super) fn remove(&self, segments: impl Iterator<Item = u64>) {
         for first_seq in segments {
             // A file that stays costs room and nothing else.
             let _ = fs::remove_file(path(&self.dir, first_seq));

@@ -42,12 +42,12 @@ enum Found {
 }
 
 impl Tail {
-    pub fn new(dir: &Path, cursor: u64) -> Self {
+    pub(crate) fn new(dir: &Path, cursor: u64) -> Self {
         Self { dir: journal_dir(dir), cursor, open: None, fault: None }
     }
 
     /// Waits for news. `wanted` is asked whenever the journal has changed or was roused.
-    pub fn next(&mut self, journal: &Journal, wanted: impl Fn() -> bool) -> io::Result<Step> {
+    pub(crate) fn next(&mut self, journal: &Journal, wanted: impl Fn() -> bool) -> io::Result<Step> {
         loop {
             let mut published = journal.published();
             let found = loop {
@@ -72,7 +72,7 @@ impl Tail {
     }
 
     /// Copies what a step announced, in large pieces.
-    pub fn copy(&mut self, to: u64, mut sink: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    pub(crate) fn copy(&mut self, to: u64, mut sink: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         let Some(open) = &mut self.open else { return Ok(()) };
         let wanted = usize::try_from(to - open.at).unwrap_or(CHUNK_BYTES).min(CHUNK_BYTES);
         let mut chunk = vec![0; wanted];

@@ -36,13 +36,13 @@ pub(super) struct Company {
 }
 
 impl Attach {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         let state = State { epoch: 0, control: None, records: None, busy: false, alone_since: Instant::now(), closed: false };
         Self { state: Mutex::new(state), epoch: AtomicU64::new(0), delivered: AtomicU64::new(0), acknowledged: AtomicU64::new(0) }
     }
 
     /// Makes this the control connection. Returns the epoch that names the attachment from now on.
-    pub fn take_over(&self, control: UnixStream) -> Option<u64> {
+    pub(super) fn take_over(&self, control: UnixStream) -> Option<u64> {
         let mut state = self.state();
         if state.closed {
             return None;
@@ -56,7 +56,7 @@ impl Attach {
     }
 
     /// Makes this the records connection of that attachment; false if it has been replaced already.
-    pub fn follow(&self, epoch: u64, records: UnixStream) -> bool {
+    pub(super) fn follow(&self, epoch: u64, records: UnixStream) -> bool {
         let mut state = self.state();
         if state.closed || state.epoch != epoch || state.control.is_none() {
             return false;
@@ -67,7 +67,7 @@ impl Attach {
         true
     }
 
-    pub fn leave(&self, epoch: u64) {
+    pub(super) fn leave(&self, epoch: u64) {
         let mut state = self.state();
         if state.epoch == epoch {
             state.hang_up();
@@ -78,25 +78,25 @@ impl Attach {
         }
     }
 
-    pub fn is_current(&self, epoch: u64) -> bool {
+    pub(super) fn is_current(&self, epoch: u64) -> bool {
         self.epoch.load(Ordering::Acquire) == epoch
     }
 
-    pub fn set_busy(&self, busy: bool) {
+    pub(super) fn set_busy(&self, busy: bool) {
         self.state().busy = busy;
     }
 
-    pub fn set_delivered(&self, epoch: u64, seq: u64) {
+    pub(super) fn set_delivered(&self, epoch: u64, seq: u64) {
         if self.is_current(epoch) {
             self.delivered.store(seq, Ordering::Release);
         }
     }
 
-    pub fn acknowledge(&self, seq: u64) {
+    pub(super) fn acknowledge(&self, seq: u64) {
         self.acknowledged.fetch_max(seq, Ordering::AcqRel);
     }
 
-    pub fn company(&self) -> Company {
+    pub(super) fn company(&self) -> Company {
         let state = self.state();
         Company {
             attached: state.control.is_some(),
@@ -109,7 +109,7 @@ impl Attach {
     }
 
     /// The runner ends: nobody may attach any more, and whoever is attached sees the end.
-    pub fn close(&self) {
+    pub(super) fn close(&self) {
         let mut state = self.state();
         state.closed = true;
         state.hang_up();

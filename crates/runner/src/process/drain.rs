@@ -91,7 +91,7 @@ fn read_some(pipe: &mut impl Read, chunk: &mut [u8]) -> io::Result<usize> {
 }
 
 impl StderrTail {
-    pub fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let tail = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(&tail[tail.len().saturating_sub(STDERR_TAIL_BYTES)..]).into_owned()
     }

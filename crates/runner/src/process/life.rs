@@ -63,7 +63,7 @@ pub(super) struct Life {
 }
 
 impl Life {
-    pub fn new(hub: &Arc<Hub>, inbox: Receiver<Event>) -> Self {
+    pub(super) fn new(hub: &Arc<Hub>, inbox: Receiver<Event>) -> Self {
         Self {
             hub: Arc::clone(hub),
             inbox,
@@ -80,7 +80,7 @@ impl Life {
     }
 
     /// Runs until the agent is gone for whatever reason, with its whole tree and its last words.
-    pub fn until_the_end(&mut self, agent: &Agent) -> ExitPayload {
+    pub(super) fn until_the_end(&mut self, agent: &Agent) -> ExitPayload {
         let reason = loop {
             match self.end_reason() {
                 Ok(reason) => break reason,
@@ -95,7 +95,7 @@ impl Life {
     }
 
     /// Stays until the last record is on disk and a server has had a fair chance to hear it.
-    pub fn linger(&mut self, exit_seq: u64) {
+    pub(super) fn linger(&mut self, exit_seq: u64) {
         let patience = Instant::now() + Duration::from_secs(self.hub.spec.ttl_s).max(LINGER);
         while !self.hub.journal.flushed() && Instant::now() < patience && home(&self.hub) == self.home {
             self.pump(RETRY);
@@ -103,10 +103,10 @@ impl Life {
         let begun = Instant::now();
         loop {
             let company = self.hub.attach.company();
-            let heard = company.acknowledged >= exit_seq;
+            let acknowledged = company.acknowledged >= exit_seq;
             // Attached but not reading yet is about to read.
             let stopped = self.stop.is_some() && (!company.attached || company.delivered >= exit_seq || begun.elapsed() >= LINGER_STOPPED);
-            if heard || stopped || begun.elapsed() >= LINGER {
+            if acknowledged || stopped || begun.elapsed() >= LINGER {
                 return;
             }
             self.pump(LINGER_LOOK);
@@ -222,10 +222,10 @@ impl Life {
         if seq != self.last_seq {
             (self.last_seq, self.last_line) = (seq, Instant::now());
         }
-        self.mend_journal();
+        self.retry_journal();
     }
 
-    fn mend_journal(&mut self) {
+    fn retry_journal(&mut self) {
         let fault = self.hub.journal.fault_reason();
         if let (Some(reason), false) = (&fault, self.faulty) {
             log::line(format_args!("the journal cannot be written: {reason}"));

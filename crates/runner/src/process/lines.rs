@@ -21,12 +21,12 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    pub fn new(max_bytes: usize) -> Self {
+    pub(super) fn new(max_bytes: usize) -> Self {
         Self { max_bytes, carry: Vec::new(), dropped: 0 }
     }
 
     /// Takes the next bytes and emits every line they complete, blank ones left out.
-    pub fn feed(&mut self, mut bytes: &[u8], mut emit: impl FnMut(Piece<'_>)) {
+    pub(super) fn feed(&mut self, mut bytes: &[u8], mut emit: impl FnMut(Piece<'_>)) {
         while !bytes.is_empty() {
             let mut rest = bytes;
             // On a slice this is the standard library's fast byte search, and it cannot fail.
@@ -40,7 +40,7 @@ impl Lines {
     }
 
     /// The stream has ended: what stands there without a newline is a line too.
-    pub fn finish(&mut self, emit: impl FnMut(Piece<'_>)) {
+    pub(super) fn finish(&mut self, emit: impl FnMut(Piece<'_>)) {
         self.end_line(&[], emit);
     }
 

@@ -15,7 +15,7 @@ pub(super) struct Group(Arc<Mutex<Option<Pid>>>);
 
 impl Group {
     /// Signals the whole group; not once its leader is reaped, for then the number may belong to somebody else.
-    pub fn signal(&self, signal: Signal) {
+    pub(super) fn signal(&self, signal: Signal) {
         let leader = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(pid) = *leader {
             let _ = kill_process_group(pid, signal);

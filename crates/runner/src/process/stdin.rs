@@ -30,17 +30,17 @@ struct Queue {
 }
 
 impl Stdin {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         let queue = Queue { lines: VecDeque::new(), bytes: 0, written: HashSet::new(), closed: false };
         Self { queue: Mutex::new(queue), changed: Condvar::new() }
     }
 
-    pub fn already_written(&self, write_id: Uuid) {
+    pub(super) fn already_written(&self, write_id: Uuid) {
         self.queue().written.insert(write_id);
     }
 
     /// Journals and queues a line, or answers why not. The lock is held over both, so the journal has the agent's order.
-    pub fn write(&self, journal: &Journal, write_id: Uuid, mut line: Vec<u8>) -> (Status, String) {
+    pub(super) fn write(&self, journal: &Journal, write_id: Uuid, mut line: Vec<u8>) -> (Status, String) {
         let mut queue = self.queue();
         if queue.written.contains(&write_id) {
             return (Status::Done, String::new());
@@ -64,7 +64,7 @@ impl Stdin {
     }
 
     /// Closes the pipe as soon as a write in progress lets go of it; what is still queued is dropped.
-    pub fn close(&self) {
+    pub(super) fn close(&self) {
         let mut queue = self.queue();
         queue.closed = true;
         queue.lines.clear();

@@ -7,11 +7,11 @@ pub(super) struct Screen {
 }
 
 impl Screen {
-    pub fn new(limit: usize) -> Self {
+    pub(super) fn new(limit: usize) -> Self {
         Self { bytes: Vec::new(), limit, truncated: false }
     }
 
-    pub fn push(&mut self, bytes: &[u8]) {
+    pub(super) fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
         // Cut seldom and much: moving the rest costs as much as there is of it.
         if self.bytes.len() > 2 * self.limit {
@@ -20,7 +20,7 @@ impl Screen {
     }
 
     /// The end of the output within the limit, beginning between two characters, and whether anything is missing before it.
-    pub fn text(&mut self) -> (String, bool) {
+    pub(super) fn text(&mut self) -> (String, bool) {
         if self.bytes.len() > self.limit {
             self.cut();
         }
