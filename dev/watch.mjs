@@ -56,16 +56,16 @@ async function start() {
   started.once("exit", (code) => {
     if (started === server && !ending) say(`the server ended with ${code}; it is started again with the next change`);
   });
-  let text = "";
-  for await (const piece of started.stdout) {
-    text += piece;
-    const link = /^open (\S+)$/m.exec(text);
-    if (link) {
-      started.stdout.resume();
-      return link[1];
-    }
-  }
-  return undefined;
+  // Read to its end: a server whose output nobody takes would have to stop.
+  return new Promise((resolve) => {
+    let text = "";
+    started.stdout.on("data", (piece) => {
+      text += piece;
+      const link = /^open (\S+)$/m.exec(text);
+      if (link) resolve(link[1]);
+    });
+    started.stdout.once("end", () => resolve(undefined));
+  });
 }
 
 async function stop() {
