@@ -1,4 +1,4 @@
-# One profile for everything: release. What `make test` builds is what `make run` runs.
+# One profile for everything but `make dev`: release. What `make test` builds is what `make run` runs.
 # The UI comes first everywhere, because the binary embeds ui/dist.
 
 SHELL := bash
@@ -24,11 +24,15 @@ endef
 
 .PHONY: help
 help: ## show the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: build ## build the UI and the binary, start the server (ARGS="--bind 127.0.0.1:0")
 	@exec $(BINARY) serve $(ARGS)
+
+.PHONY: dev
+dev: need-rust ui/node_modules/.package-lock.json ## server and page, both reloaded on change (ARGS="--work-dir ~/my-project")
+	@exec node dev/watch.mjs $(ARGS)
 
 .PHONY: build
 build: need-rust ui ## build the UI and the binary
@@ -127,3 +131,12 @@ need-git:
 crash: need-rust ui tests/copilot/node_modules/.package-lock.json ## the crash matrix and random kills (ARGS="--seed 1 --kills 200")
 	$(call step,build,$(CARGO) build $(LOCKED) -p voxpilot -p testkit --bins)
 	$(call step,crash matrix,target/release/crash $(ARGS))
+
+# Everything at once, from seeds: the real machines, everything around them modelled. A failing seed is printed as a story that replays.
+.PHONY: simulate
+simulate: need-rust ## the simulation (ARGS="--seeds 10000000")
+	$(call step,simulation,$(CARGO) run $(LOCKED) -p simulation --bin simulate -- $(ARGS))
+
+.PHONY: simulate-defects
+simulate-defects: need-rust ## does the simulation find what is known to be wrong?
+	$(call step,seeded defects,$(CARGO) run $(LOCKED) -p simulation --bin simulate -- --defects)

@@ -1,7 +1,8 @@
 import solid from "vite-plugin-solid";
 import { defineConfig } from "vitest/config";
 
-const server = process.env.VOXPILOT_DEV_SERVER ?? "http://127.0.0.1:8000";
+// The server compares the page's origin with the host that it is asked as, so the host is passed on as it came.
+const server = { target: process.env.DEV_SERVER ?? "http://127.0.0.1:8000", changeOrigin: false };
 
 export default defineConfig({
   plugins: [solid()],
@@ -12,7 +13,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
   },
   server: {
-    proxy: { "/api": server, "/highlight.css": server },
+    proxy: { "/api": server, "/login": server, "/highlight.css": server },
   },
   test: {
     environment: "jsdom",

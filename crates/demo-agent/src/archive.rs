@@ -66,7 +66,7 @@ pub(crate) struct Summary {
 
 impl Summary {
     /// Newest first, the id breaking ties: the order of the list, and what a cursor points into.
-    pub fn sort_key(&self) -> (Reverse<i128>, &str) {
+    pub(crate) fn sort_key(&self) -> (Reverse<i128>, &str) {
         (Reverse(self.updated.as_nanosecond()), &self.id)
     }
 }
@@ -76,19 +76,19 @@ pub(crate) struct Archive {
 }
 
 impl Archive {
-    pub fn open(state_dir: &Path) -> io::Result<Self> {
+    pub(crate) fn open(state_dir: &Path) -> io::Result<Self> {
         let dir = state_dir.join("sessions");
         fs::create_dir_all(&dir)?;
         Ok(Self { dir })
     }
 
-    pub fn create(&self, id: &str) -> io::Result<Log> {
+    pub(crate) fn create(&self, id: &str) -> io::Result<Log> {
         let file = OpenOptions::new().append(true).create_new(true).open(self.path(id))?;
         Ok(Log { file })
     }
 
     /// Everything the file holds, and the file ready for more. `None` if there is no such session.
-    pub fn restore(&self, id: &str) -> io::Result<Option<(Vec<Record>, Log)>> {
+    pub(crate) fn restore(&self, id: &str) -> io::Result<Option<(Vec<Record>, Log)>> {
         if Uuid::parse_str(id).is_err() {
             return Ok(None);
         }
@@ -110,7 +110,7 @@ impl Archive {
     }
 
     /// True if there was such a session.
-    pub fn delete(&self, id: &str) -> io::Result<bool> {
+    pub(crate) fn delete(&self, id: &str) -> io::Result<bool> {
         if Uuid::parse_str(id).is_err() {
             return Ok(false);
         }
@@ -122,7 +122,7 @@ impl Archive {
     }
 
     /// All sessions in list order. Files that cannot be read are left out.
-    pub fn list(&self) -> io::Result<Vec<Summary>> {
+    pub(crate) fn list(&self) -> io::Result<Vec<Summary>> {
         let mut all: Vec<Summary> = fs::read_dir(&self.dir)?.filter_map(|entry| summarise(&entry.ok()?.path())).collect();
         all.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
         Ok(all)
@@ -166,7 +166,7 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    pub fn append(&mut self, record: &Record) -> io::Result<()> {
+    pub(crate) fn append(&mut self, record: &Record) -> io::Result<()> {
         let mut line = serde_json::to_vec(record)?;
         line.push(b'\n');
         self.file.write_all(&line)

@@ -31,7 +31,7 @@ struct State {
 }
 
 impl Gate {
-    pub fn cancel(&self) {
+    pub(crate) fn cancel(&self) {
         let mut state = self.lock();
         state.cancelled = true;
         if let Some(command) = &state.command {
@@ -41,17 +41,17 @@ impl Gate {
         self.changed.notify_all();
     }
 
-    pub fn is_cancelled(&self) -> bool {
+    pub(crate) fn is_cancelled(&self) -> bool {
         self.lock().cancelled
     }
 
-    pub fn deliver(&self, request: u64, answer: Answer) {
+    pub(crate) fn deliver(&self, request: u64, answer: Answer) {
         self.lock().answers.insert(request, answer);
         self.changed.notify_all();
     }
 
     /// Waits for the client's answer, without a limit: a person may take their time.
-    pub fn wait_answer(&self, request: u64) -> Result<Answer, Cancelled> {
+    pub(crate) fn wait_answer(&self, request: u64) -> Result<Answer, Cancelled> {
         let mut state = self.lock();
         loop {
             if state.cancelled {
@@ -65,7 +65,7 @@ impl Gate {
     }
 
     /// Lets `pause` pass, or ends early when the turn is cancelled.
-    pub fn pause(&self, pause: Duration) -> Result<(), Cancelled> {
+    pub(crate) fn pause(&self, pause: Duration) -> Result<(), Cancelled> {
         let deadline = Instant::now() + pause;
         let mut state = self.lock();
         loop {
@@ -82,7 +82,7 @@ impl Gate {
     }
 
     /// Sets or clears the channel that a cancel must wake too.
-    pub fn watch_command(&self, command: Option<SyncSender<ShellEvent>>) {
+    pub(crate) fn watch_command(&self, command: Option<SyncSender<ShellEvent>>) {
         self.lock().command = command;
     }
 

@@ -63,7 +63,7 @@ pub(crate) enum Recall {
 
 impl Instruction {
     /// The step as a plan names it.
-    pub fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         match self {
             Self::Create { name, .. } => format!("Write {name}"),
             Self::Append { name, .. } => format!("Append to {name}"),

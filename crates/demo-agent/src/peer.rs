@@ -21,7 +21,7 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    pub fn new(out: impl Write + Send + 'static, on_lost: impl Fn() + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(out: impl Write + Send + 'static, on_lost: impl Fn() + Send + Sync + 'static) -> Self {
         Self {
             out: Mutex::new(Box::new(out)),
             lost: AtomicBool::new(false),
@@ -31,18 +31,18 @@ impl Peer {
         }
     }
 
-    pub fn is_lost(&self) -> bool {
+    pub(crate) fn is_lost(&self) -> bool {
         self.lost.load(Ordering::Acquire)
     }
 
-    pub fn respond(&self, id: &Value, outcome: Result<Value, RpcError>) {
+    pub(crate) fn respond(&self, id: &Value, outcome: Result<Value, RpcError>) {
         self.send(&match outcome {
             Ok(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
             Err(error) => json!({ "jsonrpc": "2.0", "id": id, "error": error.to_json() }),
         });
     }
 
-    pub fn update(&self, session: &str, update: &Value) {
+    pub(crate) fn update(&self, session: &str, update: &Value) {
         self.send(&json!({
             "jsonrpc": "2.0",
             "method": "session/update",
@@ -51,7 +51,7 @@ impl Peer {
     }
 
     /// Sends a request and waits at the turn's gate for its answer.
-    pub fn ask(&self, method: &str, params: &Value, gate: &Arc<Gate>) -> Result<Answer, Cancelled> {
+    pub(crate) fn ask(&self, method: &str, params: &Value, gate: &Arc<Gate>) -> Result<Answer, Cancelled> {
         let id = self.next_request.fetch_add(1, Ordering::Relaxed);
         self.waiting().insert(id, Arc::clone(gate));
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
@@ -61,7 +61,7 @@ impl Peer {
     }
 
     /// Hands an answer to the turn that waits for it; an unknown or late one is dropped.
-    pub fn deliver(&self, id: &Value, answer: Answer) {
+    pub(crate) fn deliver(&self, id: &Value, answer: Answer) {
         let gate = id.as_u64().and_then(|id| Some((id, self.waiting().remove(&id)?)));
         if let Some((id, gate)) = gate {
             gate.deliver(id, answer);

@@ -22,11 +22,11 @@ impl Mode {
         (Mode::Plan, "plan", "Plan", "Says what it would do and touches nothing"),
     ];
 
-    pub fn from_id(id: &str) -> Option<Self> {
+    pub(crate) fn from_id(id: &str) -> Option<Self> {
         Self::ALL.iter().find(|entry| entry.1 == id).map(|entry| entry.0)
     }
 
-    pub fn id(self) -> &'static str {
+    pub(crate) fn id(self) -> &'static str {
         match self {
             Mode::Agent => "agent",
             Mode::Plan => "plan",
@@ -94,7 +94,7 @@ struct Running {
 }
 
 impl Session {
-    pub fn new(id: String, cwd: PathBuf, pace: Pace, log: Log) -> Self {
+    pub(crate) fn new(id: String, cwd: PathBuf, pace: Pace, log: Log) -> Self {
         Self {
             id,
             cwd,
@@ -104,7 +104,7 @@ impl Session {
     }
 
     /// Takes settings and memory from what the file holds.
-    pub fn remember(&self, records: &[Record]) {
+    pub(crate) fn remember(&self, records: &[Record]) {
         let mut state = self.state();
         for record in records {
             match record {
@@ -121,7 +121,7 @@ impl Session {
     }
 
     /// Writes a record down. A failing disk must not end a conversation, so it is only complained about.
-    pub fn record(&self, record: &Record) {
+    pub(crate) fn record(&self, record: &Record) {
         if let Record::Text { text } = record {
             self.state().bytes += text.len() as u64;
         }
@@ -132,7 +132,7 @@ impl Session {
     }
 
     /// Remembers a prompt and says how many came before it.
-    pub fn add_prompt(&self, text: &str) -> usize {
+    pub(crate) fn add_prompt(&self, text: &str) -> usize {
         let mut state = self.state();
         state.bytes += text.len() as u64;
         state.prompts.push(text.to_owned());
@@ -140,14 +140,14 @@ impl Session {
     }
 
     /// What was asked before the prompt that is being worked on.
-    pub fn earlier_prompts(&self) -> Vec<String> {
+    pub(crate) fn earlier_prompts(&self) -> Vec<String> {
         let state = self.state();
         let before = state.prompts.len().saturating_sub(1);
         state.prompts[..before].to_vec()
     }
 
     /// Claims the session for a prompt; `None` while another one runs.
-    pub fn begin(&self, request: &Value) -> Option<Arc<Gate>> {
+    pub(crate) fn begin(&self, request: &Value) -> Option<Arc<Gate>> {
         let mut state = self.state();
         if state.running.is_some() {
             return None;
@@ -157,18 +157,18 @@ impl Session {
         Some(gate)
     }
 
-    pub fn end(&self) {
+    pub(crate) fn end(&self) {
         self.state().running = None;
     }
 
-    pub fn cancel(&self) {
+    pub(crate) fn cancel(&self) {
         if let Some(running) = &self.state().running {
             running.gate.cancel();
         }
     }
 
     /// Cancels the running prompt if it came with this request id.
-    pub fn cancel_request(&self, request: &Value) {
+    pub(crate) fn cancel_request(&self, request: &Value) {
         if let Some(running) = &self.state().running
             && running.request == *request
         {
@@ -176,39 +176,39 @@ impl Session {
         }
     }
 
-    pub fn mode(&self) -> Mode {
+    pub(crate) fn mode(&self) -> Mode {
         self.state().mode
     }
 
-    pub fn set_mode(&self, mode: Mode) {
+    pub(crate) fn set_mode(&self, mode: Mode) {
         self.state().mode = mode;
         self.record(&Record::Mode { mode: mode.id().into() });
     }
 
-    pub fn pace(&self) -> Pace {
+    pub(crate) fn pace(&self) -> Pace {
         self.state().pace
     }
 
-    pub fn set_pace(&self, pace: Pace) {
+    pub(crate) fn set_pace(&self, pace: Pace) {
         self.state().pace = pace;
         self.record(&Record::Pace { pace: pace.id().into() });
     }
 
-    pub fn is_allowed(&self, kind: &'static str) -> bool {
+    pub(crate) fn is_allowed(&self, kind: &'static str) -> bool {
         self.state().allowed.contains(kind)
     }
 
-    pub fn allow_always(&self, kind: &'static str) {
+    pub(crate) fn allow_always(&self, kind: &'static str) {
         self.state().allowed.insert(kind);
     }
 
     /// An estimate in tokens: there is no model whose count could be told.
-    pub fn usage(&self) -> Value {
+    pub(crate) fn usage(&self) -> Value {
         json!({ "sessionUpdate": "usage_update", "used": self.state().bytes / 4, "size": 128_000 })
     }
 
     /// The `modes` and `configOptions` of a setup response.
-    pub fn settings(&self) -> Value {
+    pub(crate) fn settings(&self) -> Value {
         let modes: Vec<Value> =
             Mode::ALL.iter().map(|(_, id, name, about)| json!({ "id": id, "name": name, "description": about })).collect();
         json!({
@@ -217,7 +217,7 @@ impl Session {
         })
     }
 
-    pub fn config_options(&self) -> Value {
+    pub(crate) fn config_options(&self) -> Value {
         let modes: Vec<Value> =
             Mode::ALL.iter().map(|(_, id, name, about)| json!({ "value": id, "name": name, "description": about })).collect();
         let paces: Vec<Value> = Pace::ALL.iter().map(|(_, id, name)| json!({ "value": id, "name": name })).collect();

@@ -47,12 +47,12 @@ pub(crate) struct Turn<'a> {
 }
 
 impl<'a> Turn<'a> {
-    pub fn new(session: &'a Session, peer: &'a Peer, gate: &'a Arc<Gate>) -> Self {
+    pub(crate) fn new(session: &'a Session, peer: &'a Peer, gate: &'a Arc<Gate>) -> Self {
         Self { session, peer, gate, open_call: None, has_spoken: false }
     }
 
     /// Works on the prompt and returns the stop reason.
-    pub fn run(mut self, prompt: &Prompt) -> &'static str {
+    pub(crate) fn run(mut self, prompt: &Prompt) -> &'static str {
         self.session.record(&Record::Prompt { text: prompt.text.clone(), at: Timestamp::now() });
         if self.session.add_prompt(&prompt.text) == 0 {
             self.give_title(prompt);

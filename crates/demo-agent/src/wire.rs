@@ -11,27 +11,27 @@ pub(crate) struct RpcError {
 }
 
 impl RpcError {
-    pub fn parse(message: impl Into<String>) -> Self {
+    pub(crate) fn parse(message: impl Into<String>) -> Self {
         Self::plain(-32700, message)
     }
 
-    pub fn invalid_request(message: impl Into<String>) -> Self {
+    pub(crate) fn invalid_request(message: impl Into<String>) -> Self {
         Self::plain(-32600, message)
     }
 
-    pub fn method_not_found(method: &str) -> Self {
+    pub(crate) fn method_not_found(method: &str) -> Self {
         Self { code: -32601, message: format!("method not found: {method}"), data: Some(json!({ "method": method })) }
     }
 
-    pub fn invalid_params(message: impl Into<String>) -> Self {
+    pub(crate) fn invalid_params(message: impl Into<String>) -> Self {
         Self::plain(-32602, message)
     }
 
-    pub fn internal(message: impl Into<String>) -> Self {
+    pub(crate) fn internal(message: impl Into<String>) -> Self {
         Self::plain(-32603, message)
     }
 
-    pub fn unknown_session(id: &str) -> Self {
+    pub(crate) fn unknown_session(id: &str) -> Self {
         Self { code: -32002, message: format!("session {id} not found"), data: Some(json!({ "sessionId": id })) }
     }
 
@@ -39,7 +39,7 @@ impl RpcError {
         Self { code, message: message.into(), data: None }
     }
 
-    pub fn to_json(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         let mut error = json!({ "code": self.code, "message": self.message });
         if let Some(data) = &self.data {
             error["data"] = data.clone();

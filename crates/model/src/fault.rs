@@ -45,19 +45,6 @@ impl Fault {
         }
     }
 
-    /// Whether the same request may succeed if it is sent again.
-    pub fn retryable(&self) -> bool {
-        match self {
-            Fault::RateLimited { .. }
-            | Fault::Unavailable { .. }
-            | Fault::Stalled { .. }
-            | Fault::Cut { .. }
-            | Fault::Refused { .. }
-            | Fault::Empty { .. } => true,
-            Fault::Unauthorized { .. } | Fault::BadRequest { .. } | Fault::Malformed { .. } => false,
-        }
-    }
-
     /// What the fault is to somebody who has already seen part of the answer: however the transport
     /// failed, that answer was cut, and whoever shows it has to take it back before another try.
     pub(crate) fn after_output(self) -> Fault {

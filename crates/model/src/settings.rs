@@ -157,17 +157,6 @@ pub(crate) struct Target {
 const KEY_SETTING: &str = "VOXPILOT_MODEL_API_KEY";
 
 impl Settings {
-    /// Fills in a preset's key from its usual variable where no key is configured; `lookup` reads the
-    /// environment. A provider's key is not for another address: a base URL gets only a configured key.
-    pub fn with_usual_key(mut self, lookup: impl Fn(&str) -> Option<String>) -> Settings {
-        if let Settings::Endpoint { base_url: None, api_key, provider: Some(provider), .. } = &mut self
-            && api_key.as_ref().is_none_or(|key| key.expose().is_empty())
-        {
-            *api_key = provider.key_variable().and_then(lookup).map(Secret);
-        }
-        self
-    }
-
     /// `None` is the relay.
     pub(crate) fn resolve(self) -> Result<Option<Target>, SettingsError> {
         let Settings::Endpoint { model, base_url, api_key, provider } = self else {

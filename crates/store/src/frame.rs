@@ -63,7 +63,7 @@ impl Draft {
     }
 
     /// What nobody could read again is not shown either: readers from memory and from the database get the same.
-    pub fn number(self, session: SessionId, seq: u64) -> Frame {
+    pub(crate) fn number(self, session: SessionId, seq: u64) -> Frame {
         if unreadable::is_too_deep(&self.text) {
             return Frame::stand_in(session, seq, self.kind);
         }
@@ -81,7 +81,7 @@ pub(crate) struct Assembly {
 
 impl Assembly {
     /// Takes the event by reference, because a commit that fails is tried again piece by piece; only deltas are copied.
-    pub fn push(&mut self, event: &Event) {
+    pub(crate) fn push(&mut self, event: &Event) {
         if matches!(event, Event::TextDelta(_) | Event::CopilotDelta(_)) {
             self.run.push(event.clone());
             self.running = true;
@@ -92,7 +92,7 @@ impl Assembly {
     }
 
     /// Ends the current run, so that the next event gets a number of its own. Says how many there are by now.
-    pub fn flush(&mut self) -> usize {
+    pub(crate) fn flush(&mut self) -> usize {
         if std::mem::take(&mut self.running) {
             let run = std::mem::take(&mut self.run).finish();
             self.drafts.extend(run.iter().map(Draft::new));
@@ -100,7 +100,7 @@ impl Assembly {
         self.drafts.len()
     }
 
-    pub fn finish(mut self) -> Vec<Draft> {
+    pub(crate) fn finish(mut self) -> Vec<Draft> {
         self.flush();
         self.drafts
     }

@@ -185,6 +185,30 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn what_an_earlier_version_stored_is_read_by_this_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log.db");
+        let mut opened = open(&path, false, &MIGRATIONS[..5]).await.unwrap();
+        let rows = "INSERT INTO sessions (id, title, work_dir, model, agent, created_at, updated_at) VALUES \
+                      ('00000000-0000-0000-0000-000000000001', 't', '/w', 'relay', 'demo', '2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z'); \
+                    INSERT INTO runners (id, session_id, agent, dir, cursor) SELECT 'r', id, 'demo', '/d', 7 FROM sessions; \
+                    INSERT INTO turns (session_id, id, state, started_seq, started_at, evidence) \
+                      SELECT id, '00000000-0000-0000-0000-000000000002', 'running', 1, '2026-01-01T00:00:00Z', '{}' FROM sessions; \
+                    INSERT INTO meta (key, value) VALUES ('a', 'b')";
+        sqlx::raw_sql(rows).execute(&mut opened.conn).await.unwrap();
+        opened.conn.close().await.unwrap();
+        drop(opened.lock);
+
+        let store = crate::Store::open(&path, false).await.unwrap();
+        let runners = store.runners().await.unwrap();
+        assert_eq!((runners[0].cursor, runners[0].ending), (7, false));
+        let turns = store.open_turns().await.unwrap();
+        assert_eq!((turns.len(), turns[0].1.started_seq), (1, 1));
+        assert!(store.snapshot(turns[0].0, 10).await.unwrap().is_some());
+        store.close().await;
+    }
+
+    #[tokio::test]
     async fn a_newer_database_is_refused_and_left_as_it_is() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("log.db");

@@ -57,11 +57,11 @@ impl Tail {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn subscribe(&self) -> watch::Receiver<()> {
+    pub(crate) fn subscribe(&self) -> watch::Receiver<()> {
         self.bell.subscribe()
     }
 
-    pub fn glance(&self, cursor: u64, limit: usize) -> Glance {
+    pub(crate) fn glance(&self, cursor: u64, limit: usize) -> Glance {
         let mut state = self.state();
         state.used = Some(Instant::now());
         if state.deleted {
@@ -92,7 +92,7 @@ impl Tail {
     }
 
     /// A reader learned from the database where the log ends. The writer knows better, if it has spoken.
-    pub fn learn(&self, last: u64) {
+    pub(crate) fn learn(&self, last: u64) {
         let mut state = self.state();
         if state.last.is_none() {
             state.last = Some(last);
@@ -160,7 +160,7 @@ impl Tails {
         self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn tail(&self, session: SessionId) -> Arc<Tail> {
+    pub(crate) fn tail(&self, session: SessionId) -> Arc<Tail> {
         let mut shelf = self.shelf();
         let closed = shelf.closed;
         let tail = shelf.tails.entry(session).or_insert_with(|| Arc::new(Tail::new()));
@@ -170,15 +170,15 @@ impl Tails {
         Arc::clone(tail)
     }
 
-    pub fn publish(&self, session: SessionId, frames: Vec<Frame>, last: u64) {
+    pub(crate) fn publish(&self, session: SessionId, frames: Vec<Frame>, last: u64) {
         self.tail(session).publish(frames, last);
     }
 
-    pub fn cut(&self, session: SessionId, horizon: u64) {
+    pub(crate) fn cut(&self, session: SessionId, horizon: u64) {
         self.tail(session).cut(horizon);
     }
 
-    pub fn delete(&self, session: SessionId) {
+    pub(crate) fn delete(&self, session: SessionId) {
         let tail = self.shelf().tails.remove(&session);
         if let Some(tail) = tail {
             tail.end(true);
@@ -186,7 +186,7 @@ impl Tails {
     }
 
     /// Drops the tails that nobody holds and nobody has used for a while.
-    pub fn sweep(&self) {
+    pub(crate) fn sweep(&self) {
         let now = Instant::now();
         self.shelf().tails.retain(|_, tail| {
             let used = tail.state().used;
@@ -194,7 +194,7 @@ impl Tails {
         });
     }
 
-    pub fn close(&self) {
+    pub(crate) fn close(&self) {
         let mut shelf = self.shelf();
         shelf.closed = true;
         for tail in shelf.tails.values() {

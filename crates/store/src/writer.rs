@@ -61,7 +61,7 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    pub fn new(
+    pub(crate) fn new(
         commands: mpsc::Receiver<Command>,
         options: SqliteConnectOptions,
         conn: SqliteConnection,
@@ -72,7 +72,7 @@ impl Writer {
     }
 
     /// Runs until it is told to close or nobody can send any more, and everything that was sent is written. Gives the connection back.
-    pub async fn run(mut self) -> Option<SqliteConnection> {
+    pub(crate) async fn run(mut self) -> Option<SqliteConnection> {
         let mut inbox = Vec::with_capacity(GROUP);
         loop {
             match tokio::time::timeout(SWEEP, self.commands.recv_many(&mut inbox, GROUP)).await {

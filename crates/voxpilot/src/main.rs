@@ -18,7 +18,6 @@ fn main() -> ExitCode {
         && word == RUNNER
     {
         memory::give_back_what_is_freed();
-        memory::forget_the_start();
         return runner::run(Path::new(dir));
     }
     match run(&command().get_matches()) {

@@ -19,31 +19,3 @@ pub fn give_back_what_is_freed() {
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub fn give_back_what_is_freed() {}
-
-/// Lets go of the pages of this program that only its start has needed, its tables of relocations above all. What is needed again
-/// is read from the file again.
-#[cfg(target_os = "linux")]
-#[expect(unsafe_code, reason = "there is no safe way to say it; what is let go is never written to")]
-pub fn forget_the_start() {
-    let (Ok(exe), Ok(maps)) = (std::env::current_exe(), std::fs::read_to_string("/proc/self/maps")) else { return };
-    for line in maps.lines() {
-        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
-        let [range, access, offset, _, _, path] = fields[..] else { continue };
-        // The code, and the part before it. Behind it lies what the start has written relocations into.
-        let unwritten = access == "r-xp" || access == "r--p" && offset.bytes().all(|digit| digit == b'0');
-        let Some((Ok(start), Ok(end))) = range.split_once('-').map(|(start, end)| (hexadecimal(start), hexadecimal(end))) else { continue };
-        if unwritten && exe.as_os_str() == path {
-            // SAFETY: the range is a private mapping of this program's file to which nothing is ever written, so that each page of it
-            // holds after this what it held before.
-            let _refused = unsafe { libc::madvise(std::ptr::with_exposed_provenance_mut(start), end - start, libc::MADV_DONTNEED) };
-        }
-    }
-}
-
-#[cfg(target_os = "linux")]
-fn hexadecimal(text: &str) -> Result<usize, std::num::ParseIntError> {
-    usize::from_str_radix(text, 16)
-}
-
-#[cfg(not(target_os = "linux"))]
-pub fn forget_the_start() {}

@@ -1,6 +1,8 @@
 //! The server's life: from its settings to a socket, and from a signal to a clean end.
 
 use std::ffi::OsString;
+use std::fmt;
+use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -80,7 +82,7 @@ async fn finish(server: &mut (impl Future<Output = std::io::Result<()>> + Unpin)
     }
     let left = engine.shutdown().await;
     if left > 0 {
-        println!("{left} agent(s) go on in the background; start the server again to take them up");
+        say(format_args!("{left} agent(s) go on in the background; start the server again to take them up"));
     }
 }
 
@@ -95,12 +97,17 @@ async fn bind(text: &str) -> Result<TcpListener> {
 }
 
 fn announce(address: SocketAddr, secret: &str, settings: &engine::Settings) {
-    println!("listening on http://{address}");
-    println!("work directory {}, model {}, agent {}", settings.work_dir.display(), settings.model, settings.default_agent);
-    println!("open http://{}/login?token={secret}", address::reachable(address));
+    say(format_args!("listening on http://{address}"));
+    say(format_args!("work directory {}, model {}, agent {}", settings.work_dir.display(), settings.model, settings.default_agent));
+    say(format_args!("open http://{}/login?token={secret}", address::reachable(address)));
     if !address.ip().is_loopback() {
-        println!("warning: reachable from other machines, without encryption; whoever has the link can run commands here");
+        say(format_args!("warning: reachable from other machines, without encryption; whoever has the link can run commands here"));
     }
+}
+
+/// To whoever started us, if they still listen: a terminal that is gone is no reason to fail.
+fn say(text: fmt::Arguments<'_>) {
+    let _ = writeln!(io::stdout(), "{text}");
 }
 
 async fn stop_signal() -> Result<()> {

@@ -351,6 +351,16 @@ fn a_preset_finds_its_usual_key_unless_one_is_configured() {
 }
 
 #[test]
+fn a_provider_key_is_not_sent_to_another_address() {
+    let elsewhere = ("VOXPILOT_MODEL_BASE_URL", "http://127.0.0.1:9/v1");
+    let preset = from_env(&[("VOXPILOT_MODEL_PROVIDER", "github"), elsewhere, ("GITHUB_TOKEN", "usual")]);
+    assert_eq!(preset.model_api_key.as_ref().map(|key| key.expose()), None);
+    assert!(preset.warnings.is_empty(), "{:?}", preset.warnings);
+    let own = from_env(&[("VOXPILOT_MODEL_PROVIDER", "github"), elsewhere, ("VOXPILOT_MODEL_API_KEY", "own")]);
+    assert_eq!(own.model_api_key.unwrap().expose(), "own");
+}
+
+#[test]
 fn what_is_unwise_is_a_warning() {
     let short = from_env(&[("VOXPILOT_TOKEN", "12345678")]);
     assert!(short.warnings[0].contains("token") && !short.warnings[0].contains("12345678"), "{:?}", short.warnings);

@@ -20,7 +20,7 @@ const CSP: &str = "default-src 'self'; img-src 'self' data: blob:; style-src 'se
 /// Thirty days; the link that the server prints renews it.
 const COOKIE_AGE_S: u32 = 30 * 24 * 3600;
 
-pub struct Access {
+pub(crate) struct Access {
     token: String,
     cookie: String,
     /// Bound to loopback only: then no other host name or address can be ours.
@@ -28,13 +28,13 @@ pub struct Access {
 }
 
 impl Access {
-    pub fn new(token: String, address: SocketAddr) -> Access {
+    pub(crate) fn new(token: String, address: SocketAddr) -> Access {
         // Browsers share cookies between the ports of a host, so two servers on one machine need two names.
         Access { token, cookie: format!("voxpilot_{}", address.port()), loopback: address.ip().is_loopback() }
     }
 
     /// For whoever must keep it out of what is shown.
-    pub fn secret(&self) -> &str {
+    pub(crate) fn secret(&self) -> &str {
         &self.token
     }
 
@@ -79,7 +79,7 @@ fn host_name(authority: &str) -> &str {
     }
 }
 
-pub async fn guard(State(app): State<App>, request: Request, next: Next) -> Response {
+pub(crate) async fn guard(State(app): State<App>, request: Request, next: Next) -> Response {
     let headers = request.headers();
     let host = headers.get(header::HOST).and_then(|value| value.to_str().ok()).or(request.uri().authority().map(|name| name.as_str()));
     let Some(host) = host.filter(|host| app.access.is_own_host(host)) else {
@@ -121,7 +121,7 @@ fn forbidden(message: &str) -> Response {
     ApiError::new(StatusCode::FORBIDDEN, "forbidden", message).into_response()
 }
 
-pub async fn secure_headers(mut response: Response) -> Response {
+pub(crate) async fn secure_headers(mut response: Response) -> Response {
     let fixed = [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "same-origin"),
@@ -139,7 +139,7 @@ pub async fn secure_headers(mut response: Response) -> Response {
     response
 }
 
-pub fn routes() -> Router<App> {
+pub(crate) fn routes() -> Router<App> {
     Router::new().route("/login", get(login_by_link).post(login_by_form))
 }
 

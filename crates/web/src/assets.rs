@@ -17,7 +17,7 @@ struct Page;
 const NOT_BUILT: &str =
     "<!doctype html><title>VoxPilot</title><p>This binary was built without its page: run <code>make ui</code>, then build again.</p>";
 
-pub fn routes() -> Router<App> {
+pub(crate) fn routes() -> Router<App> {
     Router::new().route("/", get(index)).route("/highlight.css", get(highlight)).route("/{*path}", get(asset))
 }
 

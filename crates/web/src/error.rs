@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 type Source = Box<dyn std::error::Error + Send + Sync>;
 
 #[derive(Debug)]
-pub struct ApiError {
+pub(crate) struct ApiError {
     status: StatusCode,
     code: &'static str,
     message: String,
@@ -24,28 +24,28 @@ pub struct ApiError {
 }
 
 #[derive(Serialize, ToSchema)]
-pub struct ErrorBody {
+pub(crate) struct ErrorBody {
     pub error: ErrorDetail,
 }
 
 #[derive(Serialize, ToSchema)]
-pub struct ErrorDetail {
+pub(crate) struct ErrorDetail {
     pub code: String,
     pub message: String,
 }
 
-pub type ApiResult<T> = Result<T, ApiError>;
+pub(crate) type ApiResult<T> = Result<T, ApiError>;
 
-pub fn not_found(what: &str) -> ApiError {
+pub(crate) fn not_found(what: &str) -> ApiError {
     ApiError::new(StatusCode::NOT_FOUND, "not_found", format!("{what} not found"))
 }
 
-pub fn invalid(message: impl Into<String>) -> ApiError {
+pub(crate) fn invalid(message: impl Into<String>) -> ApiError {
     ApiError::new(StatusCode::BAD_REQUEST, "invalid", message)
 }
 
 impl ApiError {
-    pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> ApiError {
+    pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> ApiError {
         ApiError { status, code, message: message.into(), source: None }
     }
 
@@ -97,7 +97,7 @@ impl From<QueryRejection> for ApiError {
 }
 
 /// Gives the errors that the framework makes by itself (no such method, a body too large) the form that all others have.
-pub fn shaped(response: Response) -> Response {
+pub(crate) fn shaped(response: Response) -> Response {
     let status = response.status();
     let is_json = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
     if is_json || !(status.is_client_error() || status.is_server_error()) {

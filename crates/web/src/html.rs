@@ -10,13 +10,13 @@ use domain::ids::MessageId;
 const KEPT: usize = 256;
 
 #[derive(Clone, Default)]
-pub struct Cache {
+pub(crate) struct Cache {
     rendered: Arc<Mutex<HashMap<MessageId, String>>>,
 }
 
 impl Cache {
     /// Fills in the `html` of a finished assistant message.
-    pub async fn fill(&self, message: &mut Message) {
+    pub(crate) async fn fill(&self, message: &mut Message) {
         if message.role != Role::Assistant || message.content.is_empty() {
             return;
         }
@@ -39,7 +39,7 @@ impl Cache {
 }
 
 /// Rendering can take milliseconds, which belong on a thread of their own.
-pub async fn markdown(text: String) -> String {
+pub(crate) async fn markdown(text: String) -> String {
     let rendered = tokio::task::spawn_blocking(move || render::markdown(&text)).await;
     rendered.unwrap_or_else(|error| {
         tracing::error!(%error, "a message could not be rendered");

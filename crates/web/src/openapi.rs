@@ -20,7 +20,7 @@ use crate::routes::{agents, artifacts, attachments, files, health, login, messag
 struct Document;
 
 /// The calls and their description, which cannot differ.
-pub fn router() -> (Router<App>, utoipa::openapi::OpenApi) {
+pub(crate) fn router() -> (Router<App>, utoipa::openapi::OpenApi) {
     OpenApiRouter::with_openapi(Document::openapi())
         .routes(routes!(health::health))
         .routes(routes!(sessions::list, sessions::create))
@@ -59,7 +59,7 @@ pub fn document() -> String {
     document.to_pretty_json().expect("the description is plain data")
 }
 
-pub fn route(document: utoipa::openapi::OpenApi) -> Router<App> {
+pub(crate) fn route(document: utoipa::openapi::OpenApi) -> Router<App> {
     let text = document.to_json().expect("the description is plain data");
     Router::new().route("/api/openapi.json", get(async move || ([("content-type", "application/json")], text.clone()).into_response()))
 }

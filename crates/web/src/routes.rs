@@ -1,15 +1,15 @@
 //! The calls of the contract, one file a resource.
 
-pub mod agents;
-pub mod artifacts;
-pub mod attachments;
-pub mod files;
-pub mod health;
-pub mod login;
-pub mod messages;
-pub mod queue;
-pub mod rules;
-pub mod sessions;
-pub mod stream;
-pub mod trace;
-pub mod turn;
+pub(crate) mod agents;
+pub(crate) mod artifacts;
+pub(crate) mod attachments;
+pub(crate) mod files;
+pub(crate) mod health;
+pub(crate) mod login;
+pub(crate) mod messages;
+pub(crate) mod queue;
+pub(crate) mod rules;
+pub(crate) mod sessions;
+pub(crate) mod stream;
+pub(crate) mod trace;
+pub(crate) mod turn;

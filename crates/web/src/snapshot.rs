@@ -6,7 +6,7 @@ use domain::turn::{CallState, Phase, Session, Turn};
 use store::Snapshot;
 
 /// Everything but `ready`, which carries the sequence and comes last.
-pub fn events(snapshot: Snapshot) -> Vec<Event> {
+pub(crate) fn events(snapshot: Snapshot) -> Vec<Event> {
     let mut events = messages(snapshot.messages, &snapshot.notices, &snapshot.ended_turns);
     events.extend(snapshot.artifacts.into_iter().map(Event::ReviewArtifact));
     let mut session = Session::default();

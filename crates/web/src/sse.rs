@@ -40,7 +40,7 @@ struct Reader {
 }
 
 /// Opens the stream after `cursor`, or with a snapshot where there is none.
-pub async fn open(app: &App, session: SessionId, cursor: Option<u64>) -> ApiResult<Response> {
+pub(crate) async fn open(app: &App, session: SessionId, cursor: Option<u64>) -> ApiResult<Response> {
     if app.engine.store().session(session).await?.is_none() {
         return Err(not_found("session"));
     }

@@ -20,12 +20,12 @@ pub(super) struct Token {
 }
 
 impl Token {
-    pub fn is_quote(&self) -> bool {
+    pub(super) fn is_quote(&self) -> bool {
         matches!(self.kind, Kind::Quote | Kind::Fence)
     }
 
     /// A word in lower case without punctuation around it; `None` for everything else.
-    pub fn lower(&self) -> Option<String> {
+    pub(super) fn lower(&self) -> Option<String> {
         (self.kind == Kind::Word).then(|| {
             let bare = self.text.trim_matches(|c: char| ",.:!?()".contains(c));
             bare.to_lowercase()
@@ -33,14 +33,14 @@ impl Token {
     }
 
     /// The text as a file name: a word loses the punctuation that ends a clause.
-    pub fn name(&self) -> String {
+    pub(super) fn name(&self) -> String {
         match self.kind {
             Kind::Word => self.text.trim_end_matches(|c: char| ",.:!?".contains(c)).to_owned(),
             _ => self.text.clone(),
         }
     }
 
-    pub fn ends_sentence(&self) -> bool {
+    pub(super) fn ends_sentence(&self) -> bool {
         // The punctuation after a quote is not kept, and a quote often ends a sentence.
         self.is_quote() || (self.kind == Kind::Word && self.text.ends_with(['.', '!']))
     }

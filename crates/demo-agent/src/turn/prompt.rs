@@ -20,7 +20,7 @@ pub(crate) struct Prompt {
 }
 
 impl Prompt {
-    pub fn read(blocks: &Value) -> Result<Self, String> {
+    pub(crate) fn read(blocks: &Value) -> Result<Self, String> {
         let blocks = blocks.as_array().ok_or("prompt is required and is an array")?;
         let mut words = Vec::new();
         let mut attachments = Vec::new();

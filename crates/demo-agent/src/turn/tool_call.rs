@@ -19,7 +19,7 @@ pub(super) struct ToolCall {
 }
 
 impl ToolCall {
-    pub fn new(kind: &'static str, title: String) -> Self {
+    pub(super) fn new(kind: &'static str, title: String) -> Self {
         Self { id: format!("call_{}", Uuid::new_v4().simple()), title, kind, path: None, raw_input: json!({}), content: Vec::new() }
     }
 

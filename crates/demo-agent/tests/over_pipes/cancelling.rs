@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::client::{Client, Home};
 
 /// Waits until the process is no more, or is only waiting for init to reap it.
-pub fn is_gone(pid: &str) -> bool {
+pub(crate) fn is_gone(pid: &str) -> bool {
     let id = pid.parse().ok().and_then(Pid::from_raw).expect("a pid");
     let is_zombie = || fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| stat.contains(") Z"));
     let deadline = Instant::now() + Duration::from_secs(60);

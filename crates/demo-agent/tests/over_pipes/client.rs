@@ -14,14 +14,14 @@ use tempfile::TempDir;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Directories for one test: the agent's state and a work directory.
-pub struct Home {
+pub(crate) struct Home {
     _dir: TempDir,
     pub state: PathBuf,
     pub work: PathBuf,
 }
 
 impl Home {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().canonicalize().unwrap();
         let (state, work) = (root.join("state"), root.join("work"));
@@ -29,11 +29,11 @@ impl Home {
         Self { _dir: dir, state, work }
     }
 
-    pub fn agent(&self) -> Client {
+    pub(crate) fn agent(&self) -> Client {
         self.agent_with(Pace::Fast, CwdPolicy::AnyDirectory)
     }
 
-    pub fn agent_with(&self, pace: Pace, cwd_policy: CwdPolicy) -> Client {
+    pub(crate) fn agent_with(&self, pace: Pace, cwd_policy: CwdPolicy) -> Client {
         let (their_in, our_out) = io::pipe().unwrap();
         let (our_in, their_out) = io::pipe().unwrap();
         let options = Options { state_dir: self.state.clone(), cwd_policy, pace };
@@ -51,14 +51,14 @@ impl Home {
     }
 
     /// A connection with one session in the work directory.
-    pub fn session(&self) -> (Client, String) {
+    pub(crate) fn session(&self) -> (Client, String) {
         let mut client = self.agent();
         let id = client.new_session(&self.work);
         (client, id)
     }
 }
 
-pub struct Client {
+pub(crate) struct Client {
     out: Option<PipeWriter>,
     messages: Receiver<Value>,
     server: Option<JoinHandle<io::Result<()>>>,
@@ -66,39 +66,39 @@ pub struct Client {
 }
 
 /// What a request brought: everything before its answer, and the answer.
-pub struct Outcome {
+pub(crate) struct Outcome {
     pub before: Vec<Value>,
     pub answer: Value,
 }
 
 impl Client {
-    pub fn raw(&mut self, line: &[u8]) {
+    pub(crate) fn raw(&mut self, line: &[u8]) {
         let out = self.out.as_mut().unwrap();
         out.write_all(line).unwrap();
         out.write_all(b"\n").unwrap();
     }
 
-    pub fn send(&mut self, message: &Value) {
+    pub(crate) fn send(&mut self, message: &Value) {
         self.raw(message.to_string().as_bytes());
     }
 
-    pub fn start(&mut self, method: &str, params: Value) -> u64 {
+    pub(crate) fn start(&mut self, method: &str, params: Value) -> u64 {
         let id = self.next;
         self.next += 1;
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
         id
     }
 
-    pub fn notify(&mut self, method: &str, params: Value) {
+    pub(crate) fn notify(&mut self, method: &str, params: Value) {
         self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
 
-    pub fn next(&self) -> Value {
+    pub(crate) fn next(&self) -> Value {
         self.messages.recv_timeout(PATIENCE).expect("the agent says something in time")
     }
 
     /// Everything up to the answer to a request. Permissions asked meanwhile are answered with `option`.
-    pub fn finish(&mut self, id: u64, option: &str) -> Outcome {
+    pub(crate) fn finish(&mut self, id: u64, option: &str) -> Outcome {
         let mut before = Vec::new();
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -114,32 +114,32 @@ impl Client {
         }
     }
 
-    pub fn answer(&mut self, request: &Value, result: &Value) {
+    pub(crate) fn answer(&mut self, request: &Value, result: &Value) {
         self.send(&json!({ "jsonrpc": "2.0", "id": request["id"], "result": result }));
     }
 
-    pub fn call(&mut self, method: &str, params: Value) -> Outcome {
+    pub(crate) fn call(&mut self, method: &str, params: Value) -> Outcome {
         let id = self.start(method, params);
         self.finish(id, "allow_once")
     }
 
-    pub fn new_session(&mut self, cwd: &Path) -> String {
+    pub(crate) fn new_session(&mut self, cwd: &Path) -> String {
         let outcome = self.call("session/new", json!({ "cwd": cwd, "mcpServers": [] }));
         outcome.answer["result"]["sessionId"].as_str().expect("a session id").to_owned()
     }
 
-    pub fn start_prompt(&mut self, session: &str, text: &str) -> u64 {
+    pub(crate) fn start_prompt(&mut self, session: &str, text: &str) -> u64 {
         let prompt = json!([{ "type": "text", "text": text }]);
         self.start("session/prompt", json!({ "sessionId": session, "prompt": prompt }))
     }
 
-    pub fn prompt(&mut self, session: &str, text: &str) -> Outcome {
+    pub(crate) fn prompt(&mut self, session: &str, text: &str) -> Outcome {
         let id = self.start_prompt(session, text);
         self.finish(id, "allow_once")
     }
 
     /// Reads on until a message passes; returns it.
-    pub fn until(&self, passes: impl Fn(&Value) -> bool) -> Value {
+    pub(crate) fn until(&self, passes: impl Fn(&Value) -> bool) -> Value {
         let deadline = Instant::now() + PATIENCE;
         loop {
             assert!(Instant::now() < deadline, "the message never came");
@@ -151,7 +151,7 @@ impl Client {
     }
 
     /// Ends our side of the connection and waits for the agent to end its own.
-    pub fn hang_up(mut self) {
+    pub(crate) fn hang_up(mut self) {
         self.out = None;
         let server = self.server.take().unwrap();
         while !server.is_finished() {
@@ -165,38 +165,38 @@ impl Client {
     }
 
     /// Closes only the side the agent writes to.
-    pub fn stop_listening(self) -> (PipeWriter, JoinHandle<io::Result<()>>) {
+    pub(crate) fn stop_listening(self) -> (PipeWriter, JoinHandle<io::Result<()>>) {
         (self.out.unwrap(), self.server.unwrap())
     }
 }
 
 impl Outcome {
-    pub fn error_code(&self) -> i64 {
+    pub(crate) fn error_code(&self) -> i64 {
         self.answer["error"]["code"].as_i64().unwrap_or(0)
     }
 
-    pub fn stop_reason(&self) -> &str {
+    pub(crate) fn stop_reason(&self) -> &str {
         self.answer["result"]["stopReason"].as_str().unwrap_or("none")
     }
 
-    pub fn updates(&self, kind: &str) -> Vec<&Value> {
+    pub(crate) fn updates(&self, kind: &str) -> Vec<&Value> {
         self.before.iter().map(|message| &message["params"]["update"]).filter(|update| update["sessionUpdate"] == kind).collect()
     }
 
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         self.texts("agent_message_chunk").concat()
     }
 
-    pub fn texts(&self, kind: &str) -> Vec<String> {
+    pub(crate) fn texts(&self, kind: &str) -> Vec<String> {
         self.updates(kind).iter().map(|update| update["content"]["text"].as_str().unwrap().to_owned()).collect()
     }
 
-    pub fn permissions(&self) -> Vec<&Value> {
+    pub(crate) fn permissions(&self) -> Vec<&Value> {
         self.before.iter().filter(|message| message["method"] == "session/request_permission").collect()
     }
 
     /// The statuses that the tool calls went through, in order.
-    pub fn statuses(&self) -> Vec<&str> {
+    pub(crate) fn statuses(&self) -> Vec<&str> {
         self.before
             .iter()
             .map(|message| &message["params"]["update"])

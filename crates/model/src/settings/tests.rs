@@ -51,26 +51,20 @@ fn mistakes_are_named() {
 }
 
 #[test]
-fn a_preset_takes_its_usual_key_and_a_configured_key_goes_first() {
-    let environment = |variable: &str| (variable == "GITHUB_TOKEN").then(|| "from-environment".to_owned());
-    let key = |configured: Option<&str>| {
-        let preset = endpoint(None, configured, Some(Provider::GitHub)).with_usual_key(environment);
-        preset.resolve().unwrap().unwrap().key.unwrap().expose().to_owned()
-    };
-    assert_eq!(key(None), "from-environment");
-    assert_eq!(key(Some("")), "from-environment");
-    assert_eq!(key(Some("mine")), "mine");
-
+fn a_preset_knows_its_address_and_needs_a_key() {
+    for missing in [None, Some("")] {
+        let refused = endpoint(None, missing, Some(Provider::GitHub)).resolve().err().unwrap();
+        assert!(matches!(refused, SettingsError::NoKey { provider: Provider::GitHub, variable: "GITHUB_TOKEN" }), "{refused}");
+    }
     let target = endpoint(None, Some("mine"), Some(Provider::GitHub)).resolve().unwrap().unwrap();
-    assert_eq!(target.host, "models.github.ai");
+    assert_eq!((target.host.as_str(), target.key.unwrap().expose()), ("models.github.ai", "mine"));
     assert_eq!(target.key_variables, "GITHUB_TOKEN or VOXPILOT_MODEL_API_KEY");
 }
 
 #[test]
-fn a_provider_key_is_not_sent_to_another_address() {
-    let environment = |_: &str| Some("from-environment".to_owned());
+fn another_address_needs_no_key_of_the_provider() {
     for provider in [Some(Provider::GitHub), None] {
-        let elsewhere = endpoint(Some("http://127.0.0.1:9/v1"), None, provider).with_usual_key(environment);
+        let elsewhere = endpoint(Some("http://127.0.0.1:9/v1"), None, provider);
         assert_eq!(elsewhere.resolve().unwrap().unwrap().key, None);
     }
 }

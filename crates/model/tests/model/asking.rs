@@ -7,17 +7,17 @@ use testkit::model_server::ModelServer;
 use tokio::sync::mpsc;
 
 /// The key of every test: no fault and no event may ever contain it.
-pub const KEY: &str = "sk-test-0123456789";
+pub(crate) const KEY: &str = "sk-test-0123456789";
 
 const DEADLINE: Duration = Duration::from_secs(60);
 
-pub struct Heard {
+pub(crate) struct Heard {
     pub outcome: Result<Completion, Fault>,
     pub events: Vec<Event>,
 }
 
 impl Heard {
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let texts = self.events.iter().filter_map(|event| match event {
             Event::Text(text) => Some(text.as_str()),
             _ => None,
@@ -25,7 +25,7 @@ impl Heard {
         texts.collect()
     }
 
-    pub fn pauses_ms(&self) -> Vec<u64> {
+    pub(crate) fn pauses_ms(&self) -> Vec<u64> {
         let pauses = self.events.iter().filter_map(|event| match event {
             Event::Retrying { after_ms, .. } => Some(*after_ms),
             _ => None,
@@ -33,20 +33,20 @@ impl Heard {
         pauses.collect()
     }
 
-    pub fn completion(&self) -> &Completion {
+    pub(crate) fn completion(&self) -> &Completion {
         self.outcome.as_ref().unwrap()
     }
 
-    pub fn fault(&self) -> &Fault {
+    pub(crate) fn fault(&self) -> &Fault {
         self.outcome.as_ref().unwrap_err()
     }
 }
 
-pub fn settings(base_url: &str) -> Settings {
+pub(crate) fn settings(base_url: &str) -> Settings {
     Settings::Endpoint { model: "main".to_owned(), base_url: Some(base_url.to_owned()), api_key: Some(Secret::from(KEY)), provider: None }
 }
 
-pub fn provider(provider: Provider, base_url: &str) -> Settings {
+pub(crate) fn provider(provider: Provider, base_url: &str) -> Settings {
     let Settings::Endpoint { model, base_url, api_key, .. } = settings(base_url) else {
         unreachable!("the settings name an endpoint");
     };
@@ -54,12 +54,12 @@ pub fn provider(provider: Provider, base_url: &str) -> Settings {
 }
 
 /// Short pauses, and more patience than a healthy answer needs on a busy machine.
-pub fn model(settings: Settings) -> Model {
+pub(crate) fn model(settings: Settings) -> Model {
     tuned(settings, 15_000)
 }
 
 /// For answers that are known to fall silent.
-pub fn impatient_model(settings: Settings) -> Model {
+pub(crate) fn impatient_model(settings: Settings) -> Model {
     tuned(settings, 300)
 }
 
@@ -68,15 +68,15 @@ fn tuned(settings: Settings, stall_ms: u64) -> Model {
     Model::with_tuning(settings, tuning).unwrap()
 }
 
-pub fn says(text: &str) -> Request {
+pub(crate) fn says(text: &str) -> Request {
     Request { messages: vec![Message::User(text.to_owned())], tools: Vec::new() }
 }
 
-pub async fn ask(server: &ModelServer, request: Request) -> Heard {
+pub(crate) async fn ask(server: &ModelServer, request: Request) -> Heard {
     ask_model(&model(settings(&server.base_url())), request).await
 }
 
-pub async fn ask_model(model: &Model, request: Request) -> Heard {
+pub(crate) async fn ask_model(model: &Model, request: Request) -> Heard {
     let (sender, mut receiver) = mpsc::channel(4);
     let listening = async {
         let mut events = Vec::new();

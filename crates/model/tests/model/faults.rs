@@ -17,7 +17,6 @@ async fn a_refused_key_is_not_tried_again() {
         assert!(message.contains(&format!("127.0.0.1:{}", server.port())), "{message}");
         assert!(message.contains("VOXPILOT_MODEL_API_KEY"), "{message}");
         assert_eq!(heard.fault().code(), "model_unauthorized");
-        assert!(!heard.fault().retryable());
     }
 }
 
@@ -59,7 +58,6 @@ async fn silence_in_mid_answer_is_a_stall() {
     let server = ModelServer::start([Reply::text("so far").stall()]);
     let heard = ask_model(&impatient_model(settings(&server.base_url())), says("hi")).await;
     assert!(matches!(heard.fault(), Fault::Stalled { .. }), "{:?}", heard.fault());
-    assert!(heard.fault().retryable());
     assert_eq!(heard.text(), "so far");
     server.wait_for_hang_ups(1).await;
 }

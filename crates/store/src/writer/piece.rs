@@ -31,7 +31,7 @@ pub(super) struct Piece<'a> {
 
 impl<'a> Piece<'a> {
     /// `None` where the job is anything else.
-    pub fn of(job: &'a Job) -> Option<Piece<'a>> {
+    pub(super) fn of(job: &'a Job) -> Option<Piece<'a>> {
         let write = &job.write;
         let [rows @ .., Row::RunnerCursor { id, cursor }] = write.rows.as_slice() else { return None };
         let same_runner = |row: &Row| matches!(row, Row::RunnerCursor { id: other, .. } if other == id);
@@ -47,7 +47,7 @@ impl<'a> Piece<'a> {
     }
 
     /// Writes it behind `base`. After an error the connection may be in the middle of a transaction; `None` where nothing was done.
-    pub async fn store(self, conn: &mut SqliteConnection, base: u64) -> Result<Option<Batch>, sqlx::Error> {
+    pub(super) async fn store(self, conn: &mut SqliteConnection, base: u64) -> Result<Option<Batch>, sqlx::Error> {
         let (session, seq) = (self.session, base + 1);
         let done = sqlx::query(WRITE)
             .bind(session.to_string())

@@ -13,53 +13,53 @@ use store::{Batch, Committed, Feed, Frame, NewSession, Row, RunnerRow, Store, St
 use tempfile::TempDir;
 use uuid::Uuid;
 
-pub struct Fixture {
+pub(crate) struct Fixture {
     pub dir: TempDir,
     pub store: Store,
 }
 
 impl Fixture {
-    pub async fn new() -> Fixture {
+    pub(crate) async fn new() -> Fixture {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(&dir.path().join("log.db"), false).await.unwrap();
         Fixture { dir, store }
     }
 
     /// With one session.
-    pub async fn with_session() -> (Fixture, SessionId) {
+    pub(crate) async fn with_session() -> (Fixture, SessionId) {
         let fixture = Fixture::new().await;
         let id = session_id(1);
         fixture.store.commit(create(id)).await.unwrap();
         (fixture, id)
     }
 
-    pub fn path(&self) -> PathBuf {
+    pub(crate) fn path(&self) -> PathBuf {
         self.dir.path().join("log.db")
     }
 
     /// What the file holds of the session's log, read past the store.
-    pub async fn stored(&self, session: SessionId) -> Vec<Frame> {
+    pub(crate) async fn stored(&self, session: SessionId) -> Vec<Frame> {
         stored(&self.path(), session).await
     }
 
     /// The file itself, to look into it or to break it.
-    pub async fn file(&self) -> SqliteConnection {
+    pub(crate) async fn file(&self) -> SqliteConnection {
         SqliteConnectOptions::new().filename(self.path()).connect().await.unwrap()
     }
 
     /// Hands over all of them before the first is answered, in the order given, so that they share transactions.
-    pub async fn commit_all(&self, writes: impl IntoIterator<Item = Write>) -> Vec<Result<Committed, StoreError>> {
+    pub(crate) async fn commit_all(&self, writes: impl IntoIterator<Item = Write>) -> Vec<Result<Committed, StoreError>> {
         commit_all(&self.store, writes).await
     }
 }
 
-pub async fn commit_all(store: &Store, writes: impl IntoIterator<Item = Write>) -> Vec<Result<Committed, StoreError>> {
+pub(crate) async fn commit_all(store: &Store, writes: impl IntoIterator<Item = Write>) -> Vec<Result<Committed, StoreError>> {
     let all = futures::future::join_all(writes.into_iter().map(|write| store.commit(write)));
     // A task that had to pause after so many steps would come back to them in another order.
     within(tokio::task::unconstrained(all)).await
 }
 
-pub async fn stored(path: &Path, session: SessionId) -> Vec<Frame> {
+pub(crate) async fn stored(path: &Path, session: SessionId) -> Vec<Frame> {
     let mut conn = SqliteConnectOptions::new().filename(path).connect().await.unwrap();
     let rows = sqlx::query("SELECT seq, kind, data FROM events WHERE session_id = $1 ORDER BY seq").bind(session.to_string());
     let rows = rows.fetch_all(&mut conn).await.unwrap();
@@ -72,23 +72,23 @@ pub async fn stored(path: &Path, session: SessionId) -> Vec<Frame> {
     rows.iter().map(|row| Frame { seq: number(row), kind: kind(row), data: row.get::<String, _>("data").into() }).collect()
 }
 
-pub fn runner(session: SessionId, id: &str) -> RunnerRow {
+pub(crate) fn runner(session: SessionId, id: &str) -> RunnerRow {
     RunnerRow { id: id.into(), session, agent: "demo".into(), dir: "/d".into(), cursor: 0, capabilities: None, ending: false }
 }
 
-pub fn session_id(n: u128) -> SessionId {
+pub(crate) fn session_id(n: u128) -> SessionId {
     SessionId(Uuid::from_u128(n))
 }
 
-pub fn message_id(n: u128) -> MessageId {
+pub(crate) fn message_id(n: u128) -> MessageId {
     MessageId(Uuid::from_u128(n))
 }
 
-pub fn at(second: i64) -> Timestamp {
+pub(crate) fn at(second: i64) -> Timestamp {
     Timestamp::new(1_700_000_000 + second, 120_000_000).unwrap()
 }
 
-pub fn create(session: SessionId) -> Write {
+pub(crate) fn create(session: SessionId) -> Write {
     let new = NewSession {
         title: format!("session {session}"),
         work_dir: "/work".into(),
@@ -100,27 +100,27 @@ pub fn create(session: SessionId) -> Write {
     rows(session, vec![Row::CreateSession(new)])
 }
 
-pub fn rows(session: SessionId, rows: Vec<Row>) -> Write {
+pub(crate) fn rows(session: SessionId, rows: Vec<Row>) -> Write {
     Write { session, events: vec![], rows }
 }
 
-pub fn events(session: SessionId, events: Vec<Event>) -> Write {
+pub(crate) fn events(session: SessionId, events: Vec<Event>) -> Write {
     Write { session, events, rows: vec![] }
 }
 
-pub fn notice(text: impl Into<String>) -> Event {
+pub(crate) fn notice(text: impl Into<String>) -> Event {
     Event::Notice(Notice { code: "test".into(), level: "info".into(), title: "t".into(), text: text.into(), session_name: None })
 }
 
-pub fn output(call: &str, offset: u64, content: &str) -> Event {
+pub(crate) fn output(call: &str, offset: u64, content: &str) -> Event {
     Event::CopilotDelta(CopilotDelta { tool_call_id: call.into(), session_name: "s".into(), offset, content: content.into() })
 }
 
-pub fn text(message: u128, offset: u64, content: &str) -> Event {
+pub(crate) fn text(message: u128, offset: u64, content: &str) -> Event {
     Event::TextDelta(TextDelta { message_id: message_id(message), offset, content: content.into() })
 }
 
-pub fn message(n: u128, role: Role, content: &str) -> Message {
+pub(crate) fn message(n: u128, role: Role, content: &str) -> Message {
     Message {
         id: message_id(n),
         role,
@@ -140,12 +140,12 @@ pub fn message(n: u128, role: Role, content: &str) -> Message {
 }
 
 /// Everything that is waited for has a deadline.
-pub async fn within<T>(future: impl Future<Output = T>) -> T {
+pub(crate) async fn within<T>(future: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(20), future).await.expect("within the deadline")
 }
 
 /// Reads on until the event numbered `last`.
-pub async fn read_to(feed: &mut Feed, mut cursor: u64, last: u64, limit: usize) -> Vec<Frame> {
+pub(crate) async fn read_to(feed: &mut Feed, mut cursor: u64, last: u64, limit: usize) -> Vec<Frame> {
     let mut all = Vec::new();
     while cursor < last {
         match within(feed.after(cursor, limit)).await.unwrap() {
@@ -160,7 +160,7 @@ pub async fn read_to(feed: &mut Feed, mut cursor: u64, last: u64, limit: usize) 
     all
 }
 
-pub fn assert_dense(frames: &[Frame], after: u64) {
+pub(crate) fn assert_dense(frames: &[Frame], after: u64) {
     for (frame, seq) in frames.iter().zip(after + 1..) {
         assert_eq!(frame.seq, seq);
     }

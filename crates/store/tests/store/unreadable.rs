@@ -116,7 +116,7 @@ async fn a_message_of_which_a_part_cannot_be_read_is_shown_without_it() {
             let (fixture, session) = Fixture::with_session().await;
             let mut second = message(2, Role::Tool, "second");
             second.tool_call_id = Some("c".into());
-            let given = vec![message(1, Role::User, "first"), second, message(3, Role::Assistant, "third")];
+            let given = [message(1, Role::User, "first"), second, message(3, Role::Assistant, "third")];
             fixture.store.commit(rows(session, given.iter().cloned().map(Row::Message).collect())).await.unwrap();
             let sql = format!("UPDATE messages SET {column} = $1 WHERE position = 2");
             spoil(&mut fixture.file().await, &sql, &text).await;

@@ -55,7 +55,7 @@ impl Waiting {
     }
 }
 
-pub async fn run(api: &Api, format: Format, session: Option<String>, answer: Option<(String, Option<String>)>) -> Result<ExitCode> {
+pub(super) async fn run(api: &Api, format: Format, session: Option<String>, answer: Option<(String, Option<String>)>) -> Result<ExitCode> {
     let waiting = waiting(api, session).await?;
     if let Some((id, answer)) = answer {
         let answer = answer.with_context(|| format!("say the answer: `voxpilot approve {id} allow` or `… reject`"))?;

@@ -9,7 +9,7 @@ use super::print::Printer;
 use super::stream::Stream;
 use super::{Format, resolve};
 
-pub async fn run(api: &Api, format: Format, session: Option<String>) -> Result<ExitCode> {
+pub(super) async fn run(api: &Api, format: Format, session: Option<String>) -> Result<ExitCode> {
     let session = resolve(api, session.as_deref()).await?;
     let mut stream = Stream::open(api, session["id"].as_str().unwrap_or_default()).await?;
     let mut printer = Printer::new(format, &session);

@@ -10,7 +10,7 @@ use super::http::Api;
 use super::stream::Stream;
 use super::{Format, markdown, resolve};
 
-pub async fn run(api: &Api, format: Format, session: Option<String>) -> Result<ExitCode> {
+pub(super) async fn run(api: &Api, format: Format, session: Option<String>) -> Result<ExitCode> {
     let session = resolve(api, session.as_deref()).await?;
     let id = session["id"].as_str().unwrap_or_default();
     match format {

@@ -43,23 +43,23 @@ impl CallError {
 }
 
 #[derive(Clone)]
-pub struct Api {
+pub(super) struct Api {
     http: Client,
     server: Address,
 }
 
 impl Api {
-    pub fn new(server: Address) -> anyhow::Result<Api> {
+    pub(super) fn new(server: Address) -> anyhow::Result<Api> {
         // The server is this machine's or given by its address: a proxy could only be in the way.
         let http = Client::builder().no_proxy().connect_timeout(CONNECT_TIMEOUT).build().context("preparing to call the server")?;
         Ok(Api { http, server })
     }
 
-    pub async fn get(&self, path: &str) -> Result<Value, CallError> {
+    pub(super) async fn get(&self, path: &str) -> Result<Value, CallError> {
         self.call(Method::GET, path, None).await
     }
 
-    pub async fn post(&self, path: &str, body: &Value) -> Result<Value, CallError> {
+    pub(super) async fn post(&self, path: &str, body: &Value) -> Result<Value, CallError> {
         self.call(Method::POST, path, Some(body)).await
     }
 
@@ -74,7 +74,7 @@ impl Api {
     }
 
     /// Opens the event stream of a session, after `cursor` or with a snapshot.
-    pub async fn stream(&self, session: &str, cursor: Option<u64>) -> Result<Response, CallError> {
+    pub(super) async fn stream(&self, session: &str, cursor: Option<u64>) -> Result<Response, CallError> {
         let (url, mut request) = self.request(Method::GET, &format!("/api/sessions/{session}/stream"))?;
         if let Some(cursor) = cursor {
             request = request.header("Last-Event-ID", cursor);

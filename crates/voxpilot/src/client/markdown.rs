@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::Value;
 
 /// Messages oldest first, as the server gives them.
-pub fn write(session: &Value, messages: &[Value]) -> String {
+pub(super) fn write(session: &Value, messages: &[Value]) -> String {
     let text = |name: &str| session[name].as_str().unwrap_or_default();
     let title = Some(text("title")).filter(|title| !title.is_empty()).unwrap_or("Untitled");
     let mut out = format!("# {}\n\n", title.replace('\n', " "));

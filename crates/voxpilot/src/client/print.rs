@@ -10,18 +10,18 @@ use super::stream::Event;
 
 const RELAY: &str = "relay";
 
-pub struct Printer {
+pub(super) struct Printer {
     format: Format,
     screen: Screen<io::Stdout>,
 }
 
 impl Printer {
     /// For a session as the server describes it.
-    pub fn new(format: Format, session: &Value) -> Printer {
+    pub(super) fn new(format: Format, session: &Value) -> Printer {
         Printer { format, screen: Screen::new(io::stdout(), session["model"] == RELAY) }
     }
 
-    pub fn event(&mut self, event: &Event) -> io::Result<()> {
+    pub(super) fn event(&mut self, event: &Event) -> io::Result<()> {
         match self.format {
             Format::Ndjson => writeln!(io::stdout(), "{}", event.line()),
             Format::Text => self.screen.event(event),
@@ -30,12 +30,12 @@ impl Printer {
 }
 
 /// What an agent or a model says, without anything that a terminal would obey.
-pub fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     text.chars().filter(|character| !character.is_control() || *character == '\n' || *character == '\t').collect()
 }
 
 /// The exact command or change that an agent asks for.
-pub fn show_ask(out: &mut impl Write, ask: &Value) -> io::Result<()> {
+pub(super) fn show_ask(out: &mut impl Write, ask: &Value) -> io::Result<()> {
     let text = |name: &str| ask[name].as_str().map(plain);
     writeln!(out, "  [{}] {}", text("session_name").unwrap_or_default(), text("title").unwrap_or_default())?;
     for shown in ["command", "diff"].iter().filter_map(|name| text(name)) {

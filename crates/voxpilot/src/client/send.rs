@@ -14,18 +14,18 @@ use super::print::Printer;
 use super::stream::{Event, Stream};
 use super::{Format, resolve};
 
-pub const EXIT_CODES: &str = "The exit code says how the turn ended: 0 completed, 3 failed, 4 cancelled, 5 interrupted, 6 unknown; \
+pub(super) const EXIT_CODES: &str = "The exit code says how the turn ended: 0 completed, 3 failed, 4 cancelled, 5 interrupted, 6 unknown; \
                               1 the command itself failed. A turn goes on although this command is interrupted.";
 const RETRY_PAUSE: Duration = Duration::from_millis(500);
 const RETRIES: u32 = 120;
 
-pub enum To {
+pub(super) enum To {
     New,
     Session(String),
     Unsaid,
 }
 
-pub async fn run(api: &Api, format: Format, to: To, text: String, detach: bool) -> Result<ExitCode> {
+pub(super) async fn run(api: &Api, format: Format, to: To, text: String, detach: bool) -> Result<ExitCode> {
     let content = if text.is_empty() || text == "-" { from_stdin()? } else { text };
     let session = match to {
         To::New => api.post("/api/sessions", &json!({})).await?,

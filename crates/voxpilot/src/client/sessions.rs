@@ -11,7 +11,7 @@ use super::http::{Api, CallError};
 use super::print::plain;
 
 /// All sessions, newest activity first.
-pub async fn all(api: &Api) -> Result<Vec<Value>, CallError> {
+pub(super) async fn all(api: &Api) -> Result<Vec<Value>, CallError> {
     let (mut sessions, mut before) = (Vec::new(), String::new());
     loop {
         let mut page = api.get(&format!("/api/sessions?limit=200{before}")).await?;
@@ -23,7 +23,7 @@ pub async fn all(api: &Api) -> Result<Vec<Value>, CallError> {
     }
 }
 
-pub async fn run(api: &Api, format: Format) -> Result<ExitCode> {
+pub(super) async fn run(api: &Api, format: Format) -> Result<ExitCode> {
     let sessions = all(api).await?;
     let mut out = io::stdout().lock();
     if format == Format::Ndjson {

@@ -16,14 +16,14 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 const PATIENCE_S: u64 = 300;
 
 #[derive(Clone, Debug)]
-pub struct Event {
+pub(super) struct Event {
     pub id: Option<u64>,
     pub kind: String,
     pub data: Value,
 }
 
 impl Event {
-    pub fn line(&self) -> String {
+    pub(super) fn line(&self) -> String {
         match self.id {
             Some(id) => json!({ "id": id, "event": self.kind, "data": self.data }).to_string(),
             None => json!({ "event": self.kind, "data": self.data }).to_string(),
@@ -31,7 +31,7 @@ impl Event {
     }
 }
 
-pub struct Stream {
+pub(super) struct Stream {
     api: Api,
     session: String,
     /// The last event of the log that was handed out; `None` until a snapshot was.
@@ -45,19 +45,19 @@ pub struct Stream {
 
 impl Stream {
     /// A stream that begins with a snapshot.
-    pub async fn open(api: &Api, session: &str) -> Result<Stream, CallError> {
+    pub(super) async fn open(api: &Api, session: &str) -> Result<Stream, CallError> {
         Stream::after(api, session, None).await
     }
 
     /// A stream of what follows `cursor`. The first connection is not waited for.
-    pub async fn after(api: &Api, session: &str, cursor: Option<u64>) -> Result<Stream, CallError> {
+    pub(super) async fn after(api: &Api, session: &str, cursor: Option<u64>) -> Result<Stream, CallError> {
         let response = Some(api.stream(session, cursor).await?);
         let (api, session) = (api.clone(), session.to_owned());
         Ok(Stream { api, session, cursor, response, buffer: Vec::new(), snapshot: Vec::new(), ready: VecDeque::new() })
     }
 
     /// Everything up to `ready`, which comes last.
-    pub async fn snapshot(&mut self) -> Result<Vec<Event>, CallError> {
+    pub(super) async fn snapshot(&mut self) -> Result<Vec<Event>, CallError> {
         let mut events = Vec::new();
         loop {
             let event = self.next().await?;
@@ -69,7 +69,7 @@ impl Stream {
         }
     }
 
-    pub async fn next(&mut self) -> Result<Event, CallError> {
+    pub(super) async fn next(&mut self) -> Result<Event, CallError> {
         loop {
             if let Some(event) = self.ready.pop_front() {
                 return Ok(event);

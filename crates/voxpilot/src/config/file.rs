@@ -20,7 +20,7 @@ pub(super) struct ParsedFile<'a> {
 
 impl ParsedFile<'_> {
     /// What a relative path in the file is relative to.
-    pub fn dir(&self) -> &Path {
+    pub(super) fn dir(&self) -> &Path {
         self.source.path.parent().unwrap_or(Path::new("/"))
     }
 }

@@ -11,7 +11,7 @@ pub(super) struct Given<'a> {
 
 impl Given<'_> {
     /// An absolute path; `~/` is the home directory, since nothing expands it in a file.
-    pub fn path(&self) -> Option<PathBuf> {
+    pub(super) fn path(&self) -> Option<PathBuf> {
         let path = match self.text.strip_prefix('~') {
             Some("") => self.home?.to_path_buf(),
             Some(rest) if rest.starts_with('/') => self.home?.join(rest.trim_start_matches('/')),
@@ -21,11 +21,11 @@ impl Given<'_> {
     }
 
     /// A path, or a bare name to be looked up in `PATH`.
-    pub fn program(&self) -> Option<PathBuf> {
+    pub(super) fn program(&self) -> Option<PathBuf> {
         if self.text.contains('/') || self.text.starts_with('~') { self.path() } else { Some(PathBuf::from(self.text)) }
     }
 
-    pub fn owned(&self) -> String {
+    pub(super) fn owned(&self) -> String {
         self.text.to_owned()
     }
 }

@@ -178,9 +178,11 @@ fn add_mcp_servers(config: &mut Config, files: &[ParsedFile<'_>]) {
     }
 }
 
-/// A preset whose key is not configured uses the variable that everybody uses for it.
+/// A preset whose key is not configured uses the variable that everybody uses for it. A provider's key is not for another address: with
+/// a base URL only a configured key counts.
 fn adopt_provider_key(config: &mut Config, sources: &Sources) {
-    let Some(provider) = config.model_provider.as_deref().filter(|_| config.model_api_key.is_none()) else { return };
+    let wanted = config.model_api_key.is_none() && config.model_base_url.is_none();
+    let Some(provider) = config.model_provider.as_deref().filter(|_| wanted) else { return };
     let variables = PROVIDERS.iter().find(|(name, _)| *name == provider).map_or([].as_slice(), |(_, variables)| variables);
     if variables.is_empty() {
         return;

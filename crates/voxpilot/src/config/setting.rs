@@ -47,11 +47,11 @@ pub(super) enum Fallback {
 
 impl Setting {
     /// The key in `voxpilot.toml`.
-    pub fn key(&self) -> String {
+    pub(super) fn key(&self) -> String {
         self.name.replace('-', "_")
     }
 
-    pub fn variable(&self) -> String {
+    pub(super) fn variable(&self) -> String {
         format!("{PREFIX}{}", self.key().to_uppercase())
     }
 }

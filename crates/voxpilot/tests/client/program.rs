@@ -15,7 +15,7 @@ use crate::SOON;
 
 /// How a command ended and what it said.
 #[derive(Debug)]
-pub struct Ended {
+pub(crate) struct Ended {
     pub code: i32,
     pub stdout: String,
     pub stderr: String,
@@ -23,7 +23,7 @@ pub struct Ended {
 
 impl Ended {
     /// Its output as lines of JSON.
-    pub fn lines(&self) -> Vec<Value> {
+    pub(crate) fn lines(&self) -> Vec<Value> {
         self.stdout.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}\n{self:?}"))).collect()
     }
 }
@@ -45,11 +45,11 @@ fn command(rig: &Rig, args: &[&str]) -> Command {
     command
 }
 
-pub async fn run(server: &Server, args: &[&str]) -> Ended {
+pub(crate) async fn run(server: &Server, args: &[&str]) -> Ended {
     run_with(server.rig(), args, &[], "").await
 }
 
-pub async fn run_with(rig: &Rig, args: &[&str], env: &[(&str, &str)], input: &str) -> Ended {
+pub(crate) async fn run_with(rig: &Rig, args: &[&str], env: &[(&str, &str)], input: &str) -> Ended {
     let mut child = command(rig, args).envs(env.iter().copied()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(input.as_bytes()).await.unwrap();
@@ -60,7 +60,7 @@ pub async fn run_with(rig: &Rig, args: &[&str], env: &[(&str, &str)], input: &st
 }
 
 /// Runs a command on a terminal of its own, where `input` is typed, and gives everything that the terminal showed.
-pub async fn on_terminal(server: &Server, args: &[&str], input: &str) -> String {
+pub(crate) async fn on_terminal(server: &Server, args: &[&str], input: &str) -> String {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
@@ -82,7 +82,7 @@ pub async fn on_terminal(server: &Server, args: &[&str], input: &str) -> String 
 }
 
 /// A command that goes on.
-pub struct Running {
+pub(crate) struct Running {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
     /// What it has printed so far.
@@ -90,14 +90,14 @@ pub struct Running {
 }
 
 impl Running {
-    pub fn start(server: &Server, args: &[&str]) -> Running {
+    pub(crate) fn start(server: &Server, args: &[&str]) -> Running {
         let mut child = command(server.rig(), args).stderr(Stdio::null()).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         Running { child, lines, seen: Vec::new() }
     }
 
     /// Reads until an event fits.
-    pub async fn until(&mut self, what: &str, fits: impl Fn(&Value) -> bool) -> Value {
+    pub(crate) async fn until(&mut self, what: &str, fits: impl Fn(&Value) -> bool) -> Value {
         let found = timeout(SOON, async {
             while let Some(line) = self.lines.next_line().await.unwrap() {
                 let event: Value = serde_json::from_str(&line).unwrap();
@@ -112,12 +112,12 @@ impl Running {
         found.unwrap_or_else(|| panic!("no {what}; seen: {:#?}", self.seen))
     }
 
-    pub async fn until_turn(&mut self, state: &str) -> Value {
+    pub(crate) async fn until_turn(&mut self, state: &str) -> Value {
         self.until(&format!("turn {state}"), |event| event["event"] == "turn" && event["data"]["state"] == state).await
     }
 
     /// Reads to the end and gives the exit code.
-    pub async fn end(&mut self) -> i32 {
+    pub(crate) async fn end(&mut self) -> i32 {
         let ended = async {
             while let Some(line) = self.lines.next_line().await.unwrap() {
                 self.seen.push(serde_json::from_str(&line).unwrap());
@@ -129,7 +129,7 @@ impl Running {
 }
 
 /// The agent's text, put together from its pieces, each of which must continue the one before; and every event came once.
-pub fn told(seen: &[Value]) -> String {
+pub(crate) fn told(seen: &[Value]) -> String {
     let ids: Vec<u64> = seen.iter().filter(|event| event["event"] != "ready").filter_map(|event| event["id"].as_u64()).collect();
     assert!(!ids.is_empty(), "no event has a number: {seen:#?}");
     assert!(ids.windows(2).all(|pair| pair[1] == pair[0] + 1), "lost or doubled: {ids:?}");

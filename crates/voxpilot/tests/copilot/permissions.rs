@@ -10,21 +10,21 @@ use crate::setup::{SOON, Setup};
 /// Quotes, blanks at the ends, a tab, a dollar, a backslash, letters beyond ASCII, and more than one line.
 const ODD: &str = "cat > odd.txt <<'END' \n  \"double\" 'single' $HOME `tick` \\\\ \\n\ttab  \n\u{e4}\u{20ac}\u{1f642} *?[a-z] # not a comment  \nEND\necho done >> runs.txt";
 
-pub async fn asking() -> Setup {
+pub(crate) async fn asking() -> Setup {
     Setup::with(Script::new(), json!({ "permission_policy": "ask" }), |rig| rig).await
 }
 
-pub async fn answer(setup: &Setup, request: &Value, body: Value) -> u16 {
+pub(crate) async fn answer(setup: &Setup, request: &Value, body: Value) -> u16 {
     let request = request["request_id"].as_str().unwrap();
     setup.post(&format!("permissions/{request}"), body).await
 }
 
-pub async fn choose(setup: &Setup, request: &Value, option: &str) -> u16 {
+pub(crate) async fn choose(setup: &Setup, request: &Value, option: &str) -> u16 {
     answer(setup, request, json!({ "option_id": option })).await
 }
 
 /// The next question.
-pub async fn asked(setup: &mut Setup) -> Value {
+pub(crate) async fn asked(setup: &mut Setup) -> Value {
     setup.until_kind("permission-request").await.data
 }
 

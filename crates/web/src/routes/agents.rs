@@ -15,12 +15,12 @@ use crate::error::{ApiResult, ErrorBody};
 use crate::id::Id;
 
 #[derive(Serialize, ToSchema)]
-pub struct AgentSessions {
+pub(crate) struct AgentSessions {
     pub agents: Vec<AgentSessionView>,
 }
 
 #[derive(Serialize, ToSchema)]
-pub struct AgentSessionView {
+pub(crate) struct AgentSessionView {
     pub name: String,
     pub agent: String,
     /// stored, opening, idle or running.
@@ -44,7 +44,7 @@ pub struct AgentSessionView {
 
 #[utoipa::path(get, operation_id = "agents_sessions", path = "/api/sessions/{id}/agents", params(("id" = SessionId, Path)),
     responses((status = 200, body = AgentSessions), (status = 404, body = ErrorBody)))]
-pub async fn sessions(State(app): State<App>, Id(session): Id<SessionId>) -> ApiResult<Json<AgentSessions>> {
+pub(crate) async fn sessions(State(app): State<App>, Id(session): Id<SessionId>) -> ApiResult<Json<AgentSessions>> {
     let views = app.engine.agent_sessions(session).await?;
     Ok(Json(AgentSessions { agents: views.into_iter().map(AgentSessionView::from).collect() }))
 }
@@ -68,7 +68,7 @@ impl From<engine::AgentSessionView> for AgentSessionView {
 
 /// An option as agents describe it; more fields may come.
 #[derive(Serialize, ToSchema)]
-pub struct AgentOption {
+pub(crate) struct AgentOption {
     pub id: String,
     pub name: Option<String>,
     pub description: Option<String>,
@@ -85,7 +85,7 @@ pub struct AgentOption {
 }
 
 #[derive(Serialize, ToSchema)]
-pub struct AgentChoice {
+pub(crate) struct AgentChoice {
     pub value: Option<String>,
     pub name: Option<String>,
     pub description: Option<String>,
@@ -97,7 +97,7 @@ pub struct AgentChoice {
 /// Each may be named as the agent does, by the name that people see, or by the last part of an address (`plan`).
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct AgentPatch {
+pub(crate) struct AgentPatch {
     pub mode: Option<String>,
     pub model: Option<String>,
     /// By option id: a text, or true or false.
@@ -108,14 +108,14 @@ pub struct AgentPatch {
 
 /// The session's own id is read apart from the name.
 #[derive(Deserialize)]
-pub struct AgentName {
+pub(crate) struct AgentName {
     name: String,
 }
 
 #[utoipa::path(patch, operation_id = "agents_set", path = "/api/sessions/{id}/agents/{name}",
     params(("id" = SessionId, Path), ("name" = String, Path)), request_body = AgentPatch,
     responses((status = 200, body = AgentSessionView), (status = 404, body = ErrorBody), (status = 422, body = ErrorBody)))]
-pub async fn set(
+pub(crate) async fn set(
     State(app): State<App>,
     Id(session): Id<SessionId>,
     Path(agent): Path<AgentName>,
@@ -130,14 +130,14 @@ pub async fn set(
 }
 
 #[derive(Serialize, ToSchema)]
-pub struct Catalogue {
+pub(crate) struct Catalogue {
     pub agents: Vec<CatalogueAgent>,
     /// The agent of a new session that names none.
     pub default: String,
 }
 
 #[derive(Serialize, ToSchema)]
-pub struct CatalogueAgent {
+pub(crate) struct CatalogueAgent {
     pub id: String,
     pub title: String,
     pub installed: bool,
@@ -154,7 +154,7 @@ pub struct CatalogueAgent {
 }
 
 #[utoipa::path(get, operation_id = "agents_catalogue", path = "/api/agents", responses((status = 200, body = Catalogue)))]
-pub async fn catalogue(State(app): State<App>) -> Json<Catalogue> {
+pub(crate) async fn catalogue(State(app): State<App>) -> Json<Catalogue> {
     let mut agents = Vec::new();
     for agent in app.engine.catalogue().await {
         agents.push(CatalogueAgent {
@@ -172,14 +172,14 @@ pub async fn catalogue(State(app): State<App>) -> Json<Catalogue> {
 }
 
 #[derive(Serialize, ToSchema)]
-pub struct AgentsOwnList {
+pub(crate) struct AgentsOwnList {
     /// The latest first.
     pub sessions: Vec<AgentsOwn>,
 }
 
 /// A session that an agent keeps by itself.
 #[derive(Serialize, ToSchema)]
-pub struct AgentsOwn {
+pub(crate) struct AgentsOwn {
     pub agent_session_id: String,
     pub work_dir: String,
     pub title: Option<String>,
@@ -190,7 +190,7 @@ pub struct AgentsOwn {
 
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct OwnQuery {
+pub(crate) struct OwnQuery {
     /// Only those of this directory; all below the server's work directory otherwise.
     work_dir: Option<String>,
 }
@@ -198,7 +198,7 @@ pub struct OwnQuery {
 /// What an agent has stored, also from outside of VoxPilot. Starts the agent for as long as it takes.
 #[utoipa::path(get, operation_id = "agents_own_sessions", path = "/api/agents/{id}/sessions", params(("id" = String, Path), OwnQuery),
     responses((status = 200, body = AgentsOwnList), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
-pub async fn own_sessions(
+pub(crate) async fn own_sessions(
     State(app): State<App>,
     Path(id): Path<String>,
     query: Result<Query<OwnQuery>, QueryRejection>,

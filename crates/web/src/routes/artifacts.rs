@@ -12,7 +12,7 @@ use crate::error::{ApiResult, ErrorBody, not_found};
 use crate::id::Id;
 
 #[derive(Serialize, ToSchema)]
-pub struct ArtifactView {
+pub(crate) struct ArtifactView {
     pub artifact_id: ArtifactId,
     pub title: String,
     pub status: String,
@@ -23,7 +23,7 @@ pub struct ArtifactView {
 }
 
 #[derive(Serialize, ToSchema)]
-pub struct ArtifactFile {
+pub(crate) struct ArtifactFile {
     #[serde(flatten)]
     pub file: ReviewFile,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,7 +47,7 @@ struct Stored {
 
 #[utoipa::path(get, operation_id = "artifacts_read", path = "/api/artifacts/{id}", params(("id" = ArtifactId, Path)),
     responses((status = 200, body = ArtifactView), (status = 404, body = ErrorBody)))]
-pub async fn read(State(app): State<App>, Id(id): Id<ArtifactId>) -> ApiResult<Json<ArtifactView>> {
+pub(crate) async fn read(State(app): State<App>, Id(id): Id<ArtifactId>) -> ApiResult<Json<ArtifactView>> {
     let row = app.engine.store().artifact(id).await?.ok_or_else(|| not_found("artifact"))?;
     let stored: Vec<Stored> = serde_json::from_value(row.files).unwrap_or_default();
     let summary = row.summary;

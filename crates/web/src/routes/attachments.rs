@@ -21,7 +21,7 @@ const CSP: &str = "default-src 'none'; sandbox; frame-ancestors 'none'";
 
 #[derive(Deserialize, ToSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub enum NewAttachment {
+pub(crate) enum NewAttachment {
     /// A PNG, JPEG, GIF or WebP image.
     Image {
         name: String,
@@ -36,7 +36,7 @@ pub enum NewAttachment {
 }
 
 impl NewAttachment {
-    pub fn decode(self) -> ApiResult<engine::NewAttachment> {
+    pub(crate) fn decode(self) -> ApiResult<engine::NewAttachment> {
         Ok(match self {
             NewAttachment::Image { name, mime_type, data } => {
                 let data = bytes(&name, &data)?;
@@ -67,7 +67,7 @@ fn unreadable(message: String) -> ApiError {
 #[utoipa::path(get, operation_id = "attachments_read", path = "/api/sessions/{id}/attachments/{attachment_id}",
     params(("id" = SessionId, Path), ("attachment_id" = AttachmentId, Path)),
     responses((status = 200, content_type = "application/octet-stream"), (status = 404, body = ErrorBody)))]
-pub async fn read(State(app): State<App>, Id(session): Id<SessionId>, Id(attachment): Id<AttachmentId>) -> ApiResult<Response> {
+pub(crate) async fn read(State(app): State<App>, Id(session): Id<SessionId>, Id(attachment): Id<AttachmentId>) -> ApiResult<Response> {
     let row = app.engine.store().attachment(session, attachment).await?;
     let row = row.filter(|row| row.about.kind != AttachmentKind::Path).ok_or_else(|| not_found("attachment"))?;
     // An image has been looked at when it came in; what else calls itself something is not believed.

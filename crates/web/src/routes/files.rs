@@ -16,21 +16,21 @@ const QUERY_MAX: usize = 200;
 
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct FileQuery {
+pub(crate) struct FileQuery {
     /// A part of the path.
     #[serde(default)]
     query: String,
 }
 
 #[derive(Serialize, ToSchema)]
-pub struct Files {
+pub(crate) struct Files {
     /// Relative to the work directory, the best first; directories end in a slash.
     pub paths: Vec<String>,
 }
 
 #[utoipa::path(get, operation_id = "files_search", path = "/api/sessions/{id}/files", params(("id" = SessionId, Path), FileQuery),
     responses((status = 200, body = Files), (status = 400, body = ErrorBody), (status = 404, body = ErrorBody)))]
-pub async fn search(
+pub(crate) async fn search(
     State(app): State<App>,
     Id(session): Id<SessionId>,
     query: Result<Query<FileQuery>, QueryRejection>,

@@ -15,7 +15,7 @@ use crate::error::{ApiResult, ErrorBody};
 
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct LoginQuery {
+pub(crate) struct LoginQuery {
     /// The login was done elsewhere: run nothing, only try again what waits for it.
     #[serde(default)]
     done: bool,
@@ -26,7 +26,7 @@ pub struct LoginQuery {
 #[utoipa::path(post, operation_id = "login", path = "/api/agents/{id}/login", params(("id" = String, Path), LoginQuery),
     responses((status = 200, description = "what the login prints", body = String, content_type = "text/plain"),
               (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
-pub async fn login(
+pub(crate) async fn login(
     State(app): State<App>,
     Path(id): Path<String>,
     query: Result<Query<LoginQuery>, QueryRejection>,

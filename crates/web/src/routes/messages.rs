@@ -26,14 +26,14 @@ const PAGE_MAX: u32 = 200;
 const CLIENT_ID_MAX: usize = 200;
 const CONTENT_MAX: usize = 2 * 1024 * 1024;
 /// The text, and the attachments in base64, with room for their names.
-pub const BODY_MAX: usize = CONTENT_MAX + engine::MESSAGE_MAX / 3 * 4 + 1024 * 1024;
+pub(crate) const BODY_MAX: usize = CONTENT_MAX + engine::MESSAGE_MAX / 3 * 4 + 1024 * 1024;
 
 /// How long a client that sends too much may go on.
 const DRAIN: Duration = Duration::from_secs(10);
 
 /// Refuses a body that says beforehand that it is too large. It is read to its end all the same: a client that is refused while it still
 /// sends sees a broken connection instead of the reason.
-pub async fn refuse_too_large(request: Request, next: Next) -> Response {
+pub(crate) async fn refuse_too_large(request: Request, next: Next) -> Response {
     let length = request.headers().get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
     if length.is_none_or(|length| length <= BODY_MAX) {
         return next.run(request).await;
@@ -45,7 +45,7 @@ pub async fn refuse_too_large(request: Request, next: Next) -> Response {
 }
 
 #[derive(Serialize, ToSchema)]
-pub struct MessagePage {
+pub(crate) struct MessagePage {
     /// Oldest first.
     pub messages: Vec<Message>,
     /// There are older ones.
@@ -54,14 +54,14 @@ pub struct MessagePage {
 
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct PageQuery {
+pub(crate) struct PageQuery {
     before: Option<String>,
     limit: Option<u32>,
 }
 
 #[utoipa::path(get, operation_id = "messages_list", path = "/api/sessions/{id}/messages", params(("id" = SessionId, Path), PageQuery),
     responses((status = 200, body = MessagePage), (status = 404, body = ErrorBody)))]
-pub async fn list(
+pub(crate) async fn list(
     State(app): State<App>,
     Id(session): Id<SessionId>,
     query: Result<Query<PageQuery>, QueryRejection>,
@@ -79,7 +79,7 @@ pub async fn list(
 /// One message, with the HTML of its text so far: also while the model is still writing it.
 #[utoipa::path(get, operation_id = "messages_read", path = "/api/sessions/{id}/messages/{message_id}", params(("id" = SessionId, Path), ("message_id" = MessageId, Path)),
     responses((status = 200, body = Message), (status = 404, body = ErrorBody)))]
-pub async fn read(State(app): State<App>, Id(session): Id<SessionId>, Id(message_id): Id<MessageId>) -> ApiResult<Json<Message>> {
+pub(crate) async fn read(State(app): State<App>, Id(session): Id<SessionId>, Id(message_id): Id<MessageId>) -> ApiResult<Json<Message>> {
     if let Some(mut message) = app.engine.store().message(session, message_id).await? {
         app.html.fill(&mut message).await;
         return Ok(Json(message));
@@ -102,7 +102,7 @@ fn unfinished(events: &[Event], message_id: MessageId) -> Option<Message> {
 
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct NewMessage {
+pub(crate) struct NewMessage {
     pub content: String,
     /// Made by the client: the same one again gives the same answer and sends nothing twice.
     pub client_id: Option<String>,
@@ -112,7 +112,7 @@ pub struct NewMessage {
 }
 
 #[derive(Serialize, ToSchema)]
-pub struct Posted {
+pub(crate) struct Posted {
     pub message_id: MessageId,
     pub turn_id: TurnId,
     pub queued: bool,
@@ -120,7 +120,7 @@ pub struct Posted {
 
 #[utoipa::path(post, operation_id = "messages_post", path = "/api/sessions/{id}/messages", params(("id" = SessionId, Path)), request_body = NewMessage,
     responses((status = 202, body = Posted), (status = 404, body = ErrorBody), (status = 413, body = ErrorBody), (status = 422, body = ErrorBody)))]
-pub async fn post(
+pub(crate) async fn post(
     State(app): State<App>,
     Id(session): Id<SessionId>,
     body: Result<Json<NewMessage>, JsonRejection>,

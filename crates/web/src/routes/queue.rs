@@ -15,20 +15,20 @@ use crate::id::Id;
 
 #[utoipa::path(get, operation_id = "queue_list", path = "/api/sessions/{id}/queue", params(("id" = SessionId, Path)),
     responses((status = 200, body = Queue), (status = 404, body = ErrorBody)))]
-pub async fn list(State(app): State<App>, Id(session): Id<SessionId>) -> ApiResult<Json<Queue>> {
+pub(crate) async fn list(State(app): State<App>, Id(session): Id<SessionId>) -> ApiResult<Json<Queue>> {
     app.engine.row(session).await?;
     Ok(Json(Queue { items: app.engine.store().queue(session).await? }))
 }
 
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Edit {
+pub(crate) struct Edit {
     pub content: String,
 }
 
 #[utoipa::path(patch, operation_id = "queue_edit", path = "/api/sessions/{id}/queue/{message_id}", params(("id" = SessionId, Path), ("message_id" = MessageId, Path)),
     request_body = Edit, responses((status = 204), (status = 404, body = ErrorBody), (status = 422, body = ErrorBody)))]
-pub async fn edit(
+pub(crate) async fn edit(
     State(app): State<App>,
     Id(session): Id<SessionId>,
     Id(message_id): Id<MessageId>,
@@ -41,7 +41,7 @@ pub async fn edit(
 
 #[utoipa::path(delete, operation_id = "queue_withdraw", path = "/api/sessions/{id}/queue/{message_id}", params(("id" = SessionId, Path), ("message_id" = MessageId, Path)),
     responses((status = 204), (status = 404, body = ErrorBody)))]
-pub async fn withdraw(State(app): State<App>, Id(session): Id<SessionId>, Id(message_id): Id<MessageId>) -> ApiResult<StatusCode> {
+pub(crate) async fn withdraw(State(app): State<App>, Id(session): Id<SessionId>, Id(message_id): Id<MessageId>) -> ApiResult<StatusCode> {
     app.engine.withdraw(session, message_id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -13,21 +13,21 @@ use crate::error::{ApiResult, ErrorBody};
 use crate::id::Id;
 
 #[derive(Serialize, ToSchema)]
-pub struct RuleList {
+pub(crate) struct RuleList {
     /// Those of the session and those of its work directory, oldest first.
     pub rules: Vec<Rule>,
 }
 
 #[utoipa::path(get, operation_id = "rules_list", path = "/api/sessions/{id}/permission-rules", params(("id" = SessionId, Path)),
     responses((status = 200, body = RuleList), (status = 404, body = ErrorBody)))]
-pub async fn list(State(app): State<App>, Id(session): Id<SessionId>) -> ApiResult<Json<RuleList>> {
+pub(crate) async fn list(State(app): State<App>, Id(session): Id<SessionId>) -> ApiResult<Json<RuleList>> {
     Ok(Json(RuleList { rules: app.engine.rules(session).await? }))
 }
 
 #[utoipa::path(delete, operation_id = "rules_revoke", path = "/api/sessions/{id}/permission-rules/{rule_id}",
     params(("id" = SessionId, Path), ("rule_id" = RuleId, Path)),
     responses((status = 204), (status = 404, body = ErrorBody)))]
-pub async fn revoke(State(app): State<App>, Id(session): Id<SessionId>, Id(rule): Id<RuleId>) -> ApiResult<StatusCode> {
+pub(crate) async fn revoke(State(app): State<App>, Id(session): Id<SessionId>, Id(rule): Id<RuleId>) -> ApiResult<StatusCode> {
     app.engine.revoke(session, rule).await?;
     Ok(StatusCode::NO_CONTENT)
 }

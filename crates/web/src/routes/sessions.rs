@@ -22,7 +22,7 @@ const PAGE_MAX: u32 = 200;
 const TITLE_MAX: usize = 200;
 
 #[derive(Serialize, ToSchema)]
-pub struct SessionView {
+pub(crate) struct SessionView {
     pub id: SessionId,
     pub title: String,
     pub work_dir: String,
@@ -59,7 +59,7 @@ impl From<SessionRow> for SessionView {
 }
 
 #[derive(Serialize, ToSchema)]
-pub struct SessionList {
+pub(crate) struct SessionList {
     pub sessions: Vec<SessionView>,
     /// Give it back as `before` to get the next page; missing on the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,13 +68,13 @@ pub struct SessionList {
 
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct ListQuery {
+pub(crate) struct ListQuery {
     before: Option<String>,
     limit: Option<u32>,
 }
 
 #[utoipa::path(get, operation_id = "sessions_list", path = "/api/sessions", params(ListQuery), responses((status = 200, body = SessionList), (status = 400, body = ErrorBody)))]
-pub async fn list(State(app): State<App>, query: Result<Query<ListQuery>, QueryRejection>) -> ApiResult<Json<SessionList>> {
+pub(crate) async fn list(State(app): State<App>, query: Result<Query<ListQuery>, QueryRejection>) -> ApiResult<Json<SessionList>> {
     let Query(query) = query?;
     let limit = query.limit.unwrap_or(PAGE).clamp(1, PAGE_MAX);
     let before = query.before.as_deref().map(parse_cursor).transpose()?;
@@ -95,7 +95,7 @@ fn parse_cursor(text: &str) -> ApiResult<SessionCursor> {
 
 #[derive(Deserialize, ToSchema, Default)]
 #[serde(deny_unknown_fields)]
-pub struct NewSession {
+pub(crate) struct NewSession {
     pub title: Option<String>,
     /// A directory below the server's work directory.
     pub work_dir: Option<String>,
@@ -109,7 +109,10 @@ pub struct NewSession {
 
 #[utoipa::path(post, operation_id = "sessions_create", path = "/api/sessions", request_body = NewSession,
     responses((status = 201, body = SessionView), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
-pub async fn create(State(app): State<App>, body: Result<Json<NewSession>, JsonRejection>) -> ApiResult<(StatusCode, Json<SessionView>)> {
+pub(crate) async fn create(
+    State(app): State<App>,
+    body: Result<Json<NewSession>, JsonRejection>,
+) -> ApiResult<(StatusCode, Json<SessionView>)> {
     let Json(new) = body?;
     check_title(new.title.as_deref())?;
     let wanted = Wanted {
@@ -125,13 +128,13 @@ pub async fn create(State(app): State<App>, body: Result<Json<NewSession>, JsonR
 
 #[utoipa::path(get, operation_id = "sessions_read", path = "/api/sessions/{id}", params(("id" = SessionId, Path)),
     responses((status = 200, body = SessionView), (status = 404, body = ErrorBody)))]
-pub async fn read(State(app): State<App>, Id(session): Id<SessionId>) -> ApiResult<Json<SessionView>> {
+pub(crate) async fn read(State(app): State<App>, Id(session): Id<SessionId>) -> ApiResult<Json<SessionView>> {
     Ok(Json(app.engine.row(session).await?.into()))
 }
 
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct SessionPatch {
+pub(crate) struct SessionPatch {
     pub title: Option<String>,
     pub model: Option<String>,
     pub agent: Option<String>,
@@ -140,7 +143,7 @@ pub struct SessionPatch {
 
 #[utoipa::path(patch, operation_id = "sessions_change", path = "/api/sessions/{id}", params(("id" = SessionId, Path)), request_body = SessionPatch,
     responses((status = 200, body = SessionView), (status = 404, body = ErrorBody), (status = 422, body = ErrorBody)))]
-pub async fn change(
+pub(crate) async fn change(
     State(app): State<App>,
     Id(session): Id<SessionId>,
     body: Result<Json<SessionPatch>, JsonRejection>,
@@ -153,7 +156,7 @@ pub async fn change(
 
 #[utoipa::path(delete, operation_id = "sessions_delete", path = "/api/sessions/{id}", params(("id" = SessionId, Path)),
     responses((status = 204), (status = 404, body = ErrorBody)))]
-pub async fn delete(State(app): State<App>, Id(session): Id<SessionId>) -> ApiResult<StatusCode> {
+pub(crate) async fn delete(State(app): State<App>, Id(session): Id<SessionId>) -> ApiResult<StatusCode> {
     app.engine.delete(session).await?;
     Ok(StatusCode::NO_CONTENT)
 }

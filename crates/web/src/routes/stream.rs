@@ -15,7 +15,7 @@ use crate::{App, sse};
 
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct StreamQuery {
+pub(crate) struct StreamQuery {
     /// The last event that the client has, where it cannot send `Last-Event-ID`.
     after: Option<String>,
 }
@@ -24,7 +24,7 @@ pub struct StreamQuery {
 #[utoipa::path(get, operation_id = "stream", path = "/api/sessions/{id}/stream", params(("id" = SessionId, Path), StreamQuery),
     responses((status = 200, description = "the events, one JSON object each", body = Event, content_type = "text/event-stream"),
               (status = 404, body = ErrorBody)))]
-pub async fn stream(
+pub(crate) async fn stream(
     State(app): State<App>,
     Id(session): Id<SessionId>,
     headers: HeaderMap,

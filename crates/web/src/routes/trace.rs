@@ -28,7 +28,7 @@ const PAYLOAD_MAX: usize = 8 * 1024;
 const PREVIEW: usize = 2 * 1024;
 
 #[derive(Serialize, ToSchema)]
-pub struct TraceEntry {
+pub(crate) struct TraceEntry {
     /// The process of the agent, by its runner's id.
     #[schema(value_type = String, format = "uuid")]
     pub runner: Uuid,
@@ -52,7 +52,7 @@ pub struct TraceEntry {
 
 /// A process of the agent, and what is kept of its traffic.
 #[derive(Serialize, ToSchema)]
-pub struct TraceRunner {
+pub(crate) struct TraceRunner {
     #[schema(value_type = String, format = "uuid")]
     pub runner: Uuid,
     pub running: bool,
@@ -62,7 +62,7 @@ pub struct TraceRunner {
 }
 
 #[derive(Serialize, ToSchema)]
-pub struct TraceList {
+pub(crate) struct TraceList {
     /// Newest first.
     pub entries: Vec<TraceEntry>,
     /// Give it back as `before` to go on; missing where nothing older is kept. A page that is not full may have one.
@@ -74,7 +74,7 @@ pub struct TraceList {
 
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct TraceQuery {
+pub(crate) struct TraceQuery {
     before: Option<String>,
     limit: Option<usize>,
     #[param(inline)]
@@ -87,7 +87,7 @@ pub struct TraceQuery {
 
 #[utoipa::path(get, operation_id = "trace_list", path = "/api/sessions/{id}/trace", params(("id" = SessionId, Path), TraceQuery),
     responses((status = 200, body = TraceList), (status = 400, body = ErrorBody), (status = 404, body = ErrorBody)))]
-pub async fn list(
+pub(crate) async fn list(
     State(app): State<App>,
     Id(session): Id<SessionId>,
     query: Result<Query<TraceQuery>, QueryRejection>,
@@ -108,7 +108,7 @@ pub async fn list(
 #[utoipa::path(get, operation_id = "trace_entry", path = "/api/sessions/{id}/trace/{runner}/{seq}",
     params(("id" = SessionId, Path), ("runner" = String, Path), ("seq" = u64, Path)),
     responses((status = 200, body = TraceEntry), (status = 404, body = ErrorBody)))]
-pub async fn entry(
+pub(crate) async fn entry(
     State(app): State<App>,
     Id(session): Id<SessionId>,
     Id(runner): Id<Uuid>,
@@ -124,7 +124,7 @@ pub async fn entry(
 #[utoipa::path(get, operation_id = "trace_capture", path = "/api/sessions/{id}/trace/capture", params(("id" = SessionId, Path)),
     responses((status = 200, description = "one JSON object a line", body = String, content_type = "application/x-ndjson"),
               (status = 404, body = ErrorBody)))]
-pub async fn capture(State(app): State<App>, Id(session): Id<SessionId>) -> ApiResult<Response> {
+pub(crate) async fn capture(State(app): State<App>, Id(session): Id<SessionId>) -> ApiResult<Response> {
     let capture = app.engine.trace_capture(session, app.access.secret()).await?;
     let name = format!("attachment; filename=\"voxpilot-{session}.ndjson\"");
     let headers = [(header::CONTENT_TYPE, "application/x-ndjson".to_owned()), (header::CONTENT_DISPOSITION, name)];

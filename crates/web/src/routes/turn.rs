@@ -15,14 +15,14 @@ use crate::id::Id;
 
 #[derive(Deserialize, ToSchema, Default)]
 #[serde(deny_unknown_fields)]
-pub struct Cancel {
+pub(crate) struct Cancel {
     /// Stop only this call.
     pub tool_call_id: Option<String>,
 }
 
 #[utoipa::path(post, operation_id = "cancel", path = "/api/sessions/{id}/cancel", params(("id" = SessionId, Path)), request_body = Option<Cancel>,
     responses((status = 202), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
-pub async fn cancel(State(app): State<App>, Id(session): Id<SessionId>, body: axum::body::Bytes) -> ApiResult<StatusCode> {
+pub(crate) async fn cancel(State(app): State<App>, Id(session): Id<SessionId>, body: axum::body::Bytes) -> ApiResult<StatusCode> {
     // The body may be left out altogether, with or without a content type.
     let cancel = if body.is_empty() { Cancel::default() } else { parse(&body)? };
     app.engine.cancel(session, cancel.tool_call_id).await?;
@@ -36,14 +36,14 @@ fn parse(body: &[u8]) -> ApiResult<Cancel> {
 
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Confirm {
+pub(crate) struct Confirm {
     pub tool_call_id: String,
     pub approved: bool,
 }
 
 #[utoipa::path(post, operation_id = "confirm", path = "/api/sessions/{id}/confirm", params(("id" = SessionId, Path)), request_body = Confirm,
     responses((status = 202), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
-pub async fn confirm(
+pub(crate) async fn confirm(
     State(app): State<App>,
     Id(session): Id<SessionId>,
     body: Result<Json<Confirm>, JsonRejection>,
@@ -55,7 +55,7 @@ pub async fn confirm(
 
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Answer {
+pub(crate) struct Answer {
     pub option_id: String,
     /// Of a form that is sent: its fields.
     pub content: Option<serde_json::Value>,
@@ -66,7 +66,7 @@ pub struct Answer {
 #[utoipa::path(post, operation_id = "permission", path = "/api/sessions/{id}/permissions/{request_id}",
     params(("id" = SessionId, Path), ("request_id" = PermissionId, Path)), request_body = Answer,
     responses((status = 202), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
-pub async fn permission(
+pub(crate) async fn permission(
     State(app): State<App>,
     Id(session): Id<SessionId>,
     Id(request_id): Id<PermissionId>,

@@ -109,7 +109,8 @@ async fn what_the_framework_refuses_has_the_same_form() {
     rig.get("/api/no-such-call").await.refuses(404, "not_found");
     rig.post("/api/no-such-call", json!({})).await.refuses(405, "method_not_allowed");
     rig.send(Method::PUT, "/api/sessions", None).await.refuses(405, "method_not_allowed");
-    rig.get("/api/sessions/%ff").await.refuses(400, "invalid");
+    rig.get("/api/agents/%ff/sessions").await.refuses(400, "invalid");
+    rig.get("/api/sessions/%ff").await.refuses(404, "not_found");
     let cancel = rig.http.post(format!("{}/api/sessions/{session}/cancel", rig.base)).bearer_auth(TOKEN).body("x".repeat(2_100_000));
     answer(cancel).await.refuses(413, "too_large");
     for path in ["/api/health", "/", "/highlight.css", "/no-such.js", "/api/no-such-call"] {

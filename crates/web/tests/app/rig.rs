@@ -17,12 +17,12 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-pub const TOKEN: &str = "the-access-secret-0123456789";
-pub const API_KEY: &str = "sk-the-model-key-0123456789";
+pub(crate) const TOKEN: &str = "the-access-secret-0123456789";
+pub(crate) const API_KEY: &str = "sk-the-model-key-0123456789";
 /// Far above any healthy test, also on a busy machine.
-pub const SOON: Duration = Duration::from_secs(60);
+pub(crate) const SOON: Duration = Duration::from_secs(60);
 
-pub struct Options {
+pub(crate) struct Options {
     pub script: Script,
     pub confirm_timeout: Duration,
     pub permission_timeout: Option<Duration>,
@@ -49,7 +49,7 @@ impl Default for Options {
     }
 }
 
-pub struct Rig {
+pub(crate) struct Rig {
     pub dir: TempDir,
     pub model: ModelServer,
     pub engine: Engine,
@@ -60,20 +60,20 @@ pub struct Rig {
 }
 
 /// An answer to a request.
-pub struct Answer {
+pub(crate) struct Answer {
     pub status: u16,
     pub headers: HeaderMap,
     pub text: String,
 }
 
 impl Answer {
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("not JSON ({error}): {}", self.text))
     }
 
     /// Checks that it is a refusal in the form that all of them have, with this status and code.
     #[track_caller]
-    pub fn refuses(&self, status: u16, code: &str) {
+    pub(crate) fn refuses(&self, status: u16, code: &str) {
         assert_eq!(self.status, status, "{}", self.text);
         let body = self.json();
         assert_eq!(body["error"]["code"], code, "{body}");
@@ -83,11 +83,11 @@ impl Answer {
 }
 
 impl Rig {
-    pub async fn replies(replies: impl IntoIterator<Item = Reply>) -> Rig {
+    pub(crate) async fn replies(replies: impl IntoIterator<Item = Reply>) -> Rig {
         Rig::start(Options { script: Script::replies(replies), ..Options::default() }).await
     }
 
-    pub async fn start(mut options: Options) -> Rig {
+    pub(crate) async fn start(mut options: Options) -> Rig {
         let dir = TempDir::new().unwrap();
         for name in ["work", "data", "work/sub"] {
             std::fs::create_dir(dir.path().join(name)).unwrap();
@@ -107,7 +107,7 @@ impl Rig {
         Rig { dir, model, engine, base: format!("http://{address}"), http, stopping, _server: server }
     }
 
-    pub async fn send(&self, method: Method, path: &str, body: Option<Value>) -> Answer {
+    pub(crate) async fn send(&self, method: Method, path: &str, body: Option<Value>) -> Answer {
         let mut request = self.http.request(method, format!("{}{path}", self.base)).bearer_auth(TOKEN);
         if let Some(body) = body {
             request = request.json(&body);
@@ -115,57 +115,57 @@ impl Rig {
         answer(request).await
     }
 
-    pub async fn get(&self, path: &str) -> Answer {
+    pub(crate) async fn get(&self, path: &str) -> Answer {
         self.send(Method::GET, path, None).await
     }
 
-    pub async fn post(&self, path: &str, body: Value) -> Answer {
+    pub(crate) async fn post(&self, path: &str, body: Value) -> Answer {
         self.send(Method::POST, path, Some(body)).await
     }
 
-    pub async fn patch(&self, path: &str, body: Value) -> Answer {
+    pub(crate) async fn patch(&self, path: &str, body: Value) -> Answer {
         self.send(Method::PATCH, path, Some(body)).await
     }
 
-    pub async fn delete(&self, path: &str) -> Answer {
+    pub(crate) async fn delete(&self, path: &str) -> Answer {
         self.send(Method::DELETE, path, None).await
     }
 
     /// A new session with the scripted model and the faulty agent.
-    pub async fn session(&self) -> String {
+    pub(crate) async fn session(&self) -> String {
         self.session_with(json!({})).await
     }
 
     /// A new session that talks straight to the agent.
-    pub async fn relay(&self) -> String {
+    pub(crate) async fn relay(&self) -> String {
         self.session_with(json!({ "model": "relay" })).await
     }
 
-    pub async fn session_with(&self, body: Value) -> String {
+    pub(crate) async fn session_with(&self, body: Value) -> String {
         let answer = self.post("/api/sessions", body).await;
         assert_eq!(answer.status, 201, "{}", answer.text);
         answer.json()["id"].as_str().unwrap().to_owned()
     }
 
-    pub async fn say(&self, session: &str, content: &str) -> Value {
+    pub(crate) async fn say(&self, session: &str, content: &str) -> Value {
         let answer = self.post(&format!("/api/sessions/{session}/messages"), json!({ "content": content })).await;
         assert_eq!(answer.status, 202, "{}", answer.text);
         answer.json()
     }
 
-    pub async fn stream(&self, session: &str, cursor: Option<u64>) -> Client {
+    pub(crate) async fn stream(&self, session: &str, cursor: Option<u64>) -> Client {
         Client::open(&self.http, &self.base, TOKEN, session, cursor).await.unwrap()
     }
 
     /// A stream that has caught up with an untouched session.
-    pub async fn watch(&self, session: &str) -> Client {
+    pub(crate) async fn watch(&self, session: &str) -> Client {
         let mut client = self.stream(session, None).await;
         client.until("ready", SOON, |event| event.kind == "ready").await;
         client
     }
 
     /// Says it and reads to the end of the turn: how it ended, and everything that was seen.
-    pub async fn turn(&self, session: &str, content: &str) -> (String, Client) {
+    pub(crate) async fn turn(&self, session: &str, content: &str) -> (String, Client) {
         let mut client = self.watch(session).await;
         self.say(session, content).await;
         let state = client.turn_end(SOON).await;
@@ -232,27 +232,27 @@ fn settings(dir: &Path, model: &ModelServer, options: &Options) -> engine::Setti
     }
 }
 
-pub async fn answer(request: reqwest::RequestBuilder) -> Answer {
+pub(crate) async fn answer(request: reqwest::RequestBuilder) -> Answer {
     let response = request.timeout(SOON).send().await.unwrap();
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     Answer { status, headers, text: response.text().await.unwrap() }
 }
 
 /// An answer of the model that delegates these prompts: session name and prompt.
-pub fn delegate(prompts: &[(&str, &str)]) -> Reply {
+pub(crate) fn delegate(prompts: &[(&str, &str)]) -> Reply {
     let call = |(name, prompt): &(&str, &str)| {
         testkit::model_server::ToolCall::new("copilot_agent", json!({ "prompt": prompt, "session_name": name }))
     };
     Reply::tool_calls(prompts.iter().map(call))
 }
 
-pub fn of_kind<'a>(client: &'a Client, kind: &'a str) -> Vec<&'a Event> {
+pub(crate) fn of_kind<'a>(client: &'a Client, kind: &'a str) -> Vec<&'a Event> {
     client.seen.of_kind(kind).collect()
 }
 
 /// The one event of this kind.
 #[track_caller]
-pub fn only<'a>(client: &'a Client, kind: &'a str) -> &'a Value {
+pub(crate) fn only<'a>(client: &'a Client, kind: &'a str) -> &'a Value {
     let found = of_kind(client, kind);
     assert_eq!(found.len(), 1, "of {kind}:\n{}", client.seen.tail());
     &found[0].data
