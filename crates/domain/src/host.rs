@@ -25,7 +25,7 @@ use crate::turn;
 
 pub use debt::{Debt, Stage};
 pub use effect::{Act, Effect, Keep, Timer};
-pub use input::{Input, Opened, OptionOutcome, Signal, StartFailure, WriteOutcome};
+pub use input::{Input, Opened, OptionOutcome, Signal, StartFailure, Started, WriteOutcome};
 pub use process::Process;
 pub use prompt::{Prompt, PromptState};
 pub use record::{AgentSession, DebtRecord, Described, How};
