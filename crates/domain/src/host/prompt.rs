@@ -306,6 +306,7 @@ impl Step<'_> {
         self.close_debts_of(&prompt.call_id);
         self.end_in_turn(&prompt.call_id, end);
         if prompt.is_out() {
+            self.forget_cut_session(&prompt.name);
             self.quiet();
         }
     }
