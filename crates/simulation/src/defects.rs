@@ -39,6 +39,7 @@ defects! {
     RowRemovedEarly "row-removed-early" "A dead runner's row is removed before it is known what became of its prompts."
     PromptIdDrawn "prompt-id-drawn" "A prompt is written under a fresh id each time."
     CancelDropped "cancel-dropped" "The agent is not told to stop; only the deadline is begun."
+    CancelOvertaken "cancel-overtaken" "The next prompt of a session can overtake the stop of the one before."
     StopTimerLost "stop-timer-lost" "The deadline of a stop is not begun."
     WrittenEarly "written-early" "A prompt counts as written before it is, so that a stop can overtake it."
     GoneAsUnsent "gone-as-unsent" "A prompt whose agent died counts as never sent, although the journal holds it."

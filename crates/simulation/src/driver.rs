@@ -326,6 +326,12 @@ impl Server {
     pub fn is_free(&self) -> bool {
         self.pending.is_none() && self.recovery.is_empty()
     }
+
+    /// A prompt waits for the stops that were begun before it: an agent is told to stop a session, not a prompt.
+    pub fn is_held(&self, at: usize) -> bool {
+        let Act::Prompt { runner: to, .. } = &self.tasks[at].act else { return false };
+        self.tasks[..at].iter().any(|task| matches!(&task.act, Act::Cancel { runner, .. } if runner == to))
+    }
 }
 
 /// Where the permissions that a step opens are answered.

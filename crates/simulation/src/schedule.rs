@@ -2,7 +2,8 @@
 
 use domain::ids::RunnerId;
 
-use crate::invariants::{Checked, Invariant, hold};
+use crate::defects::Defect;
+use crate::invariants::{Checked, Invariant, Violation, hold};
 use crate::tasks::TaskState;
 use crate::world::World;
 
@@ -159,7 +160,8 @@ impl World {
             TaskState::Waiting => false,
             TaskState::Ready(_) => ready,
         };
-        server.tasks.iter().enumerate().filter(|(_, task)| wanted(&task.state)).map(|(at, _)| at).collect()
+        let held = |at: usize| !ready && !self.has(Defect::CancelOvertaken) && server.is_held(at);
+        server.tasks.iter().enumerate().filter(|(at, task)| wanted(&task.state) && !held(*at)).map(|(at, _)| at).collect()
     }
 
     fn due(&self) -> Vec<usize> {
@@ -180,7 +182,7 @@ impl World {
     }
 
     /// Whether there was something to do.
-    fn fair_step(&mut self) -> Result<bool, Box<crate::invariants::Violation>> {
+    fn fair_step(&mut self) -> Result<bool, Box<Violation>> {
         let Some(server) = &self.server else {
             self.server_starts();
             return Ok(true);
@@ -218,7 +220,7 @@ impl World {
         Ok(true)
     }
 
-    fn next_timer(&mut self) -> Result<bool, Box<crate::invariants::Violation>> {
+    fn next_timer(&mut self) -> Result<bool, Box<Violation>> {
         let Some(server) = &self.server else { return Ok(false) };
         let Some(next) = server.timers.iter().map(|(due, _)| *due).min() else { return Ok(false) };
         self.clock = self.clock.max(next);

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::defects::Defect;
 use crate::driver::{Reader, WORK_DIR};
-use crate::invariants::{Checked, Invariant, hold};
+use crate::invariants::{Checked, Invariant, Violation, hold};
 use crate::names;
 use crate::runner::{OpenDemand, Opening, Runner, Work, Write, Wrote};
 use crate::world::World;
@@ -69,7 +69,7 @@ impl World {
         self.input(Input::Host { agent, input })
     }
 
-    fn do_act(&mut self, task: u64, act: Act) -> Result<Next, Box<crate::invariants::Violation>> {
+    fn do_act(&mut self, task: u64, act: Act) -> Result<Next, Box<Violation>> {
         Ok(match act {
             Act::Start { runner, agent } => self.start_runner(task, runner, agent)?,
             Act::Open { runner, name, known, .. } => {
@@ -80,7 +80,7 @@ impl World {
                 let id = if self.has(Defect::PromptIdDrawn) { self.new_id() } else { turn_id.prompt_write(&call_id) };
                 self.write_prompt(runner, id, call_id, agent_session)?
             }
-            Act::Cancel { runner, call_id, .. } => self.write_cancel(runner, call_id),
+            Act::Cancel { runner, call_id, agent_session } => self.write_cancel(runner, call_id, &agent_session)?,
             Act::Reply { runner, id, rpc_id, reply } => self.write_reply(runner, id, rpc_id, reply)?,
             Act::Prepare { id, demand } => Next::Ready(host::Input::Prepared { id, outcome: Box::new(prepare(&demand)) }),
             Act::Do { id, demand, .. } => self.do_demand(id, &demand)?,
@@ -119,7 +119,7 @@ impl World {
         })
     }
 
-    fn start_runner(&mut self, _task: u64, runner: RunnerId, agent: String) -> Result<Next, Box<crate::invariants::Violation>> {
+    fn start_runner(&mut self, _task: u64, runner: RunnerId, agent: String) -> Result<Next, Box<Violation>> {
         if self.fault(self.swarm.starts_fail, 6) {
             self.coverage.count("fault: not started");
             self.oracle.start_failures += 1;
@@ -139,13 +139,7 @@ impl World {
         Ok(Next::Waiting)
     }
 
-    fn open_session(
-        &mut self,
-        task: u64,
-        runner: RunnerId,
-        name: String,
-        restore: Option<String>,
-    ) -> Result<Next, Box<crate::invariants::Violation>> {
+    fn open_session(&mut self, task: u64, runner: RunnerId, name: String, restore: Option<String>) -> Result<Next, Box<Violation>> {
         let server = self.servers;
         let Some(process) = self.runners.get_mut(&runner).and_then(|runner| runner.process.as_mut()) else {
             let outcome = Err(Failure::new(Fault::Gone, "the agent has ended"));
@@ -157,13 +151,7 @@ impl World {
         Ok(Next::Waiting)
     }
 
-    fn write_prompt(
-        &mut self,
-        runner: RunnerId,
-        id: Uuid,
-        call: String,
-        session: String,
-    ) -> Result<Next, Box<crate::invariants::Violation>> {
+    fn write_prompt(&mut self, runner: RunnerId, id: Uuid, call: String, session: String) -> Result<Next, Box<Violation>> {
         let alive = self.runners.get(&runner).is_some_and(|runner| runner.is_alive() && !runner.writes.contains(&id));
         if alive && self.fault(self.swarm.writes_refused, 8) {
             self.coverage.count("fault: prompt refused");
@@ -208,28 +196,28 @@ impl World {
         Ok(())
     }
 
-    fn write_cancel(&mut self, runner: RunnerId, call: String) -> Next {
+    /// An agent is told to stop whatever it does in a session.
+    fn write_cancel(&mut self, runner: RunnerId, call: String, session: &str) -> Result<Next, Box<Violation>> {
         let alive = self.runners.get(&runner).is_some_and(Runner::is_alive);
         if alive && self.fault(self.swarm.writes_refused, 4) {
-            return Next::Again;
+            return Ok(Next::Again);
         }
         let id = self.session.cancel_write(&call);
         if let Some(runner) = self.runners.get_mut(&runner)
             && runner.write(id, Write::Cancel { call: call.clone() }) == (Wrote::Written { again: false })
             && let Some(process) = &mut runner.process
         {
-            process.works.iter_mut().filter(|work| work.call == call).for_each(|work| work.cancelled = true);
+            // It had broken off by itself just before: now it was asked to, and is ready for more.
+            process.session(session).into_iter().for_each(|session| session.cut = false);
+            for work in process.works.iter_mut().filter(|work| work.session == session) {
+                work.cancelled = true;
+                hold(work.call == call, Invariant::StopStops, || format!("the stop of {call} comes late and stops {}", work.call))?;
+            }
         }
-        Next::Over
+        Ok(Next::Over)
     }
 
-    fn write_reply(
-        &mut self,
-        runner: RunnerId,
-        id: PermissionId,
-        rpc_id: String,
-        reply: Reply,
-    ) -> Result<Next, Box<crate::invariants::Violation>> {
+    fn write_reply(&mut self, runner: RunnerId, id: PermissionId, rpc_id: String, reply: Reply) -> Result<Next, Box<Violation>> {
         let alive = self.runners.get(&runner).is_some_and(Runner::is_alive);
         if alive && self.fault(self.swarm.writes_refused, 4) {
             self.coverage.count("fault: reply refused");
@@ -259,7 +247,7 @@ impl World {
         self.oracle.check_reply(demand_id, &demand, reply)
     }
 
-    fn do_demand(&mut self, id: PermissionId, demand: &Demand) -> Result<Next, Box<crate::invariants::Violation>> {
+    fn do_demand(&mut self, id: PermissionId, demand: &Demand) -> Result<Next, Box<Violation>> {
         let reply = match demand {
             Demand::ReadFile { .. } => Reply::Text { content: "text".to_owned() },
             Demand::WriteFile { .. } => {
