@@ -62,6 +62,15 @@ impl Prompt {
         self.state != PromptState::Waiting
     }
 
+    /// A person wants it stopped, whether or not the agent knows.
+    fn is_stopping(&self) -> bool {
+        match &self.state {
+            PromptState::Waiting | PromptState::Running => false,
+            PromptState::Sending { stop } | PromptState::Unsure { stop, .. } => *stop,
+            PromptState::Stopping => true,
+        }
+    }
+
     pub(super) fn is_unsure(&self) -> bool {
         matches!(self.state, PromptState::Unsure { .. })
     }
@@ -190,18 +199,21 @@ impl Step<'_> {
 
     /// The agent has answered the prompt.
     pub(super) fn answered(&mut self, call_id: &str, result: Result<String, Failure>) {
-        let Some(at) = self.position(call_id) else { return };
-        let state = self.host.prompts[at].state.clone();
+        // Of two answers to one prompt the first counts, also where that made it wait for a login.
+        let Some(at) = self.position(call_id).filter(|at| self.host.prompts[*at].is_out()) else { return };
+        let stopping = self.host.prompts[at].is_stopping();
         match result {
             Ok(stop_reason) => {
                 // Cancelled although nobody cancelled or rejected anything: the agent no longer serves the session.
                 let rejected = self.turn.call(call_id).is_some_and(|call| call.rejected().is_some());
-                if stop_reason == "cancelled" && state != PromptState::Stopping && !rejected {
+                if stop_reason == "cancelled" && !stopping && !rejected {
                     self.cut_session(at);
                 }
                 self.end(at, AgentEnd::Stopped { stop_reason });
             }
-            Err(failure) if failure.fault == Fault::NeedsLogin && state != PromptState::Stopping => self.prompt_needs_login(at),
+            // It was not worked on, and nobody wants it any more.
+            Err(failure) if failure.fault == Fault::NeedsLogin && stopping => self.end(at, AgentEnd::stopped("cancelled")),
+            Err(failure) if failure.fault == Fault::NeedsLogin => self.prompt_needs_login(at),
             Err(failure) => {
                 if failure.fault == Fault::UnknownSession {
                     self.cut_session(at);
