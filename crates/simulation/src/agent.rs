@@ -12,6 +12,9 @@ use crate::world::World;
 const FAULTS: [Fault; 6] = [Fault::Refused, Fault::UnknownSession, Fault::TimedOut, Fault::Unsupported, Fault::NotSent, Fault::Gone];
 const OTHER_REASONS: [&str; 3] = ["max_tokens", "max_turn_requests", "refusal"];
 
+/// What an agent writes after it has answered.
+pub const LATE: &str = "late";
+
 impl World {
     /// The agents that can do something.
     pub fn busy_agents(&self) -> Vec<RunnerId> {
@@ -263,6 +266,7 @@ impl World {
         let Some(runner) = self.runners.get_mut(&id) else { return };
         let seq = runner.end() + 1;
         let Some(process) = runner.process.as_mut() else { return };
+        process.works[at].asked = true;
         let work = process.works[at].clone();
         let reusable = (1..=process.next_rpc).map(|rpc| rpc.to_string());
         let reused = reusable.filter(|rpc| process.demands.iter().all(|open| open.rpc_id != *rpc)).last().filter(|_| again);
@@ -290,7 +294,8 @@ impl World {
         let label = self.label(id);
         let Some(process) = self.runners.get_mut(&id).and_then(|runner| runner.process.as_mut()) else { return };
         let work = process.works.remove(at);
-        let unasked = !work.cancelled && result.as_deref() == Ok("cancelled");
+        // After a rejection agents end like this too, and go on serving the session.
+        let unasked = !work.cancelled && !work.asked && result.as_deref() == Ok("cancelled");
         if let Some(session) = process.session(&work.session) {
             session.cut |= unasked;
         }
@@ -310,7 +315,7 @@ impl World {
         let Some(process) = self.runners.get(&id).and_then(|runner| runner.process.as_ref()) else { return };
         let work = process.works[at].clone();
         self.answer(id, at, Ok("end_turn".to_owned()));
-        let text = Line::Text { session: work.session, call: None, text: "late".to_owned() };
+        let text = Line::Text { session: work.session, call: None, text: LATE.to_owned() };
         let second = Line::Answered { call: work.call, result: Ok("max_tokens".to_owned()) };
         let line = if self.choices.once_in(2) { text } else { second };
         self.say(id, vec![line]);

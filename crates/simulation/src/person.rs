@@ -1,6 +1,8 @@
 //! The person, the main AI and its tools: whoever starts things.
 
-use domain::event::{QueueItem, ToolCall};
+use std::collections::BTreeMap;
+
+use domain::event::{Event, QueueItem, ToolCall};
 use domain::host;
 use domain::ids::{MessageId, PermissionId, RuleId, TurnId};
 use domain::machine::Input;
@@ -16,6 +18,8 @@ use crate::world::{AGENTS, World};
 #[derive(Clone, Debug, Default)]
 pub struct Person {
     pub sent: u32,
+    /// How long the log was when they last logged in, by agent.
+    pub logins: BTreeMap<&'static str, usize>,
     /// An answer of the main AI's that nobody waits for any more.
     pub stray: Option<ModelRun>,
 }
@@ -121,8 +125,20 @@ impl World {
         self.input_closing(Input::Turn(turn::Input::Confirm { call_id, approved, reason: "no".to_owned() }), closed)
     }
 
+    /// The agent that somebody has to log in to: it says so, or never had a login.
+    pub fn wants_login(&self) -> Option<&'static str> {
+        let asks = |agent: &str| {
+            let seen = self.person.logins.get(agent).copied().unwrap_or(0);
+            self.store.log[seen..]
+                .iter()
+                .any(|event| matches!(event, Event::Notice(notice) if notice.code == "auth_required" && notice.text.starts_with(agent)))
+        };
+        AGENTS.into_iter().find(|agent| asks(agent) || !self.agents[agent].logged_in)
+    }
+
     pub fn person_logs_in(&mut self) -> Checked {
-        let Some(agent) = AGENTS.into_iter().find(|name| !self.agents[name].logged_in) else { return Ok(()) };
+        let Some(agent) = self.wants_login() else { return Ok(()) };
+        self.person.logins.insert(agent, self.store.log.len());
         self.tell(|| format!("the person logs in to {agent}"));
         if let Some(kept) = self.agents.get_mut(agent) {
             kept.logged_in = true;

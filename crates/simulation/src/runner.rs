@@ -110,6 +110,8 @@ pub struct Work {
     pub cancelled: bool,
     /// It does not stop when told.
     pub deaf: bool,
+    /// The agent has asked for something in it.
+    pub asked: bool,
     /// Its own tool calls that are not completed.
     pub tools: Vec<String>,
 }

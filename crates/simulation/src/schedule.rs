@@ -204,7 +204,7 @@ impl World {
             self.answer_permission(request.request_id, option, "person")?;
         } else if let Some(call) = self.store.confirms.iter().next().cloned() {
             self.confirm(call, true)?;
-        } else if self.agents.values().any(|agent| !agent.logged_in) {
+        } else if self.wants_login().is_some() {
             self.person_logs_in()?;
         } else if let Some(runner) = self.busy_agents().first() {
             self.agent_acts(*runner);

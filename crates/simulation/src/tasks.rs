@@ -192,7 +192,7 @@ impl World {
         hold(process.works.iter().all(|work| work.session != session), Invariant::OpenSession, || {
             format!("{call} goes into {session}, which works on another prompt")
         })?;
-        process.works.push(Work { call: call.to_owned(), session, cancelled: false, deaf, tools: Vec::new() });
+        process.works.push(Work { call: call.to_owned(), session, cancelled: false, deaf, asked: false, tools: Vec::new() });
         Ok(())
     }
 

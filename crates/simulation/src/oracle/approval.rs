@@ -80,12 +80,8 @@ impl World {
         if self.oracle.allowed.contains(&id) {
             return Ok(());
         }
-        let demand = self
-            .runners
-            .values()
-            .filter_map(|runner| runner.process.as_ref())
-            .find_map(|process| process.demands.iter().find(|demand| demand.id == id));
-        let ask = demand.and_then(|demand| ask_for(&demand.demand));
+        let row = self.store.debts.iter().find(|(_, debt)| debt.id == id);
+        let ask = row.and_then(|(_, debt)| ask_for(&debt.demand));
         let Some(ask) = ask else { return Ok(()) };
         let verdict = self.verdict(&ask);
         hold(verdict == Verdict::Allow, Invariant::Approved, || format!("something is begun for an agent: {verdict:?}"))?;

@@ -31,9 +31,10 @@ impl World {
         let has_it = call.reached.iter().find(|(_, refused)| !refused).map(|(runner, _)| *runner);
         let lives = has_it.is_some_and(|runner| self.runners.get(&runner).is_some_and(|runner| runner.is_alive()));
         if word == "interrupted" {
-            let lost = !self.oracle.lost.is_empty();
             return match has_it {
-                None if !lost => Some("no agent ever had it".to_owned()),
+                // A turn whose outcome is unknown takes all its calls with it.
+                _ if !self.oracle.lost.is_empty() => None,
+                None => Some("no agent ever had it".to_owned()),
                 Some(_) if lives => Some("its agent is alive and works on it".to_owned()),
                 _ => None,
             };
@@ -42,7 +43,7 @@ impl World {
             return Some("an agent has it and has not answered".to_owned());
         }
         let happened = match word {
-            "agent_not_started" => self.oracle.start_failures > 0,
+            "agent_not_started" => self.oracle.start_failures > 0 || self.oracle.deaths > 2,
             "agent_gone" => self.oracle.deaths > 2,
             "agent_not_sent" => true,
             "agent_error" | "agent_timeout" => self.oracle.open_failures > 0,
