@@ -163,7 +163,7 @@ impl Step<'_> {
             Input::LoggedIn => self.host.needs_login = false,
             Input::Retire => self.retire(),
             Input::Restored(found) => self.restored(*found),
-            Input::ForgetSession { name } => _ = self.host.sessions.remove(&name),
+            Input::ForgetSession { name } => self.forget_session(name),
         }
     }
 

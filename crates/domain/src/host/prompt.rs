@@ -201,12 +201,12 @@ impl Step<'_> {
     pub(super) fn answered(&mut self, call_id: &str, result: Result<String, Failure>) {
         // Of two answers to one prompt the first counts, also where that made it wait for a login.
         let Some(at) = self.position(call_id).filter(|at| self.host.prompts[*at].is_out()) else { return };
-        let stopping = self.host.prompts[at].is_stopping();
+        let (stopping, told) = (self.host.prompts[at].is_stopping(), self.host.prompts[at].state == PromptState::Stopping);
         match result {
             Ok(stop_reason) => {
-                // Cancelled although nobody cancelled or rejected anything: the agent no longer serves the session.
+                // Cancelled although it was not told to, and nobody rejected anything: the agent no longer serves the session.
                 let rejected = self.turn.call(call_id).is_some_and(|call| call.rejected().is_some());
-                if stop_reason == "cancelled" && !stopping && !rejected {
+                if stop_reason == "cancelled" && !told && !rejected {
                     self.cut_session(at);
                 }
                 self.end(at, AgentEnd::Stopped { stop_reason });
@@ -268,8 +268,20 @@ impl Step<'_> {
                 self.act(Act::KillTerminals { call_id: call_id.to_owned() });
                 self.act(Act::Cancel { runner, call_id: call_id.to_owned(), agent_session });
                 self.act(Act::Timer(Timer::Stop { call_id: call_id.to_owned() }));
+                // Its turn was broken off, so no later server would know that there is something to stop.
+                if self.turn.call(call_id).is_none() {
+                    self.abandon(at);
+                }
             }
         }
+    }
+
+    /// The process makes room, and the session of this prompt does not count as open in it any more.
+    fn abandon(&mut self, at: usize) {
+        let name = self.host.prompts[at].name.clone();
+        self.cut_session(at);
+        self.forget_cut_session(&name);
+        self.retire();
     }
 
     /// An agent that does not stop when told is ended where it works on nothing else, and left alone where it does.

@@ -156,6 +156,13 @@ impl Step<'_> {
         }
     }
 
+    /// Stored at once: a restarted server would take the prompt that another agent is about to get for one of this agent's.
+    pub(super) fn forget_session(&mut self, name: String) {
+        if self.host.sessions.remove(&name).is_some_and(|named| named.record.is_some()) {
+            self.keep(Keep::SessionRemoved { name });
+        }
+    }
+
     /// With its last prompt a cut session does not count as open any more, after a restart either: whatever it were asked would not be
     /// answered.
     pub(super) fn forget_cut_session(&mut self, name: &str) {
