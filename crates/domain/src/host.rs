@@ -56,6 +56,8 @@ pub struct Host {
     cursor: u64,
     /// It can close a session and bring it back.
     can_reopen: bool,
+    /// The process that is starting has ended: what its start says is heard later.
+    ended_early: Option<String>,
 }
 
 impl Host {
@@ -70,6 +72,7 @@ impl Host {
             reports: Reports::default(),
             cursor: 0,
             can_reopen: false,
+            ended_early: None,
         }
     }
 
@@ -162,7 +165,7 @@ impl Step<'_> {
             Input::LoggedIn => self.host.needs_login = false,
             Input::Retire => self.retire(),
             Input::Restored(found) => self.restored(*found),
-            Input::ForgetSession { name } => _ = self.host.sessions.remove(&name),
+            Input::ForgetSession { name } => self.forget_session(name),
         }
     }
 

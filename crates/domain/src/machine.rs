@@ -3,7 +3,7 @@
 //! It only passes on: what the turn wants of an agent goes to that agent's host, what a host has for the turn goes to the turn, at
 //! once and in order. What is left is what has to be stored and what has to be done, in that order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 
 use jiff::Timestamp;
@@ -149,7 +149,7 @@ impl Machine {
     }
 
     pub fn step(&mut self, input: Input, context: &Context<'_>) -> Vec<Effect> {
-        let mut run = Run { machine: self, context, effects: Vec::new(), content: None };
+        let mut run = Run { machine: self, context, effects: Vec::new(), asked: VecDeque::new(), content: None };
         match input {
             Input::Turn(input) => run.turn(input),
             Input::Host { agent, input } => run.host(&agent, input),
@@ -161,9 +161,11 @@ impl Machine {
             Input::Resume => {
                 let effects = run.machine.turn.resume(context.turn, Now(context.now));
                 run.route(effects);
+                run.ask_hosts();
                 run.reconsider();
             }
         }
+        run.ask_hosts();
         run.effects
     }
 
@@ -177,10 +179,20 @@ impl Machine {
     }
 }
 
+/// What a turn wants of a host.
+enum Asked {
+    Prompt { turn_id: TurnId, call_id: String, agent: String, session_name: String, prompt: String },
+    Stop { call_id: String },
+    Decided { request_id: PermissionId, option_id: Option<String> },
+}
+
 struct Run<'a> {
     machine: &'a mut Machine,
     context: &'a Context<'a>,
     effects: Vec<Effect>,
+    /// What the turn wants of hosts. They are asked when everything that was decided before is among the effects: what a host answers is
+    /// decided later, so it stands later in the log.
+    asked: VecDeque<Asked>,
     /// What was filled into the form that is being answered.
     content: Option<Value>,
 }
@@ -202,10 +214,24 @@ impl Run<'_> {
                 turn::Effect::StopTool { call_id } => self.effects.push(Effect::StopTool { call_id }),
                 turn::Effect::AwaitConfirm { call_id } => self.effects.push(Effect::Timer(Timer::Confirm { call_id })),
                 turn::Effect::Prompt { turn_id, call_id, agent, session_name, prompt } => {
+                    self.asked.push_back(Asked::Prompt { turn_id, call_id, agent, session_name, prompt });
+                }
+                turn::Effect::StopPrompt { call_id } => self.asked.push_back(Asked::Stop { call_id }),
+                turn::Effect::AnswerPermission { request_id, option_id } => {
+                    self.asked.push_back(Asked::Decided { request_id, option_id });
+                }
+            }
+        }
+    }
+
+    fn ask_hosts(&mut self) {
+        while let Some(asked) = self.asked.pop_front() {
+            match asked {
+                Asked::Prompt { turn_id, call_id, agent, session_name, prompt } => {
                     self.prompt(turn_id, call_id, agent, session_name, prompt);
                 }
-                turn::Effect::StopPrompt { call_id } => self.stop(call_id),
-                turn::Effect::AnswerPermission { request_id, option_id } => self.decided(request_id, option_id),
+                Asked::Stop { call_id } => self.stop(call_id),
+                Asked::Decided { request_id, option_id } => self.decided(request_id, option_id),
             }
         }
     }

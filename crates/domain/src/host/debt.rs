@@ -187,7 +187,9 @@ impl Step<'_> {
             Decision::Select(option) => Some(option.option_id),
             Decision::Cancel => None,
         };
-        self.to_turn(TurnInput::PermissionAnswer { request_id: id, option_id, by: by.as_str().to_owned() });
+        self.to_turn(TurnInput::PermissionAnswer { request_id: id, option_id: option_id.clone(), by: by.as_str().to_owned() });
+        // At once: the prompt's end may be the next line, and would answer otherwise.
+        self.decided(id, option_id, None);
     }
 
     fn ask_person(&mut self, id: PermissionId, call_id: String, ask: PermissionAsk) {

@@ -78,6 +78,7 @@ impl Step<'_> {
     fn start(&mut self) {
         let runner = RunnerId(self.context.new_id());
         self.host.process = Process::Starting { runner };
+        self.host.ended_early = None;
         self.host.cursor = 0;
         self.keep(Keep::RunnerStarted { runner, agent: self.host.agent.clone() });
         self.act(Act::Start { runner, agent: self.host.agent.clone() });
@@ -87,6 +88,11 @@ impl Step<'_> {
         if self.host.process != (Process::Starting { runner }) {
             return;
         }
+        // It came up and ended, and its end was heard first.
+        let outcome = match self.host.ended_early.take() {
+            Some(message) => outcome.and(Err(StartFailure { code: "agent_not_started", gone: true, message })),
+            None => outcome,
+        };
         match outcome {
             Ok(started) => {
                 self.host.process = Process::Up { runner, leaving: false };
@@ -138,6 +144,10 @@ impl Step<'_> {
         let told = match self.host.process {
             Process::Up { runner: up, leaving } if up == runner => leaving,
             Process::Ending { runner: ending } if ending == runner => true,
+            Process::Starting { runner: starting } if starting == runner => {
+                self.host.ended_early = Some(text.to_owned());
+                return;
+            }
             _ => return,
         };
         self.host.process = Process::Gone { runner };

@@ -62,6 +62,15 @@ impl Prompt {
         self.state != PromptState::Waiting
     }
 
+    /// A person wants it stopped, whether or not the agent knows.
+    fn is_stopping(&self) -> bool {
+        match &self.state {
+            PromptState::Waiting | PromptState::Running => false,
+            PromptState::Sending { stop } | PromptState::Unsure { stop, .. } => *stop,
+            PromptState::Stopping => true,
+        }
+    }
+
     pub(super) fn is_unsure(&self) -> bool {
         matches!(self.state, PromptState::Unsure { .. })
     }
@@ -190,18 +199,21 @@ impl Step<'_> {
 
     /// The agent has answered the prompt.
     pub(super) fn answered(&mut self, call_id: &str, result: Result<String, Failure>) {
-        let Some(at) = self.position(call_id) else { return };
-        let state = self.host.prompts[at].state.clone();
+        // Of two answers to one prompt the first counts, also where that made it wait for a login.
+        let Some(at) = self.position(call_id).filter(|at| self.host.prompts[*at].is_out()) else { return };
+        let (stopping, told) = (self.host.prompts[at].is_stopping(), self.host.prompts[at].state == PromptState::Stopping);
         match result {
             Ok(stop_reason) => {
-                // Cancelled although nobody cancelled or rejected anything: the agent no longer serves the session.
+                // Cancelled although it was not told to, and nobody rejected anything: the agent no longer serves the session.
                 let rejected = self.turn.call(call_id).is_some_and(|call| call.rejected().is_some());
-                if stop_reason == "cancelled" && state != PromptState::Stopping && !rejected {
+                if stop_reason == "cancelled" && !told && !rejected {
                     self.cut_session(at);
                 }
                 self.end(at, AgentEnd::Stopped { stop_reason });
             }
-            Err(failure) if failure.fault == Fault::NeedsLogin && state != PromptState::Stopping => self.prompt_needs_login(at),
+            // It was not worked on, and nobody wants it any more.
+            Err(failure) if failure.fault == Fault::NeedsLogin && stopping => self.end(at, AgentEnd::stopped("cancelled")),
+            Err(failure) if failure.fault == Fault::NeedsLogin => self.prompt_needs_login(at),
             Err(failure) => {
                 if failure.fault == Fault::UnknownSession {
                     self.cut_session(at);
@@ -256,8 +268,20 @@ impl Step<'_> {
                 self.act(Act::KillTerminals { call_id: call_id.to_owned() });
                 self.act(Act::Cancel { runner, call_id: call_id.to_owned(), agent_session });
                 self.act(Act::Timer(Timer::Stop { call_id: call_id.to_owned() }));
+                // Its turn was broken off, so no later server would know that there is something to stop.
+                if self.turn.call(call_id).is_none() {
+                    self.abandon(at);
+                }
             }
         }
+    }
+
+    /// The process makes room, and the session of this prompt does not count as open in it any more.
+    fn abandon(&mut self, at: usize) {
+        let name = self.host.prompts[at].name.clone();
+        self.cut_session(at);
+        self.forget_cut_session(&name);
+        self.retire();
     }
 
     /// An agent that does not stop when told is ended where it works on nothing else, and left alone where it does.
@@ -306,6 +330,7 @@ impl Step<'_> {
         self.close_debts_of(&prompt.call_id);
         self.end_in_turn(&prompt.call_id, end);
         if prompt.is_out() {
+            self.forget_cut_session(&prompt.name);
             self.quiet();
         }
     }

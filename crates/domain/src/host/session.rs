@@ -156,6 +156,24 @@ impl Step<'_> {
         }
     }
 
+    /// Stored at once: a restarted server would take the prompt that another agent is about to get for one of this agent's.
+    pub(super) fn forget_session(&mut self, name: String) {
+        if self.host.sessions.remove(&name).is_some_and(|named| named.record.is_some()) {
+            self.keep(Keep::SessionRemoved { name });
+        }
+    }
+
+    /// With its last prompt a cut session does not count as open any more, after a restart either: whatever it were asked would not be
+    /// answered.
+    pub(super) fn forget_cut_session(&mut self, name: &str) {
+        let Some(named) = self.host.sessions.get_mut(name).filter(|named| named.state == NamedState::Cut) else { return };
+        if let Some(record) = named.record.as_mut().filter(|record| record.runner_id.is_some()) {
+            record.runner_id = None;
+            let record = record.clone();
+            self.keep(Keep::Session(record));
+        }
+    }
+
     /// An answer for always was taken back. The agent remembers it too, for as long as it has the session open: where it can close a
     /// session and bring it back, that is done before the next prompt.
     pub(super) fn forget_always(&mut self) {

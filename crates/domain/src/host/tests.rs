@@ -1,1 +1,189 @@
+//! What the simulation found, as the shortest story of each.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use uuid::Uuid;
+
+use super::*;
+use crate::agent::{Failure, Fault};
+use crate::event::{QueueItem, ToolCall, TurnState};
+use crate::ids::{MessageId, TurnId};
+use crate::machine::{Context, Effect, Input, Machine};
+use crate::policy::Policy;
+
+const AGENT: &str = "alpha";
+
+/// A session's machine, and the world around it in a few words.
+struct Rig {
+    machine: Machine,
+    ids: std::cell::Cell<u64>,
+    settings: turn::Settings,
+}
+
+impl Rig {
+    /// A turn whose main AI asks for these calls, each the name of an agent session.
+    fn new(names: &[&str]) -> Rig {
+        let settings = turn::Settings { max_iterations: 9, relay: false, model: "m".into(), agent: AGENT.into() };
+        let mut rig = Rig { machine: Machine::default(), ids: std::cell::Cell::new(0), settings };
+        let item = QueueItem {
+            message_id: MessageId(Uuid::from_u128(1)),
+            turn_id: TurnId(Uuid::from_u128(2)),
+            content: "m1".into(),
+            created_at: Timestamp::UNIX_EPOCH,
+            client_id: None,
+            attachments: vec![],
+        };
+        rig.turn(turn::Input::Message(item));
+        let call = |(at, name): (usize, &&str)| ToolCall {
+            id: format!("c{}", at + 1),
+            name: "copilot_agent".into(),
+            arguments: serde_json::json!({ "prompt": "do it", "session_name": name }).to_string(),
+        };
+        let message_id = TurnId(Uuid::from_u128(2)).assistant_message(0, 0);
+        let tool_calls = names.iter().enumerate().map(call).collect();
+        rig.turn(turn::Input::ModelEnd { message_id, text: String::new(), tool_calls });
+        rig
+    }
+
+    fn step(&mut self, input: Input) -> Vec<Effect> {
+        let Rig { machine, ids, settings } = self;
+        let new_id = || {
+            ids.set(ids.get() + 1);
+            Uuid::from_u64_pair(9, ids.get())
+        };
+        let agents = BTreeMap::new();
+        let context = Context {
+            now: Timestamp::UNIX_EPOCH,
+            turn: settings,
+            policy: Policy::Ask,
+            rules: &Vec::new,
+            work_dir: Path::new("/project"),
+            new_id: &new_id,
+            agents: &agents,
+        };
+        machine.step(input, &context)
+    }
+
+    fn turn(&mut self, input: turn::Input) -> Vec<Effect> {
+        self.step(Input::Turn(input))
+    }
+
+    fn host(&mut self, input: super::Input) -> Vec<Effect> {
+        self.step(Input::Host { agent: AGENT.into(), input })
+    }
+
+    fn runner(&self) -> RunnerId {
+        self.machine.hosts().find_map(Host::runner).unwrap()
+    }
+
+    fn signals(&mut self, signals: Vec<Signal>) -> Vec<Effect> {
+        let runner = self.runner();
+        self.host(super::Input::Batch { runner, cursor: 1, signals })
+    }
+
+    /// The agent is up and has the sessions open; the first prompts are being written.
+    fn open(&mut self, names: &[&str]) {
+        let runner = self.runner();
+        let started = Started { capabilities: serde_json::Value::Null, can_reopen: true, warning: None };
+        self.host(super::Input::Started { runner, outcome: Ok(started) });
+        for name in names {
+            let opened =
+                Opened { agent_session: format!("s-{name}"), how: How::New, described: Described::default(), wanted: None, cut_off: false };
+            self.host(super::Input::SessionOpened { runner, name: (*name).into(), outcome: Ok(opened) });
+        }
+    }
+
+    fn answered(&mut self, call: &str, result: Result<&str, Fault>) -> Vec<Effect> {
+        let result = result.map(str::to_owned).map_err(|fault| Failure::new(fault, "no"));
+        self.signals(vec![Signal::Answered { call_id: call.into(), result }])
+    }
+}
+
+fn words(effects: &[Effect]) -> Vec<String> {
+    let word = |effect: &Effect| match effect {
+        Effect::Append(Event::CopilotDone(done)) => Some(format!("{} {}", done.tool_call_id, done.stop_reason)),
+        Effect::Append(Event::Turn(turn)) if turn.state != TurnState::Running => Some(format!("turn {:?}", turn.state)),
+        _ => None,
+    };
+    effects.iter().filter_map(word).collect()
+}
+
+fn acts(effects: &[Effect]) -> Vec<&Act> {
+    let act = |effect| match effect {
+        &Effect::Host { ref act, .. } => Some(act),
+        _ => None,
+    };
+    effects.iter().filter_map(act).collect()
+}
+
+#[test]
+fn the_turn_ends_behind_the_calls_that_were_stopped_with_it() {
+    let mut rig = Rig::new(&["side", "side"]);
+    let effects = rig.turn(turn::Input::Cancel);
+    assert_eq!(words(&effects), ["c2 cancelled", "c1 cancelled", "turn Cancelled"]);
+}
+
+#[test]
+fn an_agent_that_ends_before_its_start_is_heard_is_cleared_and_started_again() {
+    let mut rig = Rig::new(&["main"]);
+    let runner = rig.runner();
+    rig.signals(vec![Signal::Gone { text: "exit".into() }]);
+    let started = Started { capabilities: serde_json::Value::Null, can_reopen: true, warning: None };
+    let effects = rig.host(super::Input::Started { runner, outcome: Ok(started) });
+    assert!(matches!(acts(&effects)[..], [Act::Clear { .. }]), "{effects:?}");
+    let effects = rig.host(super::Input::Cleared { runner });
+    assert!(matches!(acts(&effects)[..], [Act::Start { .. }]), "{effects:?}");
+}
+
+#[test]
+fn a_session_that_its_agent_cut_off_is_stored_as_closed() {
+    let mut rig = Rig::new(&["main"]);
+    rig.open(&["main"]);
+    let effects = rig.answered("c1", Ok("cancelled"));
+    assert_eq!(words(&effects), ["c1 interrupted"]);
+    let closed = |effect: &Effect| matches!(effect, Effect::Keep(Keep::Session(session)) if session.runner_id.is_none());
+    assert!(effects.iter().any(closed), "{effects:?}");
+}
+
+#[test]
+fn a_prompt_that_was_stopped_while_it_was_sent_does_not_wait_for_a_login() {
+    let mut rig = Rig::new(&["main"]);
+    rig.open(&["main"]);
+    rig.turn(turn::Input::CancelCall { call_id: "c1".into() });
+    let effects = rig.answered("c1", Err(Fault::NeedsLogin));
+    assert_eq!(words(&effects), ["c1 cancelled"]);
+}
+
+#[test]
+fn a_second_answer_does_not_end_a_prompt_that_waits_for_a_login() {
+    let mut rig = Rig::new(&["main"]);
+    rig.open(&["main"]);
+    rig.answered("c1", Err(Fault::NeedsLogin));
+    assert_eq!(words(&rig.answered("c1", Ok("end_turn"))), [""; 0]);
+}
+
+#[test]
+fn a_name_that_another_agent_takes_over_is_removed_from_the_store_at_once() {
+    let mut rig = Rig::new(&["main", "main"]);
+    rig.open(&["main"]);
+    rig.settings.agent = "beta".into();
+    let effects = rig.answered("c1", Ok("end_turn"));
+    assert!(effects.contains(&Effect::Keep(Keep::SessionRemoved { name: "main".into() })), "{effects:?}");
+}
+
+#[test]
+fn what_a_broken_off_turn_left_running_is_stopped_and_its_process_makes_room() {
+    let mut rig = Rig::new(&["main"]);
+    rig.open(&["main"]);
+    rig.host(super::Input::Written { call_id: "c1".into(), outcome: WriteOutcome::Written });
+    rig.signals(vec![Signal::Text { agent_session: Arc::from("s-main"), text: "hello".into() }]);
+    let abort = turn::Input::Abort { state: TurnState::Unknown, code: "outcome_unknown".into(), reason: "lost".into() };
+    let effects = rig.turn(abort);
+    assert!(acts(&effects).iter().any(|act| matches!(act, Act::Cancel { .. })), "{effects:?}");
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::Keep(Keep::RunnerEnding { .. }))), "{effects:?}");
+    let closed = |effect: &Effect| matches!(effect, Effect::Keep(Keep::Session(session)) if session.runner_id.is_none());
+    assert!(effects.iter().any(closed), "{effects:?}");
+}

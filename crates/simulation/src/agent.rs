@@ -1,0 +1,342 @@
+//! What agents do: they start, open sessions, work on prompts, ask, answer, and misbehave.
+
+use domain::agent::{Demand, Failure, Fault, PermissionAsk, PermissionOption, Problem, StartTerminal};
+use domain::host::{self, Act, Described, How, Opened};
+use domain::ids::{PermissionId, RunnerId};
+use uuid::Uuid;
+
+use crate::runner::{Line, OpenDemand, OpenSession, Opening, Process, Runner, Start};
+use crate::tasks::TaskState;
+use crate::world::World;
+
+const FAULTS: [Fault; 6] = [Fault::Refused, Fault::UnknownSession, Fault::TimedOut, Fault::Unsupported, Fault::NotSent, Fault::Gone];
+const OTHER_REASONS: [&str; 3] = ["max_tokens", "max_turn_requests", "refusal"];
+
+/// What an agent writes after it has answered.
+pub const LATE: &str = "late";
+
+impl World {
+    /// The agents that can do something.
+    pub fn busy_agents(&self) -> Vec<RunnerId> {
+        let fair = self.fair;
+        let busy = |process: &Process| {
+            process.ending
+                || !process.openings.is_empty()
+                || if fair { self.next_fair(process).is_some() } else { !process.works.is_empty() }
+        };
+        let acts = |runner: &&Runner| runner.start == Start::Pending || runner.process.as_ref().is_some_and(busy);
+        self.runners.values().filter(|runner| runner.is_alive()).filter(acts).map(|runner| runner.id).collect()
+    }
+
+    /// The prompt that a fair agent would answer next: what it asked is answered, and it was told to stop where somebody wants that.
+    fn next_fair(&self, process: &Process) -> Option<usize> {
+        process.works.iter().position(|work| {
+            let asks = process.demands.iter().any(|demand| demand.call.as_deref() == Some(&work.call));
+            let wait = if work.cancelled { work.deaf } else { asks || (work.deaf && self.oracle.is_stopped(&work.call)) };
+            !wait && process.serves(&work.session)
+        })
+    }
+
+    pub fn agent_acts(&mut self, id: RunnerId) {
+        let Some(runner) = self.runners.get(&id) else { return };
+        let Some(process) = &runner.process else { return };
+        if runner.start == Start::Pending {
+            return self.agent_starts(id);
+        }
+        // It ends in its own time.
+        if process.ending && (process.works.is_empty() || self.fair || self.choices.once_in(2)) {
+            let label = self.label(id);
+            self.tell(|| format!("{label} ends as it was told"));
+            return self.end_process(id);
+        }
+        if !process.openings.is_empty() {
+            return self.agent_opens(id);
+        }
+        if self.fair {
+            let Some(at) = self.next_fair(process) else { return };
+            let cancelled = process.works[at].cancelled;
+            return self.answer(id, at, Ok(if cancelled { "cancelled" } else { "end_turn" }.to_owned()));
+        }
+        if !process.works.is_empty() {
+            let at = self.choices.draw(process.works.len());
+            self.agent_works(id, at);
+        }
+    }
+
+    fn agent_starts(&mut self, id: RunnerId) {
+        if self.fault(self.swarm.starts_fail, 4) {
+            self.coverage.count("fault: agent dies at its start");
+            let label = self.label(id);
+            self.tell(|| format!("{label} dies while it starts"));
+            self.oracle.start_failures += 1;
+            return self.end_process(id);
+        }
+        if !self.fair && self.choices.once_in(6) {
+            self.say(id, vec![Line::Dropped]);
+            return;
+        }
+        let label = self.label(id);
+        self.tell(|| format!("{label} is up"));
+        if let Some(runner) = self.runners.get_mut(&id) {
+            runner.start = Start::Up;
+        }
+        let started = host::Started { capabilities: serde_json::Value::Null, can_reopen: true, warning: None };
+        self.finish(
+            |act| matches!(act, Act::Start { runner, .. } if *runner == id),
+            host::Input::Started { runner: id, outcome: Ok(started) },
+        );
+    }
+
+    /// The task that waits for this hears of it, if its server still lives.
+    fn finish(&mut self, is: impl Fn(&Act) -> bool, input: host::Input) {
+        let Some(server) = &mut self.server else { return };
+        let waiting = server.tasks.iter_mut().find(|task| matches!(task.state, TaskState::Waiting) && is(&task.act));
+        if let Some(task) = waiting {
+            task.state = TaskState::Ready(input);
+        }
+    }
+
+    fn agent_opens(&mut self, id: RunnerId) {
+        let Some(runner) = self.runners.get_mut(&id) else { return };
+        let (label, agent) = (runner.label.clone(), runner.agent.clone());
+        let Some(process) = runner.process.as_mut() else { return };
+        let Opening { server, task, name, restore } = process.openings.remove(0);
+        let logged_in = process.logged_in;
+        let outcome = if !logged_in && !self.swarm.login_at_prompt {
+            Err(Failure::new(Fault::NeedsLogin, "log in first"))
+        } else if self.fault(self.swarm.agents_err, 6) {
+            let fault = [Fault::Refused, Fault::TimedOut, Fault::UnknownSession][self.choices.draw(3)];
+            self.oracle.open_failures += 1;
+            Err(Failure::new(fault, "no"))
+        } else {
+            Ok(self.open(id, &agent, restore))
+        };
+        self.tell(|| format!("{label} answers about session {name}: {}", if outcome.is_ok() { "open" } else { "no" }));
+        let is_current = self.server.as_ref().is_some_and(|now| now.number == server);
+        if is_current && let Some(waiting) = self.server.as_mut().and_then(|now| now.tasks.iter_mut().find(|waiting| waiting.id == task)) {
+            waiting.state = TaskState::Ready(host::Input::SessionOpened { runner: id, name, outcome });
+        }
+    }
+
+    fn open(&mut self, id: RunnerId, agent: &str, restore: Option<String>) -> Opened {
+        let forgets = self.fault(self.swarm.agents_err, 4);
+        let number = self.number();
+        let Some(kept) = self.agents.get_mut(agent) else { return opened(String::new(), How::New) };
+        if let (true, Some(restore)) = (forgets, &restore) {
+            kept.known.retain(|known| known != restore);
+        }
+        let (session, how) = match restore {
+            Some(restore) if kept.known.contains(&restore) => (restore, if number % 2 == 0 { How::Resumed } else { How::Loaded }),
+            lost => {
+                let new = format!("{agent}-{number}");
+                kept.known.push(new.clone());
+                (new, if lost.is_some() { How::Lost } else { How::New })
+            }
+        };
+        if let Some(process) = self.runners.get_mut(&id).and_then(|runner| runner.process.as_mut()) {
+            process.sessions.retain(|open| open.id != session);
+            process.sessions.push(OpenSession { id: session.clone(), cut: false });
+        }
+        opened(session, how)
+    }
+
+    fn agent_works(&mut self, id: RunnerId, at: usize) {
+        let Some(process) = self.runners.get(&id).and_then(|runner| runner.process.as_ref()) else { return };
+        let work = process.works[at].clone();
+        if !process.serves(&work.session) {
+            return;
+        }
+        if !process.logged_in && self.swarm.login {
+            return self.answer(id, at, Err(Fault::NeedsLogin));
+        }
+        if work.cancelled && !work.deaf && !self.choices.once_in(4) {
+            return self.answer(id, at, Ok("cancelled".to_owned()));
+        }
+        match self.choices.draw(16) {
+            0..4 => self.agent_writes(id, at),
+            4 => self.agent_begins_tool(id, at),
+            5 => self.agent_ends_tool(id, at),
+            6 | 7 if self.swarm.agents_ask => self.agent_asks_permission(id, at),
+            8 | 9 if self.swarm.agents_ask => self.agent_demands(id, at),
+            10 if self.swarm.agents_ask => self.agent_withdraws(id),
+            11 | 12 => self.answer(id, at, Ok("end_turn".to_owned())),
+            13 => {
+                let reason = OTHER_REASONS[self.choices.draw(OTHER_REASONS.len())];
+                self.answer(id, at, Ok(reason.to_owned()));
+            }
+            14 if self.swarm.agents_err => {
+                if self.choices.once_in(2) {
+                    let fault = FAULTS[self.choices.draw(FAULTS.len())];
+                    self.answer(id, at, Err(fault));
+                } else {
+                    self.coverage.count("fault: agent breaks off by itself");
+                    self.answer(id, at, Ok("cancelled".to_owned()));
+                }
+            }
+            15 if self.swarm.agents_repeat => self.agent_repeats(id, at),
+            _ => {}
+        }
+    }
+
+    fn say(&mut self, id: RunnerId, lines: Vec<Line>) -> u64 {
+        self.runners.get_mut(&id).map_or(0, |runner| runner.say(lines))
+    }
+
+    fn text(&mut self, id: RunnerId, at: usize) -> Option<Line> {
+        let number = self.number();
+        let work = self.runners.get(&id)?.process.as_ref()?.works.get(at)?;
+        let text = if number % 5 == 0 { format!("é𝄞{number} ") } else { format!("t{number} ") };
+        Some(Line::Text { session: work.session.clone(), call: Some(work.call.clone()), text })
+    }
+
+    fn agent_writes(&mut self, id: RunnerId, at: usize) {
+        let Some(line) = self.text(id, at) else { return };
+        let label = self.label(id);
+        self.tell(|| format!("{label} writes text"));
+        let more = if self.choices.once_in(4) { self.text(id, at) } else { None };
+        self.say(id, std::iter::once(line).chain(more).collect());
+    }
+
+    fn agent_begins_tool(&mut self, id: RunnerId, at: usize) {
+        let tool = format!("tool-{}", self.number());
+        self.tell_tool(id, at, tool, false);
+    }
+
+    fn agent_ends_tool(&mut self, id: RunnerId, at: usize) {
+        let process = self.runners.get_mut(&id).and_then(|runner| runner.process.as_mut());
+        let tool = process.and_then(|process| process.works.get_mut(at)).and_then(|work| work.tools.pop());
+        let tool = tool.unwrap_or_else(|| format!("tool-{}", self.number()));
+        self.tell_tool(id, at, tool, true);
+    }
+
+    fn tell_tool(&mut self, id: RunnerId, at: usize, tool: String, completed: bool) {
+        let (title, label) = (format!("title {}", self.number()), self.label(id));
+        self.tell(|| format!("{label} reports {tool}{}", if completed { ", completed" } else { "" }));
+        let process = self.runners.get_mut(&id).and_then(|runner| runner.process.as_mut());
+        let Some(work) = process.and_then(|process| process.works.get_mut(at)) else { return };
+        if !completed {
+            work.tools.push(tool.clone());
+        }
+        let (session, call) = (work.session.clone(), Some(work.call.clone()));
+        self.say(id, vec![Line::Tool { session, call, id: tool, title, completed }]);
+    }
+
+    fn agent_asks_permission(&mut self, id: RunnerId, at: usize) {
+        let option = |option_id: &str, kind: &str| PermissionOption {
+            option_id: option_id.to_owned(),
+            name: kind.to_owned(),
+            kind: kind.to_owned(),
+        };
+        let (number, kind) = (self.choices.draw(3), ["execute", "read", "other"][self.choices.draw(3)]);
+        let ask = PermissionAsk {
+            title: format!("{kind} {number}"),
+            kind: Some(kind.to_owned()),
+            command: (kind == "execute").then(|| format!("run {number}")),
+            diff: None,
+            locations: Vec::new(),
+            options: vec![option("always", "allow_always"), option("yes", "allow_once"), option("no", "reject_once")],
+            agent_call: None,
+            input: None,
+            form: None,
+        };
+        self.demand(id, at, Demand::Permission(ask));
+    }
+
+    fn agent_demands(&mut self, id: RunnerId, at: usize) {
+        let terminal_id = "terminal".to_owned();
+        let path = "file".to_owned();
+        let demand = match self.choices.draw(9) {
+            0 => Demand::ReadFile { path, line: None, limit: None },
+            1 => Demand::WriteFile { path, content: format!("+{}", self.number()) },
+            2 => Demand::StartTerminal(StartTerminal { command: format!("run {}", self.choices.draw(3)), ..StartTerminal::default() }),
+            3 => Demand::TerminalOutput { terminal_id },
+            4 => Demand::WaitForTerminal { terminal_id },
+            5 => Demand::KillTerminal { terminal_id },
+            6 => Demand::ReleaseTerminal { terminal_id },
+            7 => Demand::Form { message: "which?".to_owned(), schema: serde_json::json!({}) },
+            _ => Demand::Unknown { problem: Problem::Unsupported, message: "what?".to_owned() },
+        };
+        self.demand(id, at, demand);
+    }
+
+    /// Agents use an id again once it was answered.
+    fn demand(&mut self, id: RunnerId, at: usize, demand: Demand) {
+        let again = self.choices.once_in(2);
+        let label = self.label(id);
+        let Some(runner) = self.runners.get_mut(&id) else { return };
+        let seq = runner.end() + 1;
+        let Some(process) = runner.process.as_mut() else { return };
+        process.works[at].asked = true;
+        let work = process.works[at].clone();
+        let reusable = (1..=process.next_rpc).map(|rpc| rpc.to_string());
+        let reused = reusable.filter(|rpc| process.demands.iter().all(|open| open.rpc_id != *rpc)).last().filter(|_| again);
+        let rpc_id = reused.unwrap_or_else(|| {
+            process.next_rpc += 1;
+            process.next_rpc.to_string()
+        });
+        let demand_id = PermissionId(Uuid::new_v5(&id.0, format!("demand/{seq}/0").as_bytes()));
+        let call = Some(work.call.clone());
+        process.demands.push(OpenDemand { id: demand_id, rpc_id: rpc_id.clone(), call, demand: demand.clone() });
+        let line = Line::Demand { session: work.session, rpc_id: rpc_id.clone(), demand: demand.clone() };
+        runner.say(vec![line]);
+        self.tell(|| format!("{label} asks for {} under {rpc_id}", what(&demand)));
+    }
+
+    fn agent_withdraws(&mut self, id: RunnerId) {
+        let label = self.label(id);
+        let Some(process) = self.runners.get_mut(&id).and_then(|runner| runner.process.as_mut()) else { return };
+        let Some(rpc_id) = process.demands.last().map(|demand| demand.rpc_id.clone()) else { return };
+        self.tell(|| format!("{label} withdraws {rpc_id}"));
+        self.say(id, vec![Line::Withdrawn { rpc_id }]);
+    }
+
+    fn answer(&mut self, id: RunnerId, at: usize, result: Result<String, Fault>) {
+        let label = self.label(id);
+        let Some(process) = self.runners.get_mut(&id).and_then(|runner| runner.process.as_mut()) else { return };
+        let work = process.works.remove(at);
+        // After a rejection agents end like this too, and go on serving the session.
+        let unasked = !work.cancelled && !work.asked && result.as_deref() == Ok("cancelled");
+        if let Some(session) = process.session(&work.session) {
+            session.cut |= unasked;
+        }
+        if result == Err(Fault::UnknownSession) {
+            process.sessions.retain(|open| open.id != work.session);
+        }
+        if result == Err(Fault::NeedsLogin) {
+            self.oracle.refused_for_login(&work.call, id);
+        }
+        self.tell(|| format!("{label} answers {}: {result:?}", work.call));
+        self.say(id, vec![Line::Answered { call: work.call, result }]);
+    }
+
+    /// It answers twice, or writes more after it has answered.
+    fn agent_repeats(&mut self, id: RunnerId, at: usize) {
+        self.coverage.count("fault: agent answers twice");
+        let Some(process) = self.runners.get(&id).and_then(|runner| runner.process.as_ref()) else { return };
+        let work = process.works[at].clone();
+        self.answer(id, at, Ok("end_turn".to_owned()));
+        let text = Line::Text { session: work.session, call: None, text: LATE.to_owned() };
+        let second = Line::Answered { call: work.call, result: Ok("max_tokens".to_owned()) };
+        let line = if self.choices.once_in(2) { text } else { second };
+        self.say(id, vec![line]);
+    }
+}
+
+fn opened(agent_session: String, how: How) -> Opened {
+    Opened { agent_session, how, described: Described::default(), wanted: None, cut_off: false }
+}
+
+fn what(demand: &Demand) -> &'static str {
+    match demand {
+        Demand::Permission(_) => "a permission",
+        Demand::ReadFile { .. } => "a file",
+        Demand::WriteFile { .. } => "a change of a file",
+        Demand::StartTerminal(_) => "a terminal",
+        Demand::TerminalOutput { .. } => "a terminal's output",
+        Demand::WaitForTerminal { .. } => "a terminal's end",
+        Demand::KillTerminal { .. } => "a terminal to be killed",
+        Demand::ReleaseTerminal { .. } => "a terminal to be released",
+        Demand::Form { .. } => "a form",
+        Demand::Unknown { .. } => "something unknown",
+    }
+}

@@ -1,0 +1,312 @@
+//! What a commit must and must not hold, and what must be in the store before something is done.
+
+use domain::agent::{Demand, Fault, Reply, Update};
+use domain::event::{Event, PermissionResolved, Role, ToolCall, TurnState};
+use domain::host::{Act, Stage};
+use domain::ids::{MessageId, PermissionId, RunnerId};
+use domain::text::utf16_len;
+
+use super::{CallTruth, Oracle, TurnTruth, call_of, is_delegated};
+use crate::agent::LATE;
+use crate::invariants::{Checked, Invariant, hold};
+use crate::runner::{Line, Record};
+use crate::spoil::appended;
+use crate::store::Commit;
+use crate::tasks::TaskState;
+use crate::world::World;
+
+impl World {
+    /// `cursors`: how far the journals were read before, and are now.
+    pub fn check_commit(&mut self, commit: &Commit, cursors: &[(RunnerId, u64, u64)]) -> Checked {
+        for (runner, from, to) in cursors {
+            self.consume(*runner, *from, *to);
+        }
+        for event in commit.effects.iter().filter_map(appended) {
+            self.check_event(event)?;
+        }
+        self.oracle.check_lines()
+    }
+
+    /// The server says that it has made events of these lines.
+    fn consume(&mut self, runner: RunnerId, from: u64, to: u64) {
+        let Some(runner) = self.runners.get(&runner) else { return };
+        for seq in from + 1..=to {
+            let Some(Record::Out(lines)) = runner.record(seq) else { continue };
+            for line in lines {
+                self.oracle.consume(line);
+            }
+        }
+    }
+
+    fn check_event(&mut self, event: &Event) -> Checked {
+        if let Some(call) = call_of(event) {
+            let over = self.oracle.calls.get(call).is_none_or(|call| call.word.is_some());
+            hold(!over, Invariant::CallEndsOnce, || format!("{} of {call}, which has ended", event.kind()))?;
+        }
+        match event {
+            Event::CopilotDone(done) => {
+                self.check_word(&done.tool_call_id, &done.stop_reason)?;
+                self.coverage.count(end_name(&done.stop_reason));
+                self.oracle.call(&done.tool_call_id).word = Some(done.stop_reason.clone());
+                Ok(())
+            }
+            Event::Turn(turn) if turn.state != TurnState::Running => {
+                let lost = !self.oracle.lost.is_empty();
+                self.coverage.count(state_name(turn.state));
+                self.oracle.turn_ends(turn.turn_id, turn.state, lost)
+            }
+            _ => self.oracle.note_event(event),
+        }
+    }
+
+    /// Whatever is done must be decided by what the store has.
+    pub fn check_committed(&self, act: &Act) -> Checked {
+        let missing = |what: &str| hold(false, Invariant::CommitFirst, || format!("{what} is not stored"));
+        match act {
+            Act::Start { runner, .. } if !self.store.runners.contains_key(runner) => missing("the runner that is started"),
+            Act::Clear { runner, .. } if self.store.runners.contains_key(runner) => missing("that the runner is removed"),
+            Act::Acknowledge { runner, cursor } if self.store.runners.get(runner).is_some_and(|row| row.cursor < *cursor) => {
+                hold(false, Invariant::LinesKept, || format!("{cursor} is acknowledged, and less is stored"))
+            }
+            Act::Prompt { name, .. } if self.store.sessions.get(name).is_none_or(|session| session.prompted_at.is_none()) => {
+                missing("that the session is prompted")
+            }
+            Act::Do { id, demand: Demand::WriteFile { .. } | Demand::StartTerminal(_), .. } => {
+                let row = self.store.debts.iter().find(|(_, debt)| debt.id == *id);
+                if row.is_none_or(|(_, debt)| debt.begun) { Ok(()) } else { missing("that it is begun") }
+            }
+            Act::Reply { id, reply, .. } if !self.is_reply_stored(*id, reply) => missing("the reply"),
+            Act::Cancel { call_id, .. } if !self.oracle.is_stopped(call_id) && !self.oracle.is_over(call_id) => missing("the stop"),
+            _ => Ok(()),
+        }
+    }
+
+    fn is_reply_stored(&self, id: PermissionId, reply: &Reply) -> bool {
+        let debt = self.store.debts.iter().find(|(_, debt)| debt.id == id);
+        if let Some((_, debt)) = debt {
+            let kept = matches!(debt.demand, Demand::WriteFile { .. } | Demand::StartTerminal(_) | Demand::Form { .. });
+            return !kept || debt.reply.is_some();
+        }
+        match (self.store.permissions.get(&id), reply) {
+            (Some(row), Reply::Chosen { option_id }) => row.delivered || row.resolved.as_ref() == Some(option_id),
+            (Some(row), _) => row.delivered,
+            // It was delivered, or its runner is removed.
+            (None, _) => !self.is_owed(id),
+        }
+    }
+
+    /// The server's memory says that it owes this, and the runner is still there.
+    fn is_owed(&self, id: PermissionId) -> bool {
+        let hosts = self.server.iter().flat_map(|server| server.machine.hosts());
+        hosts.into_iter().any(|host| {
+            let stored = host.runner().is_some_and(|runner| self.store.runners.contains_key(&runner));
+            stored && host.debt(id).is_some_and(|debt| matches!(debt.stage, Stage::Replying(_)))
+        })
+    }
+
+    /// When the deadline of a stop is over and everybody had their turn, the agent was told.
+    pub fn check_told_to_stop(&self, call: &str) -> Checked {
+        let tasks = self.server.iter().flat_map(|server| &server.tasks);
+        let on_its_way = tasks
+            .into_iter()
+            .any(|task| matches!(&task.act, Act::Cancel { call_id, .. } if call_id == call) && !matches!(task.state, TaskState::Ready(_)));
+        let processes = self.runners.values().filter_map(|runner| runner.process.as_ref());
+        let untold = processes.flat_map(|process| &process.works).any(|work| work.call == call && !work.cancelled);
+        hold(!self.fair || on_its_way || !untold, Invariant::StopStops, || format!("the agent was never told to stop {call}"))
+    }
+}
+
+impl Oracle {
+    fn call(&mut self, id: &str) -> &mut CallTruth {
+        self.calls.entry(id.to_owned()).or_default()
+    }
+
+    fn consume(&mut self, line: &Line) {
+        match line {
+            Line::Text { call: Some(id), text, .. } => {
+                let call = self.call(id);
+                if call.word.is_none() && call.answer.is_none() {
+                    call.written.push_str(text);
+                }
+            }
+            Line::Tool { call: Some(id), title, .. } => {
+                let call = self.call(id);
+                if call.word.is_none() && call.answer.is_none() {
+                    call.reported.push(title.clone());
+                }
+            }
+            Line::Answered { call: id, result } => {
+                let call = self.call(id);
+                let waits = *result == Err(Fault::NeedsLogin) && !call.stopped;
+                if call.word.is_none() && call.answer.is_none() && !waits {
+                    call.answer = Some(result.clone());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What is in the log of a call is what its agent wrote, as far as that was read.
+    fn check_lines(&mut self) -> Checked {
+        for (id, call) in self.calls.iter().filter(|(_, call)| call.delegated && !call.has_result) {
+            // What comes after an answer names no prompt, and counts for the next one where that is out already.
+            hold(call.logged.replace(LATE, "") == call.written, Invariant::LinesOnce, || {
+                format!("{id}: the agent wrote {:?}, the log says {:?}", call.written, call.logged)
+            })?;
+            hold(call.logged_reports == call.reported, Invariant::LinesOnce, || {
+                format!("{id}: the agent reported {:?}, the log says {:?}", call.reported, call.logged_reports)
+            })?;
+        }
+        Ok(())
+    }
+
+    fn note_event(&mut self, event: &Event) -> Checked {
+        match event {
+            Event::ToolCall(call) => self.call_opens(call),
+            Event::ToolStopping { id } => {
+                let call = self.call(id);
+                call.stopped = true;
+                hold(call.stop_asked, Invariant::RightWord, || format!("{id} is stopped, and nobody asked for that"))
+            }
+            Event::CopilotDelta(delta) => {
+                let call = self.call(&delta.tool_call_id);
+                let have = utf16_len(&call.logged);
+                call.logged.push_str(&delta.content);
+                hold(delta.offset == have, Invariant::StreamsWhole, || {
+                    format!("a delta at {}, where the text ends at {have}", delta.offset)
+                })
+            }
+            Event::AgentUpdate(update) => {
+                self.note_update(&update.tool_call_id, &update.update);
+                Ok(())
+            }
+            Event::ToolResult(result) => {
+                let call = self.call(&result.id);
+                let first = !std::mem::replace(&mut call.has_result, true);
+                let ended = !call.delegated || call.word.is_some();
+                hold(first && ended, Invariant::CallEndsOnce, || format!("{} has a second result, or one before its end", result.id))
+            }
+            Event::PermissionResolved(resolved) => self.note_resolved(resolved),
+            Event::Turn(turn) => self.turn_runs(turn.turn_id),
+            Event::Queue(queue) => {
+                queue.items.iter().for_each(|item| self.accept(item.message_id));
+                Ok(())
+            }
+            Event::Message(message) if message.role == Role::User => self.message_begins(message.id),
+            _ => Ok(()),
+        }
+    }
+
+    fn call_opens(&mut self, call: &ToolCall) -> Checked {
+        hold(!self.calls.contains_key(&call.id), Invariant::CallEndsOnce, || format!("{} begins twice", call.id))?;
+        self.call(&call.id).delegated = is_delegated(call);
+        Ok(())
+    }
+
+    fn note_update(&mut self, call: &str, update: &Update) {
+        let Update::ToolCall(tool) = update else { return };
+        let call = self.call(call);
+        // What the server closed itself is not the agent's word.
+        if matches!(tool.status.as_deref(), Some("cancelled" | "interrupted")) {
+            return;
+        }
+        call.logged_reports.extend(tool.title.clone());
+        let completed = tool.status.as_deref() == Some("completed");
+        if completed && call.rejected.as_ref().is_some_and(|before| !before.contains(&tool.id)) {
+            call.rejected = None;
+        }
+        call.tools.push(tool.id.clone());
+    }
+
+    fn note_resolved(&mut self, resolved: &PermissionResolved) -> Checked {
+        let Some(asked) = self.permissions.get_mut(&resolved.request_id) else { return Ok(()) };
+        let again = std::mem::replace(&mut asked.resolved, true);
+        let decided = matches!(resolved.by.as_str(), "person" | "rule" | "policy" | "timeout");
+        let rejects = decided && asked.ask.form.is_none() && !self.allowed.contains(&resolved.request_id);
+        let call = asked.call.clone();
+        if rejects {
+            let call = self.call(&call);
+            call.rejected = Some(call.tools.clone());
+        }
+        hold(!again, Invariant::ReplyOnce, || "a question is answered twice".to_owned())
+    }
+
+    fn turn_runs(&mut self, id: domain::ids::TurnId) -> Checked {
+        match &mut self.turn {
+            Some(turn) if turn.id == id => {
+                turn.stopped = true;
+                let asked = turn.stop_asked;
+                self.calls.values_mut().filter(|call| !call.has_result).for_each(|call| call.stopped = true);
+                hold(asked, Invariant::TurnEndsOnce, || "a turn is stopped, and nobody asked for that".to_owned())
+            }
+            other => {
+                let free = other.is_none() && !self.ended_turns.contains(&id);
+                *other = Some(TurnTruth { id, stopped: false, stop_asked: false });
+                hold(free, Invariant::TurnEndsOnce, || "a turn begins while another runs, or once more".to_owned())
+            }
+        }
+    }
+
+    fn turn_ends(&mut self, id: domain::ids::TurnId, state: TurnState, lost: bool) -> Checked {
+        let turn = self.turn.take();
+        self.ended_turns.insert(id);
+        let Some(turn) = turn.filter(|turn| turn.id == id) else {
+            return hold(false, Invariant::TurnEndsOnce, || "a turn ends that does not run".to_owned());
+        };
+        let open: Vec<_> = self.calls.iter().filter(|(_, call)| !call.has_result).map(|(id, _)| id.as_str()).collect();
+        hold(open.is_empty(), Invariant::CallEndsOnce, || format!("the turn ends while {} has no result", open.join(", ")))?;
+        let fits = match state {
+            TurnState::Cancelled => turn.stopped,
+            TurnState::Unknown => lost,
+            TurnState::Interrupted => false,
+            _ => true,
+        };
+        hold(fits, Invariant::TurnEndsOnce, || format!("the turn ends as {state:?}, which is not what happened"))
+    }
+
+    fn accept(&mut self, id: MessageId) {
+        if !self.accepted.contains(&id) {
+            self.accepted.push(id);
+        }
+    }
+
+    fn message_begins(&mut self, id: MessageId) -> Checked {
+        self.accept(id);
+        let mut before = self.accepted.iter().take_while(|other| **other != id);
+        let in_order = before.all(|other| self.begun.contains(other) || self.withdrawn.contains(other));
+        let once = !self.begun.contains(&id);
+        self.begun.push(id);
+        hold(in_order && once, Invariant::QueueInOrder, || "a message begins before an earlier one, or twice".to_owned())
+    }
+}
+
+fn end_name(word: &str) -> &'static str {
+    match word {
+        "end_turn" => "end: end_turn",
+        "cancelled" => "end: cancelled",
+        "denied" => "end: denied",
+        "interrupted" => "end: interrupted",
+        "max_tokens" => "end: max_tokens",
+        "max_turn_requests" => "end: max_turn_requests",
+        "refusal" => "end: refusal",
+        "agent_not_started" => "end: agent_not_started",
+        "agent_gone" => "end: agent_gone",
+        "agent_not_sent" => "end: agent_not_sent",
+        "agent_error" => "end: agent_error",
+        "agent_timeout" => "end: agent_timeout",
+        "auth_required" => "end: auth_required",
+        "attachment_unsupported" => "end: attachment_unsupported",
+        _ => "end: another word",
+    }
+}
+
+fn state_name(state: TurnState) -> &'static str {
+    match state {
+        TurnState::Running => "turn: running",
+        TurnState::Completed => "turn: completed",
+        TurnState::Cancelled => "turn: cancelled",
+        TurnState::Failed => "turn: failed",
+        TurnState::Interrupted => "turn: interrupted",
+        TurnState::Unknown => "turn: unknown",
+    }
+}

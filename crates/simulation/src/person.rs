@@ -1,0 +1,264 @@
+//! The person, the main AI and its tools: whoever starts things.
+
+use std::collections::BTreeMap;
+
+use domain::event::{Event, QueueItem, ToolCall};
+use domain::host;
+use domain::ids::{MessageId, PermissionId, RuleId, TurnId};
+use domain::machine::Input;
+use domain::policy::Policy;
+use domain::rule::{Rule, Scope, Subject};
+use domain::turn;
+use jiff::Timestamp;
+
+use crate::driver::{ModelRun, WORK_DIR};
+use crate::invariants::Checked;
+use crate::world::{AGENTS, World};
+
+#[derive(Clone, Debug, Default)]
+pub struct Person {
+    pub sent: u32,
+    /// How long the log was when they last logged in, by agent.
+    pub logins: BTreeMap<&'static str, usize>,
+    /// An answer of the main AI's that nobody waits for any more.
+    pub stray: Option<ModelRun>,
+}
+
+const MOST_MESSAGES: u32 = 4;
+const SESSION_NAMES: [&str; 3] = ["main", "side", "docs"];
+
+impl World {
+    pub fn person_acts(&mut self) -> Checked {
+        let choice = self.choices.draw(16);
+        match choice {
+            0..3 if self.person.sent < MOST_MESSAGES => self.person_sends(),
+            3..8 => self.person_answers(),
+            8 => self.person_confirms(),
+            9 | 10 if self.swarm.person_stops => self.person_stops(),
+            11 => self.person_changes_queue(),
+            12 => self.person_logs_in(),
+            13..16 if self.swarm.person_changes => self.person_changes_settings(),
+            _ => Ok(()),
+        }
+    }
+
+    fn person_sends(&mut self) -> Checked {
+        self.person.sent += 1;
+        let content = format!("m{}", self.person.sent);
+        self.tell(|| format!("the person sends {content}"));
+        let item = QueueItem {
+            message_id: MessageId(self.new_id()),
+            turn_id: TurnId(self.new_id()),
+            content,
+            created_at: Timestamp::UNIX_EPOCH,
+            client_id: None,
+            attachments: Vec::new(),
+        };
+        self.input(Input::Turn(turn::Input::Message(item)))
+    }
+
+    fn person_changes_queue(&mut self) -> Checked {
+        let Some(item) = self.store.queue.last().cloned() else { return Ok(()) };
+        let message_id = item.message_id;
+        if self.choices.once_in(2) {
+            self.tell(|| format!("the person withdraws {}", item.content));
+            return self.input(Input::Turn(turn::Input::Withdraw { message_id }));
+        }
+        self.tell(|| format!("the person edits {}", item.content));
+        self.input(Input::Turn(turn::Input::Edit { message_id, content: format!("{}, again", item.content) }))
+    }
+
+    fn person_stops(&mut self) -> Checked {
+        let Some(turn) = self.server.as_ref().and_then(|server| server.machine.turn().turn.as_ref()) else { return Ok(()) };
+        let calls: Vec<String> = turn.calls().iter().map(|call| call.call.id.clone()).collect();
+        if calls.is_empty() || self.choices.once_in(2) {
+            self.tell(|| "the person stops the turn".to_owned());
+            return self.input(Input::Turn(turn::Input::Cancel));
+        }
+        let call_id = calls[self.choices.draw(calls.len())].clone();
+        self.tell(|| format!("the person stops {call_id}"));
+        self.input(Input::Turn(turn::Input::CancelCall { call_id }))
+    }
+
+    /// The permissions that wait for somebody.
+    pub fn open_permissions(&self) -> Vec<domain::event::PermissionRequest> {
+        let turn = self.server.as_ref().and_then(|server| server.machine.turn().turn.as_ref());
+        turn.map(|turn| turn.permissions.clone()).unwrap_or_default()
+    }
+
+    fn person_answers(&mut self) -> Checked {
+        let open = self.open_permissions();
+        if open.is_empty() {
+            return Ok(());
+        }
+        let request = &open[self.choices.draw(open.len())];
+        let options = &request.ask.options;
+        let option = options.get(self.choices.draw(options.len() + 1)).cloned();
+        let by = if option.is_none() && self.choices.once_in(2) { "timeout" } else { "person" };
+        if let Some(option) = option.as_ref().filter(|option| option.kind == "allow_always") {
+            let subject = Subject::of(&request.ask, std::path::Path::new(WORK_DIR));
+            let rule = Rule { id: RuleId(self.new_id()), scope: Scope::Session, allow: true, subject, created_at: Timestamp::UNIX_EPOCH };
+            self.rules.push(rule);
+            self.tell(|| format!("\"{}\" is remembered", option.kind));
+        }
+        self.answer_permission(request.request_id, option.map(|option| option.option_id), by)
+    }
+
+    pub fn answer_permission(&mut self, request_id: PermissionId, option_id: Option<String>, by: &str) -> Checked {
+        self.tell(|| format!("{by} answers a permission: {option_id:?}"));
+        let content = Some(serde_json::json!({ "a": 1 }));
+        self.input(Input::Answer { request_id, option_id, by: by.to_owned(), content })
+    }
+
+    fn person_confirms(&mut self) -> Checked {
+        let Some(call) = self.store.confirms.iter().next().cloned() else { return Ok(()) };
+        let approved = !self.choices.once_in(3);
+        self.confirm(call, approved)
+    }
+
+    pub fn confirm(&mut self, call_id: String, approved: bool) -> Checked {
+        if !self.store.confirms.contains(&call_id) {
+            return Ok(());
+        }
+        self.tell(|| format!("{call_id} is {}", if approved { "agreed to" } else { "not agreed to" }));
+        let closed = Some(call_id.clone());
+        self.input_closing(Input::Turn(turn::Input::Confirm { call_id, approved, reason: "no".to_owned() }), closed)
+    }
+
+    /// The agent that somebody has to log in to: it says so, or never had a login.
+    pub fn wants_login(&self) -> Option<&'static str> {
+        let asks = |agent: &str| {
+            let seen = self.person.logins.get(agent).copied().unwrap_or(0);
+            self.store.log[seen..]
+                .iter()
+                .any(|event| matches!(event, Event::Notice(notice) if notice.code == "auth_required" && notice.text.starts_with(agent)))
+        };
+        AGENTS.into_iter().find(|agent| asks(agent) || !self.agents[agent].logged_in)
+    }
+
+    pub fn person_logs_in(&mut self) -> Checked {
+        let Some(agent) = self.wants_login() else { return Ok(()) };
+        self.person.logins.insert(agent, self.store.log.len());
+        self.tell(|| format!("the person logs in to {agent}"));
+        if let Some(kept) = self.agents.get_mut(agent) {
+            kept.logged_in = true;
+        }
+        self.to_host(agent, host::Input::LoggedIn)
+    }
+
+    fn to_host(&mut self, agent: &str, input: host::Input) -> Checked {
+        self.input(Input::Host { agent: agent.to_owned(), input })
+    }
+
+    fn person_changes_settings(&mut self) -> Checked {
+        match self.choices.draw(6) {
+            0 => {
+                self.policy = Policy::ALL[self.choices.draw(4)];
+                let policy = self.policy.as_str();
+                self.tell(|| format!("the person sets the policy to {policy}"));
+                for agent in AGENTS {
+                    self.settle_commit()?;
+                    self.to_host(agent, host::Input::PolicyChanged { by_person: true })?;
+                }
+                self.settle_commit()?;
+                self.input(Input::Reconsider)
+            }
+            1 if self.swarm.two_agents => {
+                let old = self.settings.agent.clone();
+                self.settings.agent = if old == AGENTS[0] { AGENTS[1] } else { AGENTS[0] }.to_owned();
+                self.tell(|| format!("the person chooses another agent than {old}"));
+                self.to_host(&old, host::Input::Retire)
+            }
+            2 => {
+                let Some(name) = self.store.sessions.keys().next().cloned() else { return Ok(()) };
+                let agent = self.store.sessions[&name].agent.clone();
+                let set = [("model".to_owned(), serde_json::json!("large"))].into_iter().collect();
+                self.tell(|| format!("the person sets an option of {name}"));
+                self.to_host(&agent, host::Input::SetOptions { name, set, allow_all: None, shown: "model: large".to_owned() })
+            }
+            3 => {
+                self.rules.clear();
+                self.tell(|| "the person takes back what was remembered".to_owned());
+                for agent in AGENTS {
+                    self.settle_commit()?;
+                    self.to_host(agent, host::Input::ForgetAlways)?;
+                }
+                Ok(())
+            }
+            4 => {
+                let idle = self.server.as_ref().and_then(|server| server.machine.hosts().find(|host| host.is_idle()));
+                let Some(agent) = idle.map(|host| host.agent().to_owned()) else { return Ok(()) };
+                self.tell(|| format!("{agent} is idle, and makes room"));
+                self.to_host(&agent, host::Input::Retire)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What is decided is committed before the next input is taken.
+    fn settle_commit(&mut self) -> Checked {
+        for _ in 0..20 {
+            if self.server.as_ref().is_some_and(|server| server.pending.is_some()) {
+                self.commit()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The main AI writes, asks for tools, ends or fails.
+    pub fn model_acts(&mut self) -> Checked {
+        let Some(model) = self.server.as_mut().and_then(|server| server.model.as_mut()) else { return Ok(()) };
+        model.pieces += 1;
+        let (message_id, pieces, stray) = (model.message_id, model.pieces, model.stray);
+        let choice = if self.fair { 9 } else { self.choices.draw(10) };
+        if choice < 3 && pieces < 4 || stray {
+            let text = format!("𝄞{} ", self.number());
+            self.tell(|| "the main AI writes".to_owned());
+            if stray && let Some(server) = &mut self.server {
+                server.model = None;
+            }
+            return self.input(Input::Turn(turn::Input::ModelText { message_id, text }));
+        }
+        if let Some(server) = &mut self.server {
+            server.model = None;
+        }
+        if choice == 3 && self.swarm.model_fails {
+            let repeat = !self.choices.once_in(3);
+            self.tell(|| format!("the main AI fails{}", if repeat { ", and may be asked again" } else { "" }));
+            let (code, message) = ("model_error".to_owned(), "no".to_owned());
+            return self.input(Input::Turn(turn::Input::ModelFault { message_id, code, message, repeat }));
+        }
+        let tool_calls = if self.fair { Vec::new() } else { self.model_calls() };
+        let names: Vec<_> = tool_calls.iter().map(|call| format!("{} {} {}", call.id, call.name, call.arguments)).collect();
+        self.tell(|| format!("the main AI ends, and asks for [{}]", names.join(", ")));
+        let text = format!("a{}", self.number());
+        self.input(Input::Turn(turn::Input::ModelEnd { message_id, text, tool_calls }))
+    }
+
+    fn model_calls(&mut self) -> Vec<ToolCall> {
+        let count = [1, 0, 1, 2, 2, 3][self.choices.draw(6)];
+        (0..count).map(|_| self.model_call()).collect()
+    }
+
+    fn model_call(&mut self) -> ToolCall {
+        let id = format!("c{}", self.number());
+        let session_name = SESSION_NAMES[self.choices.draw(SESSION_NAMES.len())];
+        let agent = AGENTS[self.choices.draw(if self.swarm.two_agents { 2 } else { 1 })];
+        let (name, arguments) = match self.choices.draw(10) {
+            0..4 => ("copilot_agent", serde_json::json!({ "prompt": "do it", "session_name": session_name }).to_string()),
+            4..7 => ("delegate", serde_json::json!({ "prompt": "do it", "session_name": session_name, "agent": agent }).to_string()),
+            7 => ("read_file", "{}".to_owned()),
+            8 => ("read_file_external", "{}".to_owned()),
+            _ => ("delegate", "{}".to_owned()),
+        };
+        ToolCall { id, name: name.to_owned(), arguments }
+    }
+
+    pub fn tool_ends(&mut self) -> Checked {
+        let Some(server) = self.server.as_mut().filter(|server| !server.tools.is_empty()) else { return Ok(()) };
+        let call = server.tools.remove(0);
+        self.tell(|| format!("the tool of {} ends", call.id));
+        let end = turn::ToolEnd { content: "done".to_owned(), ..turn::ToolEnd::default() };
+        self.input(Input::Turn(turn::Input::ToolEnd { call_id: call.id, end }))
+    }
+}
