@@ -16,7 +16,7 @@ use crate::Refusal;
 use crate::actor::Actor;
 use crate::settings::RELAY;
 
-pub const COUNT_MAX: usize = 20;
+pub(crate) const COUNT_MAX: usize = 20;
 pub const ATTACHMENT_MAX: usize = 8 * 1024 * 1024;
 /// All attachments of one message.
 pub const MESSAGE_MAX: usize = 16 * 1024 * 1024;

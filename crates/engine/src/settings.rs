@@ -12,7 +12,7 @@ use domain::policy::Policy;
 
 use crate::Refusal;
 
-pub const RELAY: &str = "relay";
+pub(crate) const RELAY: &str = "relay";
 
 #[derive(Clone, Debug)]
 pub struct Settings {
