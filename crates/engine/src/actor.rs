@@ -166,7 +166,7 @@ impl Actor {
                 () = tokio::time::sleep_until(idle.unwrap_or_else(Instant::now)), if idle.is_some() => self.idle(),
                 () = tokio::time::sleep_until(overdue.unwrap_or_else(Instant::now)), if overdue.is_some() => self.permissions_overdue(),
             }
-            self.settle().await;
+            self.flush().await;
         }
         self.leave().await;
     }
@@ -179,10 +179,10 @@ impl Actor {
         self.step(Input::Resume);
         // The settings may be others by now.
         self.to_hosts(|| host::Input::PolicyChanged { by_person: false });
-        self.settle().await;
+        self.flush().await;
     }
 
-    /// The one way in: decides, and keeps what follows for [`Actor::settle`].
+    /// The one way in: decides, and keeps what follows for [`Actor::flush`].
     pub(crate) fn step(&mut self, input: Input) {
         let policy = self.policy();
         let Actor { id, shared, row, project, machine, turn_settings, .. } = self;
@@ -226,7 +226,7 @@ impl Actor {
 
     /// Stores what was decided, then runs what follows from it, until nothing is left. The order is the promise: nobody is told
     /// and nothing is begun before it is durable.
-    pub(crate) async fn settle(&mut self) {
+    pub(crate) async fn flush(&mut self) {
         while !self.effects.is_empty() || !self.rows.is_empty() {
             for effect in self.store_until_done().await {
                 self.act(effect).await;

@@ -27,7 +27,7 @@ impl Actor {
                 if done.is_ok() {
                     self.turn_input(Input::Edit { message_id, content });
                 }
-                self.settle().await;
+                self.flush().await;
                 let _ = reply.send(done);
             }
             Command::Withdraw { message_id, reply } => {
@@ -36,31 +36,31 @@ impl Actor {
                     self.turn_input(Input::Withdraw { message_id });
                     self.rows.push(Row::RemoveAttachments { message_id });
                 }
-                self.settle().await;
+                self.flush().await;
                 let _ = reply.send(done);
             }
             Command::Cancel { call_id, reply } => {
                 let done = self.cancel(call_id);
-                self.settle().await;
+                self.flush().await;
                 let _ = reply.send(done);
             }
             Command::Confirm { call_id, approved, reply } => {
                 let done = self.confirm(call_id, approved);
-                self.settle().await;
+                self.flush().await;
                 let _ = reply.send(done);
             }
             Command::Answer { request_id, option_id, content, remember, reply } => {
                 let rule = self.answer(request_id, option_id, content, remember);
-                self.settle().await;
+                self.flush().await;
                 // It may well answer something else that waits.
                 let done = rule.map(|rule| rule.into_iter().for_each(|rule| self.shared.rules.add(rule)));
                 self.step(machine::Input::Reconsider);
-                self.settle().await;
+                self.flush().await;
                 let _ = reply.send(done);
             }
             Command::Revoke { id, reply } => {
                 let done = self.revoke(id).await;
-                self.settle().await;
+                self.flush().await;
                 let _ = reply.send(done);
             }
             Command::RulesChanged { project, revoked } if project == self.project => {
@@ -72,7 +72,7 @@ impl Actor {
             Command::RulesChanged { .. } => {}
             Command::Change { change, reply } => {
                 self.change(change);
-                self.settle().await;
+                self.flush().await;
                 let _ = reply.send(Ok(()));
             }
             Command::LoggedIn { agent } => self.to_host(agent, host::Input::LoggedIn),
@@ -96,7 +96,7 @@ impl Actor {
             return Err(Refusal::Conflict(format!("{QUEUE_MAX} messages wait already; let some run first")));
         }
         // What is decided from here on counts only once it is stored.
-        self.settle().await;
+        self.flush().await;
         let before = (self.machine.clone(), self.row.clone(), self.stored_queue.clone());
         let message_id = MessageId(Uuid::now_v7());
         let attachments = self.attach(message_id, attachments)?;
@@ -121,7 +121,7 @@ impl Actor {
         for act in acts {
             self.act(act).await;
         }
-        self.settle().await;
+        self.flush().await;
         Ok(posted)
     }
 

@@ -65,7 +65,7 @@ impl Actor {
     pub(super) async fn revoke(&mut self, id: RuleId) -> Result<Scope, Refusal> {
         let found = self.rules().into_iter().find(|rule| rule.id == id).ok_or(Refusal::NotFound("remembered answer"))?;
         self.rows.push(Row::RemoveRule { id });
-        self.settle().await;
+        self.flush().await;
         self.shared.rules.remove(id);
         self.to_hosts(|| domain::host::Input::ForgetAlways);
         Ok(found.scope)

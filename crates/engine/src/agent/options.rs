@@ -37,7 +37,7 @@ impl Actor {
             }
         };
         self.to_host(agent, input);
-        self.settle().await;
+        self.flush().await;
         if self.machine.host_of_session(name).is_some_and(|host| host.sessions().any(|(known, named)| known == name && named.is_setting()))
         {
             self.option_replies.0.push(Waiting { name: name.to_owned(), reply, answer: None });

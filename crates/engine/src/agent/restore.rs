@@ -31,7 +31,7 @@ impl Actor {
             let found = self.find(runner, &row).await?;
             tracing::info!(session = %self.id, %runner, agent = row.agent, cursor = row.cursor, evidence = ?found.evidence, "an earlier server left a runner");
             self.to_host(row.agent, Input::Restored(Box::new(found)));
-            self.settle().await;
+            self.flush().await;
         }
         Ok(())
     }
