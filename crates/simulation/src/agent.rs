@@ -135,9 +135,11 @@ impl World {
         };
         if let Some(process) = self.runners.get_mut(&id).and_then(|runner| runner.process.as_mut()) {
             process.sessions.retain(|open| open.id != session);
-            process.sessions.push(OpenSession { id: session.clone(), cut: false });
+            process.sessions.push(OpenSession { id: session.clone(), cut: None });
         }
-        opened(session, how)
+        let mut opened = opened(session, how);
+        opened.described.allows_all = number.is_multiple_of(7);
+        opened
     }
 
     fn agent_works(&mut self, id: RunnerId, at: usize) {
@@ -296,8 +298,8 @@ impl World {
         let work = process.works.remove(at);
         // After a rejection agents end like this too, and go on serving the session.
         let unasked = !work.cancelled && !work.asked && result.as_deref() == Ok("cancelled");
-        if let Some(session) = process.session(&work.session) {
-            session.cut |= unasked;
+        if let Some(session) = process.session(&work.session).filter(|_| unasked) {
+            session.cut = Some(work.call.clone());
         }
         if result == Err(Fault::UnknownSession) {
             process.sessions.retain(|open| open.id != work.session);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use domain::agent::Update;
 use domain::event::{Event, QueueItem, ToolCall};
 use domain::host;
 use domain::ids::{MessageId, PermissionId, RuleId, TurnId};
@@ -11,7 +12,7 @@ use domain::rule::{Rule, Scope, Subject};
 use domain::turn;
 use jiff::Timestamp;
 
-use crate::driver::{ModelRun, WORK_DIR};
+use crate::driver::WORK_DIR;
 use crate::invariants::Checked;
 use crate::world::{AGENTS, World};
 
@@ -20,8 +21,6 @@ pub struct Person {
     pub sent: u32,
     /// How long the log was when they last logged in, by agent.
     pub logins: BTreeMap<&'static str, usize>,
-    /// An answer of the main AI's that nobody waits for any more.
-    pub stray: Option<ModelRun>,
 }
 
 const MOST_MESSAGES: u32 = 4;
@@ -191,6 +190,14 @@ impl World {
                 self.tell(|| format!("{agent} is idle, and makes room"));
                 self.to_host(&agent, host::Input::Retire)
             }
+            5 => {
+                let prompt_of = |host: &host::Host| Some((host.agent().to_owned(), host.prompts().first()?.call_id.clone()));
+                let found = self.server.as_ref().and_then(|server| server.machine.hosts().find_map(prompt_of));
+                let Some((agent, call_id)) = found else { return Ok(()) };
+                self.tell(|| format!("a terminal of {call_id} changes"));
+                let update = Box::new(Update::Thought { text: "output".to_owned() });
+                self.to_host(&agent, host::Input::TerminalChanged { call_id, update })
+            }
             _ => Ok(()),
         }
     }
@@ -209,14 +216,11 @@ impl World {
     pub fn model_acts(&mut self) -> Checked {
         let Some(model) = self.server.as_mut().and_then(|server| server.model.as_mut()) else { return Ok(()) };
         model.pieces += 1;
-        let (message_id, pieces, stray) = (model.message_id, model.pieces, model.stray);
+        let (message_id, pieces) = (model.message_id, model.pieces);
         let choice = if self.fair { 9 } else { self.choices.draw(10) };
-        if choice < 3 && pieces < 4 || stray {
+        if choice < 3 && pieces < 4 {
             let text = format!("𝄞{} ", self.number());
             self.tell(|| "the main AI writes".to_owned());
-            if stray && let Some(server) = &mut self.server {
-                server.model = None;
-            }
             return self.input(Input::Turn(turn::Input::ModelText { message_id, text }));
         }
         if let Some(server) = &mut self.server {

@@ -207,8 +207,6 @@ impl World {
             && runner.write(id, Write::Cancel { call: call.clone() }) == (Wrote::Written { again: false })
             && let Some(process) = &mut runner.process
         {
-            // It had broken off by itself just before: now it was asked to, and is ready for more.
-            process.session(session).into_iter().for_each(|session| session.cut = false);
             for work in process.works.iter_mut().filter(|work| work.session == session) {
                 work.cancelled = true;
                 hold(work.call == call, Invariant::StopStops, || format!("the stop of {call} comes late and stops {}", work.call))?;
