@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 /// One line of an agent's.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "few live at a time")]
 pub enum Line {
     /// `call`: the prompt that it was written for, if any ran.
     Text {

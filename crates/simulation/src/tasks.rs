@@ -22,6 +22,7 @@ pub struct Task {
 }
 
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "few live at a time")]
 pub enum TaskState {
     Todo,
     /// As if it were done already: nobody hears of its end.
@@ -32,6 +33,7 @@ pub enum TaskState {
 }
 
 /// How a task goes on once it was performed.
+#[expect(clippy::large_enum_variant, reason = "there is one at a time")]
 enum Next {
     Ready(host::Input),
     Waiting,
