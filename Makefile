@@ -62,6 +62,14 @@ lint: ui
 test-rust: ui tests/copilot/node_modules/.package-lock.json
 	$(call step,rust tests,$(CARGO) test $(LOCKED) --workspace --no-fail-fast)
 
+.PHONY: simulate
+simulate: need-rust ## simulate sessions from seeds and check the invariants (ARGS="--seeds 1000000")
+	@$(CARGO) run $(LOCKED) --quiet --release -p simulation --bin simulate -- $(ARGS)
+
+.PHONY: simulate-defects
+simulate-defects: need-rust ## check that the simulation finds every seeded defect
+	@$(CARGO) run $(LOCKED) --quiet --release -p simulation --bin simulate -- --defects $(ARGS)
+
 .PHONY: test-ui
 test-ui: ui/node_modules/.package-lock.json
 	$(call step,ui tests,cd ui && npm run --silent test)

@@ -126,7 +126,7 @@ impl World {
             kept.known.retain(|known| known != restore);
         }
         let (session, how) = match restore {
-            Some(restore) if kept.known.contains(&restore) => (restore, if number % 2 == 0 { How::Resumed } else { How::Loaded }),
+            Some(restore) if kept.known.contains(&restore) => (restore, if number.is_multiple_of(2) { How::Resumed } else { How::Loaded }),
             lost => {
                 let new = format!("{agent}-{number}");
                 kept.known.push(new.clone());
@@ -135,9 +135,11 @@ impl World {
         };
         if let Some(process) = self.runners.get_mut(&id).and_then(|runner| runner.process.as_mut()) {
             process.sessions.retain(|open| open.id != session);
-            process.sessions.push(OpenSession { id: session.clone(), cut: false });
+            process.sessions.push(OpenSession { id: session.clone(), cut: None });
         }
-        opened(session, how)
+        let mut opened = opened(session, how);
+        opened.described.allows_all = number.is_multiple_of(7);
+        opened
     }
 
     fn agent_works(&mut self, id: RunnerId, at: usize) {
@@ -185,7 +187,7 @@ impl World {
     fn text(&mut self, id: RunnerId, at: usize) -> Option<Line> {
         let number = self.number();
         let work = self.runners.get(&id)?.process.as_ref()?.works.get(at)?;
-        let text = if number % 5 == 0 { format!("é𝄞{number} ") } else { format!("t{number} ") };
+        let text = if number.is_multiple_of(5) { format!("é𝄞{number} ") } else { format!("t{number} ") };
         Some(Line::Text { session: work.session.clone(), call: Some(work.call.clone()), text })
     }
 
@@ -269,7 +271,8 @@ impl World {
         process.works[at].asked = true;
         let work = process.works[at].clone();
         let reusable = (1..=process.next_rpc).map(|rpc| rpc.to_string());
-        let reused = reusable.filter(|rpc| process.demands.iter().all(|open| open.rpc_id != *rpc)).last().filter(|_| again);
+        let mut free = reusable.rev().filter(|rpc| process.demands.iter().all(|open| open.rpc_id != *rpc));
+        let reused = free.next().filter(|_| again);
         let rpc_id = reused.unwrap_or_else(|| {
             process.next_rpc += 1;
             process.next_rpc.to_string()
@@ -296,8 +299,8 @@ impl World {
         let work = process.works.remove(at);
         // After a rejection agents end like this too, and go on serving the session.
         let unasked = !work.cancelled && !work.asked && result.as_deref() == Ok("cancelled");
-        if let Some(session) = process.session(&work.session) {
-            session.cut |= unasked;
+        if let Some(session) = process.session(&work.session).filter(|_| unasked) {
+            session.cut = Some(work.call.clone());
         }
         if result == Err(Fault::UnknownSession) {
             process.sessions.retain(|open| open.id != work.session);

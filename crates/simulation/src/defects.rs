@@ -64,5 +64,4 @@ defects! {
     PolicyStale "policy-stale" "The policy that held when the server started decides."
     BrowserOffset "browser-offset" "A browser counts a surrogate pair as one."
     BrowserSkips "browser-skips" "A browser that comes back skips the event at its cursor."
-    ModelTwice "model-twice" "An unfinished answer of the main AI's goes on after a restart where it stopped, beside the new one."
 }

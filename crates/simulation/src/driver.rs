@@ -65,8 +65,6 @@ pub enum Recovery {
 pub struct ModelRun {
     pub message_id: MessageId,
     pub pieces: u32,
-    /// Nobody waits for it any more, and it goes on all the same.
-    pub stray: bool,
 }
 
 impl World {
@@ -164,7 +162,7 @@ impl World {
                 hold(self.store.turn_from.is_some(), Invariant::CommitFirst, || {
                     "the main AI is asked for a turn that is not stored".into()
                 })?;
-                server.model = Some(ModelRun { message_id, pieces: 0, stray: false });
+                server.model = Some(ModelRun { message_id, pieces: 0 });
             }
             Effect::StopModel => server.model = None,
             Effect::RunTool(call) => {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use domain::agent::Update;
 use domain::event::{Event, QueueItem, ToolCall};
 use domain::host;
 use domain::ids::{MessageId, PermissionId, RuleId, TurnId};
@@ -11,7 +12,7 @@ use domain::rule::{Rule, Scope, Subject};
 use domain::turn;
 use jiff::Timestamp;
 
-use crate::driver::{ModelRun, WORK_DIR};
+use crate::driver::WORK_DIR;
 use crate::invariants::Checked;
 use crate::world::{AGENTS, World};
 
@@ -20,8 +21,6 @@ pub struct Person {
     pub sent: u32,
     /// How long the log was when they last logged in, by agent.
     pub logins: BTreeMap<&'static str, usize>,
-    /// An answer of the main AI's that nobody waits for any more.
-    pub stray: Option<ModelRun>,
 }
 
 const MOST_MESSAGES: u32 = 4;
@@ -143,10 +142,10 @@ impl World {
         if let Some(kept) = self.agents.get_mut(agent) {
             kept.logged_in = true;
         }
-        self.to_host(agent, host::Input::LoggedIn)
+        self.tell_host(agent, host::Input::LoggedIn)
     }
 
-    fn to_host(&mut self, agent: &str, input: host::Input) -> Checked {
+    fn tell_host(&mut self, agent: &str, input: host::Input) -> Checked {
         self.input(Input::Host { agent: agent.to_owned(), input })
     }
 
@@ -158,7 +157,7 @@ impl World {
                 self.tell(|| format!("the person sets the policy to {policy}"));
                 for agent in AGENTS {
                     self.settle_commit()?;
-                    self.to_host(agent, host::Input::PolicyChanged { by_person: true })?;
+                    self.tell_host(agent, host::Input::PolicyChanged { by_person: true })?;
                 }
                 self.settle_commit()?;
                 self.input(Input::Reconsider)
@@ -167,21 +166,21 @@ impl World {
                 let old = self.settings.agent.clone();
                 self.settings.agent = if old == AGENTS[0] { AGENTS[1] } else { AGENTS[0] }.to_owned();
                 self.tell(|| format!("the person chooses another agent than {old}"));
-                self.to_host(&old, host::Input::Retire)
+                self.tell_host(&old, host::Input::Retire)
             }
             2 => {
                 let Some(name) = self.store.sessions.keys().next().cloned() else { return Ok(()) };
                 let agent = self.store.sessions[&name].agent.clone();
                 let set = [("model".to_owned(), serde_json::json!("large"))].into_iter().collect();
                 self.tell(|| format!("the person sets an option of {name}"));
-                self.to_host(&agent, host::Input::SetOptions { name, set, allow_all: None, shown: "model: large".to_owned() })
+                self.tell_host(&agent, host::Input::SetOptions { name, set, allow_all: None, shown: "model: large".to_owned() })
             }
             3 => {
                 self.rules.clear();
                 self.tell(|| "the person takes back what was remembered".to_owned());
                 for agent in AGENTS {
                     self.settle_commit()?;
-                    self.to_host(agent, host::Input::ForgetAlways)?;
+                    self.tell_host(agent, host::Input::ForgetAlways)?;
                 }
                 Ok(())
             }
@@ -189,7 +188,15 @@ impl World {
                 let idle = self.server.as_ref().and_then(|server| server.machine.hosts().find(|host| host.is_idle()));
                 let Some(agent) = idle.map(|host| host.agent().to_owned()) else { return Ok(()) };
                 self.tell(|| format!("{agent} is idle, and makes room"));
-                self.to_host(&agent, host::Input::Retire)
+                self.tell_host(&agent, host::Input::Retire)
+            }
+            5 => {
+                let prompt_of = |host: &host::Host| Some((host.agent().to_owned(), host.prompts().first()?.call_id.clone()));
+                let found = self.server.as_ref().and_then(|server| server.machine.hosts().find_map(prompt_of));
+                let Some((agent, call_id)) = found else { return Ok(()) };
+                self.tell(|| format!("a terminal of {call_id} changes"));
+                let update = Box::new(Update::Thought { text: "output".to_owned() });
+                self.tell_host(&agent, host::Input::TerminalChanged { call_id, update })
             }
             _ => Ok(()),
         }
@@ -209,14 +216,11 @@ impl World {
     pub fn model_acts(&mut self) -> Checked {
         let Some(model) = self.server.as_mut().and_then(|server| server.model.as_mut()) else { return Ok(()) };
         model.pieces += 1;
-        let (message_id, pieces, stray) = (model.message_id, model.pieces, model.stray);
+        let (message_id, pieces) = (model.message_id, model.pieces);
         let choice = if self.fair { 9 } else { self.choices.draw(10) };
-        if choice < 3 && pieces < 4 || stray {
+        if choice < 3 && pieces < 4 {
             let text = format!("𝄞{} ", self.number());
             self.tell(|| "the main AI writes".to_owned());
-            if stray && let Some(server) = &mut self.server {
-                server.model = None;
-            }
             return self.input(Input::Turn(turn::Input::ModelText { message_id, text }));
         }
         if let Some(server) = &mut self.server {

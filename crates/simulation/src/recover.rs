@@ -8,7 +8,7 @@ use domain::machine::{Input, Machine};
 use domain::turn;
 
 use crate::defects::Defect;
-use crate::driver::{ModelRun, Recovery, Server};
+use crate::driver::{Recovery, Server};
 use crate::invariants::Checked;
 use crate::world::World;
 
@@ -23,9 +23,6 @@ impl World {
             self.coverage.count("fault: server dies while it recovers");
         }
         self.tell(|| "the server dies".to_owned());
-        if self.has(Defect::ModelTwice) {
-            self.person.stray = server.model.filter(|model| model.pieces > 0);
-        }
     }
 
     pub fn server_starts(&mut self) {
@@ -42,7 +39,10 @@ impl World {
             turn.queue.clear();
         }
         let mut recovery: VecDeque<_> = [Recovery::Confirms].into();
-        recovery.extend(self.store.runners.keys().copied().map(Recovery::Runner));
+        // Those whose journals are lost come last: they may break off the turn, and what others work on for it must be known by then.
+        let mut runners: Vec<_> = self.store.runners.keys().copied().collect();
+        runners.sort_by_key(|runner| matches!(self.evidence(*runner), Evidence::Lost { .. }));
+        recovery.extend(runners.into_iter().map(Recovery::Runner));
         recovery.push_back(Recovery::Resume);
         if self.has(Defect::ResumeFirst) {
             recovery.rotate_right(1);
@@ -58,7 +58,7 @@ impl World {
             pending: None,
             recovery,
             timers: Vec::new(),
-            model: self.person.stray.take().map(|model| ModelRun { stray: true, ..model }),
+            model: None,
             tools: Vec::new(),
             first_policy: self.policy,
         });

@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 /// One line of an agent's.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "few live at a time")]
 pub enum Line {
     /// `call`: the prompt that it was written for, if any ran.
     Text {
@@ -98,8 +99,8 @@ pub struct Process {
 #[derive(Clone, Debug)]
 pub struct OpenSession {
     pub id: String,
-    /// The agent no longer serves it until it is opened again.
-    pub cut: bool,
+    /// The agent no longer serves it until it is opened again: it broke off this call by itself.
+    pub cut: Option<String>,
 }
 
 /// A prompt that the process has.
@@ -208,7 +209,7 @@ impl Process {
     }
 
     pub fn serves(&self, id: &str) -> bool {
-        self.sessions.iter().any(|session| session.id == id && !session.cut)
+        self.sessions.iter().any(|session| session.id == id && session.cut.is_none())
     }
 
     /// It is bringing back a session for a server that may be gone.

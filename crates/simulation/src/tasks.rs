@@ -22,6 +22,7 @@ pub struct Task {
 }
 
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "few live at a time")]
 pub enum TaskState {
     Todo,
     /// As if it were done already: nobody hears of its end.
@@ -32,6 +33,7 @@ pub enum TaskState {
 }
 
 /// How a task goes on once it was performed.
+#[expect(clippy::large_enum_variant, reason = "there is one at a time")]
 enum Next {
     Ready(host::Input),
     Waiting,
@@ -207,8 +209,6 @@ impl World {
             && runner.write(id, Write::Cancel { call: call.clone() }) == (Wrote::Written { again: false })
             && let Some(process) = &mut runner.process
         {
-            // It had broken off by itself just before: now it was asked to, and is ready for more.
-            process.session(session).into_iter().for_each(|session| session.cut = false);
             for work in process.works.iter_mut().filter(|work| work.session == session) {
                 work.cancelled = true;
                 hold(work.call == call, Invariant::StopStops, || format!("the stop of {call} comes late and stops {}", work.call))?;

@@ -112,11 +112,13 @@ fn words(effects: &[Effect]) -> Vec<String> {
 }
 
 fn acts(effects: &[Effect]) -> Vec<&Act> {
-    let act = |effect| match effect {
-        &Effect::Host { ref act, .. } => Some(act),
-        _ => None,
-    };
-    effects.iter().filter_map(act).collect()
+    let mut acts = Vec::new();
+    for effect in effects {
+        if let Effect::Host { act, .. } = effect {
+            acts.push(act);
+        }
+    }
+    acts
 }
 
 #[test]

@@ -71,6 +71,9 @@ impl World {
         }
         if allows {
             self.oracle.allowed.insert(*request_id);
+        } else {
+            // A server that died before its commit may have decided otherwise.
+            self.oracle.allowed.remove(request_id);
         }
         Ok(())
     }

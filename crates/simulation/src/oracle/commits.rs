@@ -48,6 +48,9 @@ impl World {
                 self.check_word(&done.tool_call_id, &done.stop_reason)?;
                 self.coverage.count(end_name(&done.stop_reason));
                 self.oracle.call(&done.tool_call_id).word = Some(done.stop_reason.clone());
+                if done.stop_reason == "cancelled" {
+                    self.serve_again(&done.tool_call_id);
+                }
                 Ok(())
             }
             Event::Turn(turn) if turn.state != TurnState::Running => {
@@ -56,6 +59,14 @@ impl World {
                 self.oracle.turn_ends(turn.turn_id, turn.state, lost)
             }
             _ => self.oracle.note_event(event),
+        }
+    }
+
+    /// An agent that breaks off by itself just when it is to stop goes on serving the session: nobody could tell the two apart.
+    fn serve_again(&mut self, call: &str) {
+        let processes = self.runners.values_mut().filter_map(|runner| runner.process.as_mut());
+        for session in processes.flat_map(|process| &mut process.sessions).filter(|session| session.cut.as_deref() == Some(call)) {
+            session.cut = None;
         }
     }
 
@@ -68,8 +79,9 @@ impl World {
             Act::Acknowledge { runner, cursor } if self.store.runners.get(runner).is_some_and(|row| row.cursor < *cursor) => {
                 hold(false, Invariant::LinesKept, || format!("{cursor} is acknowledged, and less is stored"))
             }
-            Act::Prompt { name, .. } if self.store.sessions.get(name).is_none_or(|session| session.prompted_at.is_none()) => {
-                missing("that the session is prompted")
+            Act::Prompt { name, call_id, .. } => {
+                let prompted = self.store.sessions.get(name).is_some_and(|session| session.prompted_at.is_some());
+                if prompted || self.oracle.is_over(call_id) { Ok(()) } else { missing("that the session is prompted") }
             }
             Act::Do { id, demand: Demand::WriteFile { .. } | Demand::StartTerminal(_), .. } => {
                 let row = self.store.debts.iter().find(|(_, debt)| debt.id == *id);
