@@ -46,7 +46,7 @@ kinds!(act_kind, ACTS, Act, "act: ",
     Act::Start { .. } => "start", Act::Adopt { .. } => "adopt", Act::Open { .. } => "open", Act::Prompt { .. } => "prompt",
     Act::Cancel { .. } => "cancel", Act::Reply { .. } => "reply", Act::Prepare { .. } => "prepare", Act::Do { .. } => "do",
     Act::GiveUp { .. } => "give up", Act::SetOptions { .. } => "set options", Act::ForbidAll { .. } => "forbid all",
-    Act::KillTerminals { .. } => "kill terminals", Act::Acknowledge { .. } => "acknowledge", Act::End { .. } => "end",
+    Act::WatchTerminal { .. } => "watch terminal", Act::KillTerminals { .. } => "kill terminals", Act::Acknowledge { .. } => "acknowledge", Act::End { .. } => "end",
     Act::Clear { .. } => "clear", Act::Timer(_) => "timer",
 );
 

@@ -117,7 +117,12 @@ impl World {
                 }
                 Next::Ready(host::Input::Cleared { runner })
             }
-            Act::KillTerminals { .. } | Act::ForbidAll { .. } | Act::GiveUp { .. } | Act::Adopt { .. } | Act::Timer(_) => Next::Over,
+            Act::WatchTerminal { .. }
+            | Act::KillTerminals { .. }
+            | Act::ForbidAll { .. }
+            | Act::GiveUp { .. }
+            | Act::Adopt { .. }
+            | Act::Timer(_) => Next::Over,
         })
     }
 
