@@ -96,6 +96,13 @@ pub enum Update {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<String>,
     },
+    /// The session's policy did not allow something that the agent asked for.
+    Denied {
+        title: String,
+        /// The agent's own id of the tool call it asked for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent_call: Option<String>,
+    },
     /// A message part that is not text (an image, a resource).
     Content {
         content: Value,

@@ -288,7 +288,7 @@ impl Turn {
             }),
             Event::AgentUpdate(update) => self.set(&update.tool_call_id, |call| {
                 call.state = CallState::Running;
-                call.carries_on(&update.update);
+                call.note_rejection(&update.update);
                 answer::follow(call, &update.update);
                 delegation::place(&mut call.updates, update.offset, &update.update);
             }),
@@ -311,7 +311,7 @@ impl Turn {
         let Some(at) = self.permissions.iter().position(|open| open.request_id == resolved.request_id) else { return };
         let open = self.permissions.remove(at);
         if is_rejection(&open.ask, resolved) {
-            self.set(&open.tool_call_id, |call| call.reject(&open.ask));
+            self.set(&open.tool_call_id, |call| call.reject(&open.ask.title, open.ask.agent_call.as_ref()));
         }
     }
 

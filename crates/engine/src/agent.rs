@@ -120,10 +120,14 @@ impl Actor {
         })
     }
 
-    fn cancel_prompt(&self, runner: RunnerId, call_id: &str, agent_session: String) -> Work {
+    fn cancel_prompt(&mut self, runner: RunnerId, call_id: &str, agent_session: String) -> Work {
         let Some(connection) = self.connection(runner) else { return Work::Nothing };
+        let under_way = self.links.begin_stop(runner);
         let write_id = self.id.cancel_write(call_id);
-        Work::quiet(async move { while !is_settled("a stop", &connection.cancel(write_id, &agent_session).await).await {} })
+        Work::quiet(async move {
+            let _under_way = under_way;
+            while !is_settled("a stop", &connection.cancel(write_id, &agent_session).await).await {}
+        })
     }
 
     fn reply(&self, agent: String, runner: RunnerId, id: PermissionId, rpc_id: String, reply: Reply) -> Work {

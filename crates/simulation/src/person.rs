@@ -196,7 +196,7 @@ impl World {
                 let Some((agent, call_id)) = found else { return Ok(()) };
                 self.tell(|| format!("a terminal of {call_id} changes"));
                 let update = Box::new(Update::Thought { text: "output".to_owned() });
-                self.tell_host(&agent, host::Input::TerminalChanged { call_id, update })
+                self.tell_host(&agent, host::Input::TerminalChanged { call_id, terminal_id: "terminal".to_owned(), update, running: true })
             }
             _ => Ok(()),
         }

@@ -104,8 +104,8 @@ impl Store {
             Keep::Cursor { runner, cursor } => self.runner(*runner, |row| row.cursor = *cursor),
             Keep::Session(session) => _ = self.sessions.insert(session.name.clone(), session.clone()),
             Keep::SessionRemoved { name } => _ = self.sessions.remove(name),
-            Keep::Granted { runner, rpc_id, request, option_id } => {
-                let resolved = Some(Some(option_id.clone()));
+            Keep::PolicyDecided { runner, rpc_id, request, option_id } => {
+                let resolved = Some(option_id.clone());
                 let row = PermissionRow { runner: *runner, rpc_id: rpc_id.clone(), request: request.clone(), resolved, delivered: false };
                 self.permissions.insert(request.request_id, row);
             }

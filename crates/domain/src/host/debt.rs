@@ -15,8 +15,10 @@ use crate::policy::Decision;
 use crate::rule::Decider;
 use crate::turn::{CallState, Input as TurnInput};
 
-/// So many unanswered demands make an agent one that only asks: it is ended.
+/// So many unanswered demands are worked on; the ones beyond are refused at once.
 const MOST_DEBTS: usize = 512;
+/// An agent that does not even take so many refusals is ended.
+const MOST_REFUSALS: usize = 16 * 1024;
 /// How many replies that may be large are made or on their way at a time.
 const ROOM: usize = 4;
 const UNKNOWN: &str = "the server was restarted while this was being done; it may or may not have happened, so look before trying again";
@@ -72,9 +74,13 @@ pub fn demand_id(runner: RunnerId, place: Place) -> PermissionId {
 impl Step<'_> {
     pub(super) fn demanded(&mut self, runner: RunnerId, agent_session: &str, place: Place, rpc_id: String, demand: Demand) {
         let id = demand_id(runner, place);
-        if self.host.debts.len() >= MOST_DEBTS {
+        let open = self.host.debts.len();
+        if open >= MOST_REFUSALS {
             return self.too_many_demands();
         }
+        let too_many =
+            Demand::Unknown { problem: Problem::NotAllowed, message: format!("{MOST_DEBTS} requests are open already: wait for some") };
+        let demand = if open >= MOST_DEBTS { too_many } else { demand };
         let call_id = self.running_in(agent_session).map(|prompt| prompt.call_id.clone());
         self.host.debts.push(Debt { id, rpc_id, call_id, demand, stage: Stage::Waiting });
         if !matches!(self.host.debts.last(), Some(Debt { demand: Demand::Permission(_), .. })) {
@@ -91,7 +97,7 @@ impl Step<'_> {
 
     fn too_many_demands(&mut self) {
         if matches!(self.host.process, super::Process::Up { leaving: false, .. }) {
-            let text = format!("{} has {MOST_DEBTS} unanswered requests and is ended: it asks faster than it reads.", self.title());
+            let text = format!("{} has {MOST_REFUSALS} unanswered requests and is ended: it asks faster than it reads.", self.title());
             self.notice("too_many_requests", "error", "Too many requests", text, None);
             self.overwhelmed();
         }
@@ -153,19 +159,26 @@ impl Step<'_> {
         }
         self.note_asked(&call_id, &ask);
         let (decision, by) = self.context.decide(&ask);
-        let Decision::Select(option) = &decision else {
-            return self.ask_and_answer(id, call_id, ask, decision, by);
-        };
-        if by == Decider::Rule || !option.kind.starts_with("allow") {
+        if by == Decider::Rule || decision == Decision::Ask {
             return self.ask_and_answer(id, call_id, ask, decision, by);
         }
-        // What the policy lets through is not worth a word. The answer is stored with the cursor that moves past the question.
-        let (Some(runner), option_id) = (self.host.process.runner(), option.option_id.clone()) else { return };
+        // What the policy lets through is not worth a word, what it does not is. The answer is stored with the cursor that moves past
+        // the question.
+        let Some(runner) = self.host.process.runner() else { return };
+        let (option_id, allowed) = chosen(decision);
+        if !allowed {
+            self.denied(&call_id, &ask);
+        }
         let session_name = self.name_of_call(&call_id).unwrap_or_default();
         let request = PermissionRequest { request_id: id, tool_call_id: call_id, session_name, asked_at: self.context.now, ask };
         let rpc_id = self.rpc_of(id).unwrap_or_default();
-        self.keep(Keep::Granted { runner, rpc_id, request, option_id: option_id.clone() });
-        self.send_reply(id, Reply::Chosen { option_id: Some(option_id) });
+        self.keep(Keep::PolicyDecided { runner, rpc_id, request, option_id: option_id.clone() });
+        self.send_reply(id, Reply::Chosen { option_id });
+    }
+
+    fn denied(&mut self, call_id: &str, ask: &PermissionAsk) {
+        let update = Update::Denied { title: ask.title.clone(), agent_call: ask.agent_call.clone() };
+        self.to_turn(TurnInput::AgentUpdate { call_id: call_id.to_owned(), update });
     }
 
     /// Nobody is asked: it belongs to no call, or to one that is being stopped. It is owed an answer all the same.
@@ -179,14 +192,13 @@ impl Step<'_> {
         self.send_reply(id, reply);
     }
 
-    /// People are told what is asked of them, and what was rejected, or answered by what they said earlier.
+    /// People are told what is asked of them, and what was answered by what they said earlier.
     fn ask_and_answer(&mut self, id: PermissionId, call_id: String, ask: PermissionAsk, decision: Decision, by: Decider) {
         self.ask_person(id, call_id, ask);
-        let option_id = match decision {
-            Decision::Ask => return,
-            Decision::Select(option) => Some(option.option_id),
-            Decision::Cancel => None,
-        };
+        if decision == Decision::Ask {
+            return;
+        }
+        let (option_id, _) = chosen(decision);
         self.to_turn(TurnInput::PermissionAnswer { request_id: id, option_id: option_id.clone(), by: by.as_str().to_owned() });
         // At once: the prompt's end may be the next line, and would answer otherwise.
         self.decided(id, option_id, None);
@@ -207,13 +219,14 @@ impl Step<'_> {
             Ok(ask) => {
                 self.note_asked(&call_id, &ask);
                 let (decision, by) = self.context.decide(&ask);
-                match &decision {
-                    Decision::Select(option) if by == Decider::Policy && option.kind.starts_with("allow") => {
-                        let option_id = option.option_id.clone();
-                        self.decide_guarded(id, Some(&option_id));
-                    }
-                    _ => self.ask_and_answer(id, call_id, ask, decision, by),
+                if by == Decider::Rule || decision == Decision::Ask {
+                    return self.ask_and_answer(id, call_id, ask, decision, by);
                 }
+                let (option_id, allowed) = chosen(decision);
+                if !allowed {
+                    self.denied(&call_id, &ask);
+                }
+                self.decide_guarded(id, Some(option_id.as_deref().unwrap_or(DECLINE)));
             }
         }
     }
@@ -359,6 +372,14 @@ impl Step<'_> {
     pub(super) fn running_in(&self, agent_session: &str) -> Option<&Prompt> {
         let name = self.name_of_session(agent_session)?;
         self.host.prompts.iter().find(|prompt| prompt.is_out() && prompt.name == name)
+    }
+}
+
+/// The option that was decided on, and whether it allows what was asked.
+fn chosen(decision: Decision) -> (Option<String>, bool) {
+    match decision {
+        Decision::Select(option) => (Some(option.option_id), option.kind.starts_with("allow")),
+        Decision::Cancel | Decision::Ask => (None, false),
     }
 }
 

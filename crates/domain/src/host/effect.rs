@@ -45,12 +45,12 @@ pub enum Keep {
     SessionRemoved {
         name: String,
     },
-    /// A permission that the policy has granted: nobody was asked.
-    Granted {
+    /// A permission that the policy has decided: nobody was asked.
+    PolicyDecided {
         runner: RunnerId,
         rpc_id: String,
         request: PermissionRequest,
-        option_id: String,
+        option_id: Option<String>,
     },
     DebtOpened {
         runner: RunnerId,

@@ -141,7 +141,7 @@ impl Step<'_> {
     /// The process has ended: what it worked on ends with it, and its sessions are brought back when they are next needed.
     pub(super) fn gone(&mut self, runner: RunnerId, text: &str) {
         // One that is still starting has its end told by its start.
-        let told = match self.host.process {
+        let expected = match self.host.process {
             Process::Up { runner: up, leaving } if up == runner => leaving,
             Process::Ending { runner: ending } if ending == runner => true,
             Process::Starting { runner: starting } if starting == runner => {
@@ -169,7 +169,7 @@ impl Step<'_> {
                 false
             }
             // It may be its session that ends them, so it is not tried for ever.
-            PromptState::Waiting if !told && opening.contains(&prompt.name) => {
+            PromptState::Waiting if !expected && opening.contains(&prompt.name) => {
                 self.may_try_again(prompt, "agent_gone", &format!("the agent ended {TRIES} times before it could be asked: {text}"))
             }
             PromptState::Waiting | PromptState::Unsure { .. } => true,

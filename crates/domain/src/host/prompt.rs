@@ -191,7 +191,10 @@ impl Step<'_> {
                 }
             }
             (WriteOutcome::Failed(failure), _) => {
-                let end = self.failed(&failure);
+                let end = match failure.fault {
+                    Fault::Unsupported => AgentEnd::failed("attachment_unsupported", format!("{} refused: {failure}", self.title())),
+                    _ => self.failed(&failure),
+                };
                 self.end(at, end);
             }
         }
@@ -201,12 +204,12 @@ impl Step<'_> {
     pub(super) fn answered(&mut self, call_id: &str, result: Result<String, Failure>) {
         // Of two answers to one prompt the first counts, also where that made it wait for a login.
         let Some(at) = self.position(call_id).filter(|at| self.host.prompts[*at].is_out()) else { return };
-        let (stopping, told) = (self.host.prompts[at].is_stopping(), self.host.prompts[at].state == PromptState::Stopping);
+        let (stopping, stop_sent) = (self.host.prompts[at].is_stopping(), self.host.prompts[at].state == PromptState::Stopping);
         match result {
             Ok(stop_reason) => {
                 // Cancelled although it was not told to, and nobody rejected anything: the agent no longer serves the session.
                 let rejected = self.turn.call(call_id).is_some_and(|call| call.rejected().is_some());
-                if stop_reason == "cancelled" && !told && !rejected {
+                if stop_reason == "cancelled" && !stop_sent && !rejected {
                     self.cut_session(at);
                 }
                 self.end(at, AgentEnd::Stopped { stop_reason });
@@ -310,9 +313,8 @@ impl Step<'_> {
         let code = match failure.fault {
             Fault::TimedOut => "agent_timeout",
             Fault::NotSent => "agent_not_sent",
-            Fault::Unsupported => "attachment_unsupported",
             Fault::NeedsLogin => "auth_required",
-            Fault::UnknownSession | Fault::Gone | Fault::Refused => "agent_error",
+            Fault::UnknownSession | Fault::Unsupported | Fault::Gone | Fault::Refused => "agent_error",
         };
         AgentEnd::failed(code, format!("{} refused: {failure}", self.title()))
     }

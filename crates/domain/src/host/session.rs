@@ -87,8 +87,8 @@ impl Step<'_> {
         let Some(named) = self.host.sessions.get_mut(name) else { return };
         let known = named.record.take().filter(|record| record.agent == self.host.agent);
         // One that was lost and never prompted since has still to be told what was lost.
-        let untold = how == How::New && known.as_ref().is_some_and(|record| record.restored.as_deref() == Some(How::Lost.as_str()));
-        let restored = if untold { How::Lost } else { how };
+        let still_lost = how == How::New && known.as_ref().is_some_and(|record| record.restored.as_deref() == Some(How::Lost.as_str()));
+        let restored = if still_lost { How::Lost } else { how };
         let old = known.filter(|_| matches!(how, How::Resumed | How::Loaded));
         let mut record = AgentSession {
             id: old.as_ref().map_or_else(|| self.context.new_id(), |old| old.id),

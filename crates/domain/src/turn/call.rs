@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::answer::Answer;
-use crate::agent::{PermissionAsk, Update};
+use crate::agent::Update;
 use crate::event::{PlacedUpdate, ToolCall};
 
 pub const COPILOT_AGENT: &str = "copilot_agent";
@@ -107,17 +107,20 @@ impl Call {
         self.rejected.as_ref().map(|rejected| rejected.title.as_str())
     }
 
-    pub(super) fn reject(&mut self, ask: &PermissionAsk) {
+    pub(super) fn reject(&mut self, title: &str, agent_call: Option<&String>) {
         let calls = self.updates.iter().filter_map(|placed| match &placed.update {
             Update::ToolCall(call) => Some(call.id.clone()),
             _ => None,
         });
-        let before = calls.chain(ask.agent_call.clone()).collect();
-        self.rejected = Some(Rejected { title: ask.title.clone(), before });
+        let before = calls.chain(agent_call.cloned()).collect();
+        self.rejected = Some(Rejected { title: title.to_owned(), before });
     }
 
     /// A call of the agent's that was begun after a rejection and is completed: it has found another way.
-    pub(super) fn carries_on(&mut self, update: &Update) {
+    pub(super) fn note_rejection(&mut self, update: &Update) {
+        if let Update::Denied { title, agent_call } = update {
+            return self.reject(title, agent_call.as_ref());
+        }
         if let (Some(rejected), Update::ToolCall(call)) = (&self.rejected, update)
             && call.status.as_deref() == Some("completed")
             && !rejected.before.contains(&call.id)

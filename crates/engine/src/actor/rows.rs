@@ -96,10 +96,10 @@ impl Actor {
             Keep::Cursor { runner, cursor } => move_cursor(runner, cursor, rows),
             Keep::Session(session) => rows.push(Row::AgentSession(session)),
             Keep::SessionRemoved { name } => rows.push(Row::RemoveAgentSession { name }),
-            Keep::Granted { runner, rpc_id, request, option_id } => {
+            Keep::PolicyDecided { runner, rpc_id, request, option_id } => {
                 let request_id = request.request_id;
                 rows.push(Row::OpenPermission(PermissionRow { request, rpc_id, runner_id: runner.to_string() }));
-                rows.push(Row::ResolvePermission { request_id, option_id: Some(option_id), by: "policy".to_owned() });
+                rows.push(Row::ResolvePermission { request_id, option_id, by: "policy".to_owned() });
             }
             Keep::DebtOpened { runner, debt } => rows.push(Row::OpenRequest(request_row(runner, debt))),
             Keep::DebtBegun { id } => rows.push(Row::BeginRequest { id }),

@@ -6,6 +6,7 @@ use std::task::Poll;
 use agents::{Batch, Connection, Terminal};
 use domain::ids::RunnerId;
 use tokio::sync::mpsc;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 #[derive(Default)]
 pub(crate) struct Links {
@@ -20,6 +21,8 @@ pub(super) struct Link {
     /// None while the agent starts.
     connection: Option<Connection>,
     signals: Option<mpsc::Receiver<Batch>>,
+    /// The stops that are on their way: no prompt may overtake one, as a stop is for a session and would stop the next prompt.
+    stops: Vec<CancellationToken>,
     /// By the id that the agent knows them by.
     terminals: HashMap<String, Running>,
 }
@@ -34,13 +37,28 @@ pub(super) struct Running {
 impl Links {
     /// A runner is being started or adopted: what it says is taken from now on.
     pub(super) fn add(&mut self, runner: RunnerId, agent: String, connection: Option<Connection>, signals: mpsc::Receiver<Batch>) {
-        self.links.push(Link { runner, agent, connection, signals: Some(signals), terminals: HashMap::new() });
+        self.links.push(Link { runner, agent, connection, signals: Some(signals), stops: Vec::new(), terminals: HashMap::new() });
     }
 
     pub(super) fn connect(&mut self, runner: RunnerId, connection: Connection) {
         if let Some(link) = self.get_mut(runner) {
             link.connection = Some(connection);
         }
+    }
+
+    /// A stop begins; it is over when the guard is dropped.
+    pub(super) fn begin_stop(&mut self, runner: RunnerId) -> Option<DropGuard> {
+        let link = self.get_mut(runner)?;
+        let stop = CancellationToken::new();
+        link.stops.retain(|stop| !stop.is_cancelled());
+        link.stops.push(stop.clone());
+        Some(stop.drop_guard())
+    }
+
+    /// The stops that a prompt has to wait for.
+    pub(super) fn stops(&self, runner: RunnerId) -> Vec<CancellationToken> {
+        let link = self.links.iter().find(|link| link.runner == runner);
+        link.map(|link| link.stops.iter().filter(|stop| !stop.is_cancelled()).cloned().collect()).unwrap_or_default()
     }
 
     /// Its terminals end with it.

@@ -37,10 +37,14 @@ impl Actor {
         if let Some(connection) = &connection {
             connection.set_busy(true);
         }
+        let stops = self.links.stops(prompt.runner);
         Work::host(agent, async move {
             let sent = match connection {
                 None => Err(Failure::new(Fault::Gone, "the agent is gone")),
                 Some(connection) => {
+                    for stop in stops {
+                        stop.cancelled().await;
+                    }
                     connection.tell_busy().await;
                     let text = match record {
                         Some(record) => with_preface(&store, id, &record, &prompt.text).await,

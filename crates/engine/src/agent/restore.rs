@@ -20,17 +20,24 @@ impl Actor {
     /// Takes up the runners that an earlier server left in this session.
     pub(crate) async fn restore_hosts(&mut self) -> Result<(), Refusal> {
         let mut left = self.shared.store.session_runners(self.id).await?;
+        let mut all: Vec<(String, Found)> = Vec::new();
         while let Some(row) = left.pop() {
             let Ok(runner) = row.id.parse::<RunnerId>() else { continue };
             // An agent has one process in a session; of an older one only what it left is cleaned away.
-            if self.machine.hosts().any(|host| host.agent() == row.agent && host.runner().is_some()) {
+            if all.iter().any(|(agent, _)| *agent == row.agent) {
                 recover::clear_dir(&self.shared.settings, Path::new(&row.dir)).await;
                 self.rows.push(Row::RemoveRunner { id: row.id });
                 continue;
             }
             let found = self.find(runner, &row).await?;
-            tracing::info!(session = %self.id, %runner, agent = row.agent, cursor = row.cursor, evidence = ?found.evidence, "an earlier server left a runner");
-            self.to_host(row.agent, Input::Restored(Box::new(found)));
+            let (agent, cursor, evidence) = (&row.agent, row.cursor, &found.evidence);
+            tracing::info!(session = %self.id, %runner, agent, cursor, ?evidence, "an earlier server left a runner");
+            all.push((row.agent, found));
+        }
+        // A turn whose outcome is unknown is broken off, and then what other agents work on must be known.
+        all.sort_by_key(|(_, found)| matches!(found.evidence, Evidence::Lost { .. }));
+        for (agent, found) in all {
+            self.to_host(agent, Input::Restored(Box::new(found)));
             self.flush().await;
         }
         Ok(())

@@ -43,7 +43,7 @@ impl Setup {
             env: vec![("FAULTY_LOG".to_owned(), dir.join("agent.log").display().to_string())],
             login: Vec::new(),
             token_file: None,
-            notices_in_text: false,
+            quirks: agents::Quirks::default(),
             remote: None,
         };
         Settings {

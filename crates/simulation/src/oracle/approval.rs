@@ -29,10 +29,14 @@ impl World {
                     self.oracle.permissions.entry(request.request_id).or_insert(asked);
                 }
                 Effect::Append(Event::PermissionResolved(resolved)) => self.check_resolved(resolved)?,
-                Effect::Keep(Keep::Granted { request, .. }) => {
-                    let verdict = self.verdict(&request.ask);
-                    hold(verdict == Verdict::Allow, Invariant::Approved, || format!("\"{}\" is granted: {verdict:?}", request.ask.title))?;
-                    self.oracle.allowed.insert(request.request_id);
+                Effect::Keep(Keep::PolicyDecided { request, option_id, .. }) => {
+                    let option = request.ask.options.iter().find(|option| Some(&option.option_id) == option_id.as_ref());
+                    let allows = option.is_some_and(|option| option.kind.starts_with("allow"));
+                    let (verdict, fits) = (self.verdict(&request.ask), if allows { Verdict::Allow } else { Verdict::Reject });
+                    hold(verdict == fits, Invariant::Approved, || format!("\"{}\" is decided: {verdict:?}", request.ask.title))?;
+                    if allows {
+                        self.oracle.allowed.insert(request.request_id);
+                    }
                 }
                 Effect::Host { act: Act::Prompt { call_id, .. }, .. } => {
                     let stopped = self.oracle.is_stopped(call_id);

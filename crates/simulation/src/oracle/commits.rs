@@ -216,8 +216,11 @@ impl Oracle {
     }
 
     fn note_update(&mut self, call: &str, update: &Update) {
-        let Update::ToolCall(tool) = update else { return };
         let call = self.call(call);
+        if let Update::Denied { .. } = update {
+            call.rejected = Some(call.tools.clone());
+        }
+        let Update::ToolCall(tool) = update else { return };
         // What the server closed itself is not the agent's word.
         if matches!(tool.status.as_deref(), Some("cancelled" | "interrupted")) {
             return;
