@@ -31,13 +31,13 @@ test("the first message: work streams in, closes itself, and is there again afte
 
   const copilot = cockpit.copilot();
   await copilot.expectRunning();
-  await expect(copilot.title).toHaveText("🤖 Copilot [main]");
+  await expect(copilot.title).toHaveText("🤖 Demo agent [main]");
   await expect(cockpit.mine).toContainText(task);
   const early = await copilot.reaches(60);
   await copilot.reaches(early.length);
 
   await copilot.expectEnded("done");
-  await expect(copilot.title).toHaveText("🤖 Copilot [main] — done");
+  await expect(copilot.title).toHaveText("🤖 Demo agent [main] — done");
   await cockpit.expectIdle();
   await expect(cockpit.answers).toContainText(counted(150));
   expect(await readFile(join(server.work, "hello.txt"), "utf8")).toBe("hello from the browser");

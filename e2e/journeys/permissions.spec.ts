@@ -28,6 +28,7 @@ test("the exact change is shown, and is not made when it is rejected", async ({ 
   await cockpit.cards.getByRole("button", { name: "Deny" }).click();
   await expect(cockpit.cards).toHaveCount(0);
   await cockpit.copilot().expectEnded("denied");
+  await expect(cockpit.copilot().block.locator(".denial")).toContainText("Denied This was not allowed");
   await expect(cockpit.answers).toContainText("declined");
   expect(existsSync(join(server.work, "notes.txt"))).toBe(false);
 });

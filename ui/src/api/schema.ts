@@ -486,6 +486,13 @@ export interface components {
             exit_code?: number | null;
             /** @description The sub-agent that made the call, where the agent marks it. */
             parent?: string | null;
+            /** @description The end of what came as [`Update::ToolOutput`]. Reports of the call leave it alone. */
+            stream?: string | null;
+            /**
+             * Format: int64
+             * @description How much came in all, in UTF-16 code units: where the next piece begins.
+             */
+            stream_length?: number;
         };
         AgentUpdate: {
             tool_call_id: string;
@@ -600,6 +607,8 @@ export interface components {
         CopilotDone: {
             tool_call_id: string;
             session_name: string;
+            /** @description The id of the agent that worked on it. */
+            agent?: string;
             summary: string;
             stop_reason: string;
         };
@@ -1114,6 +1123,17 @@ export interface components {
             /** @enum {string} */
             type: "tool_call";
         }) | {
+            /** @description The agent's id of the call. */
+            id: string;
+            /**
+             * Format: int64
+             * @description Where it continues the call's output, in UTF-16 code units.
+             */
+            offset: number;
+            content: string;
+            /** @enum {string} */
+            type: "tool_output";
+        } | {
             entries: components["schemas"]["PlanEntry"][];
             /** @enum {string} */
             type: "plan";
@@ -1123,6 +1143,21 @@ export interface components {
             /** Format: int64 */
             size?: number | null;
             cost?: unknown;
+            /**
+             * Format: int64
+             * @description What the agent's models have read and written, as it counts: some count a prompt, some the whole session.
+             */
+            input_tokens?: number | null;
+            /** Format: int64 */
+            output_tokens?: number | null;
+            /** Format: int64 */
+            total_tokens?: number | null;
+            /** Format: int64 */
+            thought_tokens?: number | null;
+            /** Format: int64 */
+            cached_read_tokens?: number | null;
+            /** Format: int64 */
+            cached_write_tokens?: number | null;
             /** @enum {string} */
             type: "usage";
         } | {

@@ -1,18 +1,27 @@
-import { createMemo, For, Match, Show, Switch } from "solid-js";
+import { createMemo, For, Match, onMount, Show, Switch } from "solid-js";
 import type { AgentToolCall, ToolContent } from "../api/types";
 import { countChanges } from "../diff/lines";
-import { readChange, readCommand, readOutput } from "./callText";
+import { type TextStream, wholeText } from "../state/text";
+import { readChange, readCommand, readOutput, repeats } from "./callText";
 import { DiffLines } from "./DiffLines";
 import { Fields } from "./Fields";
 import { Icon, kindIcon } from "./Icon";
 import { usePath } from "./paths";
 import { Spinner } from "./Spinner";
+import { StreamText } from "./StreamText";
+import { createStick } from "./stick";
 
 /** A change longer than this starts folded. */
 const open_lines = 40;
 
+interface AgentCallProps {
+  call: AgentToolCall;
+  /** What it prints, where that comes a piece at a time. */
+  stream?: TextStream | undefined;
+}
+
 /** A tool call of the agent's own. */
-export function AgentCall(props: { call: AgentToolCall }) {
+export function AgentCall(props: AgentCallProps) {
   const diffs = createMemo(() =>
     (props.call.content ?? []).flatMap((part) =>
       part.type === "diff" ? [{ path: part.path, ...readChange(props.call, part) }] : [],
@@ -26,15 +35,22 @@ export function AgentCall(props: { call: AgentToolCall }) {
       .trimEnd(),
   );
   const command = createMemo(() => readCommand(props.call.input));
-  const output = createMemo(() => texts() || (diffs().length > 0 ? "" : readOutput(props.call.output)));
+  const streams = createMemo(() => (props.stream?.length ?? 0) > 0);
+  /** What was streamed is told once more at the end by some agents, and is not shown twice. */
+  const output = createMemo(() => {
+    const whole = texts() || (diffs().length > 0 ? "" : readOutput(props.call.output));
+    if (!streams() || !props.stream) return whole;
+    return isOpen(props.call) || repeats(wholeText(props.stream), whole) ? "" : whole;
+  });
   const lineCount = createMemo(() => diffs().reduce((sum, diff) => sum + diff.lines.length, 0));
-  const open = createMemo(() => lineCount() > 0 && lineCount() <= open_lines);
+  /** Short changes, and what is being printed. */
+  const open = createMemo(() => (lineCount() > 0 ? lineCount() <= open_lines : streams() && isOpen(props.call)));
   const title = () => shown(props.call.title ?? "") || command() || props.call.kind || "Tool call";
   /** A diff names its file itself. */
   const locations = createMemo(() =>
     (props.call.locations ?? []).filter((place) => !diffs().some((diff) => diff.path === place.path)),
   );
-  const isBare = () => !command() && !output() && diffs().length === 0;
+  const isBare = () => !command() && !output() && !streams() && diffs().length === 0;
 
   return (
     <details class="flow-item agent-call" open={open()}>
@@ -59,6 +75,7 @@ export function AgentCall(props: { call: AgentToolCall }) {
         <For each={diffs()}>
           {(diff) => <DiffLines path={shown(diff.path)} isPart={diff.isPart} lines={diff.lines} />}
         </For>
+        <Show when={streams() && props.stream}>{(text) => <PrintedText text={text()} />}</Show>
         <Show when={output()}>
           {(text) => (
             <div class="agent-output" tabindex="0" role="group" aria-label="Output">
@@ -76,6 +93,27 @@ export function AgentCall(props: { call: AgentToolCall }) {
       </div>
     </details>
   );
+}
+
+/** Grows, and stays at its end until somebody scrolls up. */
+function PrintedText(props: { text: TextStream }) {
+  const stick = createStick();
+  let scroller!: HTMLDivElement;
+  let content!: HTMLDivElement;
+  onMount(() => stick.attach(scroller, content));
+  return (
+    <div ref={scroller} class="agent-output" tabindex="0" role="group" aria-label="Output">
+      <div ref={content}>
+        <StreamText text={props.text} />
+      </div>
+    </div>
+  );
+}
+
+const ended = ["completed", "failed", "cancelled", "interrupted"];
+
+function isOpen(call: AgentToolCall): boolean {
+  return !ended.includes(call.status ?? "");
 }
 
 function OtherContent(props: { part: ToolContent }) {

@@ -2,7 +2,9 @@ import { Show } from "solid-js";
 import type { StreamingToolCall } from "../state/model";
 import type { AgentStop } from "./agentStop";
 import { ContextMeter } from "./ContextMeter";
+import { denialText, isDenied } from "./callStatus";
 import { InlineError } from "./InlineError";
+import { TokenCount } from "./TokenCount";
 
 interface AgentFootProps {
   call: StreamingToolCall;
@@ -10,11 +12,20 @@ interface AgentFootProps {
   stop: AgentStop;
 }
 
-/** Below an agent's work: why it failed, how to stop it, and how full its context is. */
+/** Below an agent's work: why it failed or was denied, how to stop it, how full its context is and what it has used. */
 export function AgentFoot(props: AgentFootProps) {
   return (
     <>
-      <Show when={props.call.isError && props.call.result}>{(text) => <p class="inline-error">{text()}</p>}</Show>
+      <Show
+        when={isDenied(props.call)}
+        fallback={
+          <Show when={props.call.isError && props.call.result}>{(text) => <p class="inline-error">{text()}</p>}</Show>
+        }
+      >
+        <p class="denial">
+          <strong>Denied</strong> {denialText(props.call)}
+        </p>
+      </Show>
       <InlineError message={props.stop.error()} />
       <div class="copilot-foot">
         <Show when={props.running}>
@@ -28,6 +39,7 @@ export function AgentFoot(props: AgentFootProps) {
           </button>
         </Show>
         <ContextMeter usage={props.call.copilotStream?.usage ?? null} />
+        <TokenCount usage={props.call.copilotStream?.usage ?? null} />
       </div>
     </>
   );

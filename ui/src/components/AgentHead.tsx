@@ -1,6 +1,7 @@
 import { Show } from "solid-js";
 import { sessionName } from "../state/delegation";
 import type { StreamingToolCall } from "../state/model";
+import { useAgentName } from "./agentNames";
 import { Spinner } from "./Spinner";
 
 interface AgentHeadProps {
@@ -13,10 +14,11 @@ interface AgentHeadProps {
 
 /** Which agent session is at work, and how it stands. */
 export function AgentHead(props: AgentHeadProps) {
+  const name = useAgentName();
   return (
     <>
       <span class="copilot-name">
-        🤖 Copilot [{sessionName(props.call)}]{props.running ? "" : ` — ${props.label}`}
+        🤖 {name(props.call)} [{sessionName(props.call)}]{props.running ? "" : ` — ${props.label}`}
       </span>
       <Show when={props.running}>
         <Spinner label="running" />

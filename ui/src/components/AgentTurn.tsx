@@ -4,8 +4,9 @@ import type { StreamingToolCall } from "../state/model";
 import { repeatedPart } from "../state/straight";
 import { AgentFoot } from "./AgentFoot";
 import { AgentHead } from "./AgentHead";
+import { useAgentName } from "./agentNames";
 import { createAgentStop } from "./agentStop";
-import { callStatus } from "./callStatus";
+import { callStatus, isDenied } from "./callStatus";
 import { FlowPart } from "./FlowPart";
 
 interface AgentTurnProps {
@@ -24,16 +25,18 @@ export function AgentTurn(props: AgentTurnProps) {
   const running = createMemo(() => status().running);
   const repeated = createMemo(() => (running() ? undefined : repeatedPart(props.call.copilotStream, props.answer)));
   const stop = createAgentStop(props);
+  const name = useAgentName();
   /** What ended without a word of the agent still has something to say. */
   const ending = () => {
-    if (running() || props.answer !== null || (props.call.copilotStream?.length ?? 0) > 0) return null;
+    if (running() || isDenied(props.call) || props.answer !== null || (props.call.copilotStream?.length ?? 0) > 0)
+      return null;
     return props.call.isError ? null : props.call.copilotDone?.summary || props.call.display || props.call.result;
   };
   return (
     <section
       class="agent-turn"
       classList={{ [status().tone]: true }}
-      aria-label={`Copilot ${sessionName(props.call)}`}
+      aria-label={`${name(props.call)} ${sessionName(props.call)}`}
       aria-busy={running()}
     >
       <p class="agent-turn-head">
@@ -43,7 +46,7 @@ export function AgentTurn(props: AgentTurnProps) {
         <For each={props.call.copilotStream?.parts}>
           {(part) => (
             <div class="agent-part" hidden={repeated() === part}>
-              <FlowPart part={part} />
+              <FlowPart part={part} running={running()} />
             </div>
           )}
         </For>

@@ -4,7 +4,7 @@ import type { StreamingToolCall } from "../state/model";
 import { AgentFoot } from "./AgentFoot";
 import { AgentHead } from "./AgentHead";
 import { type AgentStop, createAgentStop } from "./agentStop";
-import { callStatus } from "./callStatus";
+import { callStatus, isDenied } from "./callStatus";
 import { FlowPart } from "./FlowPart";
 import { createStick } from "./stick";
 
@@ -62,7 +62,7 @@ function CopilotBody(props: CopilotBodyProps) {
 
   /** What ended without a word of the agent still has something to say. */
   const ending = () => {
-    if (props.running || (props.call.copilotStream?.length ?? 0) > 0) return null;
+    if (props.running || isDenied(props.call) || (props.call.copilotStream?.length ?? 0) > 0) return null;
     return props.call.copilotDone?.summary || props.call.display || props.call.result;
   };
   return (
@@ -75,7 +75,7 @@ function CopilotBody(props: CopilotBodyProps) {
         aria-label={`Output of ${sessionName(props.call)}`}
       >
         <div ref={content} class="copilot-flow">
-          <For each={props.call.copilotStream?.parts}>{(part) => <FlowPart part={part} />}</For>
+          <For each={props.call.copilotStream?.parts}>{(part) => <FlowPart part={part} running={props.running} />}</For>
           <Show when={ending()}>{(text) => <span class="copilot-ending">{text()}</span>}</Show>
           <Show when={props.running && (props.call.copilotStream?.parts.length ?? 0) === 0}>
             <span class="copilot-ending">{props.waitsForLogin ? "Waiting for the login…" : "Starting…"}</span>

@@ -9,7 +9,7 @@ import { StreamText } from "./StreamText";
 type Of<Kind extends Update["type"]> = Extract<Update, { type: Kind }>;
 
 /** A piece of what an agent said or did, at its place. */
-export function FlowPart(props: { part: Part }) {
+export function FlowPart(props: { part: Part; running: boolean }) {
   return (
     <Switch>
       <Match when={props.part.type === "text"}>
@@ -24,22 +24,22 @@ export function FlowPart(props: { part: Part }) {
         </details>
       </Match>
       <Match when={props.part.type === "group"}>
-        <SubAgent group={props.part as GroupPart} />
+        <SubAgent group={props.part as GroupPart} running={props.running} />
       </Match>
       <Match when={props.part.type === "update"}>
-        <FlowUpdate update={(props.part as UpdatePart).update} />
+        <FlowUpdate part={props.part as UpdatePart} running={props.running} />
       </Match>
     </Switch>
   );
 }
 
-function FlowUpdate(props: { update: UpdatePart["update"] }) {
+function FlowUpdate(props: { part: UpdatePart; running: boolean }) {
   const is = <Kind extends Update["type"]>(kind: Kind) =>
-    (props.update.type === kind ? props.update : undefined) as Of<Kind> | undefined;
+    (props.part.update.type === kind ? props.part.update : undefined) as Of<Kind> | undefined;
   return (
     <Switch>
-      <Match when={is("tool_call")}>{(call) => <AgentCall call={call()} />}</Match>
-      <Match when={is("plan")}>{(plan) => <Plan entries={plan().entries} />}</Match>
+      <Match when={is("tool_call")}>{(call) => <AgentCall call={call()} stream={props.part.output?.text} />}</Match>
+      <Match when={is("plan")}>{(plan) => <Plan entries={plan().entries} running={props.running} />}</Match>
       <Match when={is("mode")}>{(mode) => <p class="flow-item flow-note">Mode: {lastPart(mode().mode_id)}</p>}</Match>
       <Match when={is("notice")}>
         {(notice) => (
@@ -68,7 +68,7 @@ function shortId(id: string): string {
   return id.replace(/^([0-9a-f]{8})-[0-9a-f-]{27}$/, "$1");
 }
 
-function SubAgent(props: { group: GroupPart }) {
+function SubAgent(props: { group: GroupPart; running: boolean }) {
   const count = () => props.group.parts.length;
   return (
     <details class="flow-item sub-agent" open>
@@ -76,7 +76,7 @@ function SubAgent(props: { group: GroupPart }) {
         <span class="agent-call-title">Sub-agent {shortId(props.group.agent)}</span>
         <span class="badge">{count() === 1 ? "1 call" : `${count()} calls`}</span>
       </summary>
-      <For each={props.group.parts}>{(part) => <FlowUpdate update={part.update} />}</For>
+      <For each={props.group.parts}>{(part) => <FlowUpdate part={part} running={props.running} />}</For>
     </details>
   );
 }
@@ -115,17 +115,20 @@ function Folded(props: { label: string; value: unknown }) {
 
 const marks: Record<string, string> = { completed: "☑", in_progress: "◐", pending: "☐" };
 
-function Plan(props: { entries: PlanEntry[] }) {
+function Plan(props: { entries: PlanEntry[]; running: boolean }) {
+  /** Nothing goes on in a plan whose agent has ended, whatever was told of it last. */
+  const status = (entry: PlanEntry) =>
+    entry.status === "in_progress" && !props.running ? "not_finished" : entry.status;
   return (
     <div class="flow-item plan">
       <span class="plan-title">Plan</span>
       <ul>
         <For each={props.entries}>
           {(entry) => (
-            <li classList={{ [entry.status]: true }}>
-              <span aria-hidden="true">{marks[entry.status] ?? "☐"}</span>
+            <li classList={{ [status(entry)]: true }}>
+              <span aria-hidden="true">{marks[status(entry)] ?? "☐"}</span>
               <span>{entry.content}</span>
-              <span class="visually-hidden">, {entry.status.replaceAll("_", " ")}</span>
+              <span class="visually-hidden">, {status(entry).replaceAll("_", " ")}</span>
               <Show when={entry.priority === "high"}>
                 <span class="badge">high</span>
               </Show>

@@ -37,7 +37,14 @@ afterEach(() => {
 });
 
 function mount(fields: Partial<NeededLogin> = {}) {
-  const needed = { turnId: "t", text: "Copilot needs a login", again: false, trying: false, ...fields };
+  const needed = {
+    turnId: "t",
+    sessionName: "main",
+    text: "Copilot needs a login",
+    again: false,
+    trying: false,
+    ...fields,
+  };
   const [login, setLogin] = createStore<NeededLogin>(needed);
   dispose = render(
     () => <LoginCard login={login} agent={{ id: "copilot", title: "GitHub Copilot" }} onTried={onTried} />,

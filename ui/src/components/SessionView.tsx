@@ -1,10 +1,12 @@
 import { createEffect, createMemo, createSignal, on, onCleanup, Show } from "solid-js";
 import type { Agent, NewAttachment } from "../api/types";
 import { firstQuestion, waitingCount } from "../state/model";
+import { loginAgent } from "../state/notices";
 import { openSession } from "../state/openSession";
 import type { Sessions } from "../state/sessions";
 import { AgentSessions } from "./AgentSessions";
 import { Approvals } from "./Approvals";
+import { KnownAgents } from "./agentNames";
 import { addToDraft, addToDraftFiles, Composer } from "./Composer";
 import { ConnectionStatus } from "./ConnectionStatus";
 import { InlineError } from "./InlineError";
@@ -79,8 +81,9 @@ export function SessionView(props: SessionViewProps) {
     return listed ? { ...listed, ...open.state.session } : undefined;
   });
 
+  /** The one to log in, where that is needed. */
   const agent = createMemo(() => {
-    const id = session()?.agent;
+    const id = loginAgent(open.state) ?? session()?.agent;
     if (id === undefined) return undefined;
     return { id, title: props.agents.find((known) => known.id === id)?.title ?? id };
   });
@@ -99,7 +102,9 @@ export function SessionView(props: SessionViewProps) {
       </Show>
       <AgentSessions sessionId={props.id} news={open.state.agentNews + open.state.epoch} />
       <WorkDir.Provider value={() => session()?.work_dir}>
-        <Log open={open} stopping={stopping()} isRelay={session()?.model === "relay"} />
+        <KnownAgents.Provider value={{ agents: () => props.agents, own: () => session()?.agent }}>
+          <Log open={open} stopping={stopping()} isRelay={session()?.model === "relay"} />
+        </KnownAgents.Provider>
       </WorkDir.Provider>
       <div class="dock">
         <ConnectionStatus broken={open.broken()} />

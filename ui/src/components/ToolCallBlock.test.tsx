@@ -5,6 +5,7 @@ import { afterEach, expect, it } from "vitest";
 import type { StreamEvent, Update } from "../api/types";
 import { emptyState, type SessionState } from "../state/model";
 import { apply } from "../state/reducer";
+import { KnownAgents } from "./agentNames";
 import { ToolCallBlock } from "./ToolCallBlock";
 
 let dispose = () => {};
@@ -12,6 +13,8 @@ afterEach(() => {
   dispose();
   document.body.replaceChildren();
 });
+
+const demo = { id: "demo", title: "Demo agent", installed: true, health: "ok" };
 
 /** A page with the block of call "c", and the way to send it events. */
 function mount(...events: StreamEvent[]): (...events: StreamEvent[]) => void {
@@ -22,9 +25,11 @@ function mount(...events: StreamEvent[]): (...events: StreamEvent[]) => void {
   send({ event: "ready", data: { seq: 0 } }, ...events);
   dispose = render(
     () => (
-      <Show when={state.calls.c}>
-        {(call) => <ToolCallBlock call={call()} artifact={undefined} onStop={async () => {}} />}
-      </Show>
+      <KnownAgents.Provider value={{ agents: () => [demo], own: () => "copilot" }}>
+        <Show when={state.calls.c}>
+          {(call) => <ToolCallBlock call={call()} artifact={undefined} onStop={async () => {}} />}
+        </Show>
+      </KnownAgents.Provider>
     ),
     document.body,
   );
@@ -97,6 +102,7 @@ it.each([
   ["cancelled", "stopped"],
   ["failed", "failed"],
   ["interrupted", "interrupted"],
+  ["denied", "denied"],
   ["refusal", "refused"],
   ["some_new_reason", "some new reason"],
 ])("an end by %s is called %s", (reason, words) => {
@@ -175,4 +181,80 @@ it("a call that somebody stopped says so on every device until it has ended", ()
   expect(document.querySelector<HTMLButtonElement>(".copilot-foot button")?.disabled).toBe(true);
   send(ends("cancelled"));
   expect(summary()).toBe("🤖 Copilot [fix-tests] — stopped");
+});
+
+const denied: StreamEvent = {
+  event: "tool-result",
+  data: {
+    id: "c",
+    name: "copilot_agent",
+    content: "denied: this was not allowed: rm -rf /\n\nwhat it had written until then:\n\nhm",
+    display: "",
+    is_error: true,
+  },
+};
+
+it("what was not allowed is denied, neither done nor failed, and none of its plan goes on", () => {
+  const step = { content: "Remove it", priority: "low", status: "in_progress" };
+  const send = mount(start, does(0, { type: "plan", entries: [step] }));
+  const plan = () => document.querySelector(".plan li");
+  expect([plan()?.className, plan()?.textContent]).toEqual(["in_progress", "◐Remove it, in progress"]);
+  send(ends("denied"), denied);
+  expect([plan()?.className, plan()?.textContent]).toEqual(["not_finished", "☐Remove it, not finished"]);
+  expect(block()?.classList).toContain("denied");
+  expect(block()?.classList).not.toContain("bad");
+  expect(block()?.querySelector(".denial")?.textContent).toBe("Denied This was not allowed: rm -rf /");
+  expect(block()?.querySelector(".inline-error")).toBeNull();
+  expect(block()?.querySelector(".copilot-ending")).toBeNull();
+});
+
+it("a call that names another agent has the same block, under that agent's name", () => {
+  const send = mount({
+    event: "tool-call",
+    data: { id: "c", name: "delegate", arguments: '{"agent":"demo","session_name":"docs","prompt":"Write it"}' },
+  });
+  expect(document.querySelector("details.tool-block > summary")?.textContent).toBe("⚙ delegate");
+  expect(summary()).toBe("🤖 Demo agent [docs]");
+  expect(block()?.open).toBe(true);
+  expect(document.querySelector(".copilot-task summary")?.textContent).toBe("Write it");
+  const of = { tool_call_id: "c", session_name: "docs" };
+  send({ event: "copilot-delta", data: { ...of, offset: 0, content: "work" } });
+  expect(stream()?.textContent).toBe("work");
+  send({ event: "copilot-done", data: { ...of, agent: "demo", summary: "", stop_reason: "end_turn" } });
+  expect(summary()).toBe("🤖 Demo agent [docs] — done");
+  expect(block()?.open).toBe(false);
+});
+
+const runs = (fields: object): StreamEvent => does(0, { type: "tool_call", id: "t", title: "make", ...fields });
+const prints = (offset: number, content: string): StreamEvent =>
+  does(0, { type: "tool_output", id: "t", offset, content });
+const printed = () => [...document.querySelectorAll(".agent-output")].map((output) => output.textContent);
+
+it("what a call of the agent's prints is shown as it grows, once", () => {
+  const send = mount(start, runs({ status: "in_progress" }), prints(0, "one\n"));
+  const call = () => document.querySelector<HTMLDetailsElement>("details.agent-call");
+  expect([call()?.open, printed()]).toEqual([true, ["one\n"]]);
+  const node = document.querySelector(".agent-output .stream-text")?.firstChild;
+  send(prints(4, "two\n"), prints(0, "one\n"));
+  expect(node?.textContent).toBe("one\ntwo\n");
+  const output = { exit_code: 0, output: "Output:\none\ntwo\n" };
+  send(runs({ status: "completed", output }));
+  expect([call()?.open, printed()]).toEqual([false, ["one\ntwo\n"]]);
+});
+
+it("what a call says at its end beside its stream is shown too", () => {
+  mount(start, prints(0, "one\n"), runs({ status: "failed", content: [{ type: "text", text: "out of memory" }] }));
+  expect(printed()).toEqual(["one\n", "out of memory"]);
+});
+
+it("the stored output of a call is shown, and goes on growing", () => {
+  const send = mount(start, runs({ status: "in_progress", stream: "… end", stream_length: 90_000 }));
+  expect(printed()).toEqual(["… end"]);
+  send(prints(89_997, "end\nmore"));
+  expect(printed()).toEqual(["… end\nmore"]);
+});
+
+it("the foot counts what the agent has used", () => {
+  mount(start, does(0, { type: "usage", input_tokens: 12_300, output_tokens: 60 }));
+  expect(document.querySelector(".copilot-foot .copilot-usage")?.textContent).toBe("12,300 in · 60 out");
 });

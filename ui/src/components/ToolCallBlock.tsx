@@ -1,6 +1,6 @@
 import { createMemo, Show } from "solid-js";
 import type { ReviewArtifact } from "../api/types";
-import { readArguments } from "../state/delegation";
+import { isDelegation, readArguments } from "../state/delegation";
 import type { StreamingToolCall } from "../state/model";
 import { CopilotStreamBlock } from "./CopilotStreamBlock";
 import { callStatus } from "./callStatus";
@@ -18,12 +18,12 @@ interface ToolCallBlockProps {
 }
 
 export function ToolCallBlock(props: ToolCallBlockProps) {
-  const delegates = () => props.call.name === "copilot_agent";
+  const delegates = () => isDelegation(props.call);
   return (
     <>
       <Show when={delegates()} fallback={<PlainCall call={props.call} />}>
         <details class="tool-block" open>
-          <summary>⚙ copilot_agent</summary>
+          <summary>⚙ {props.call.name}</summary>
           <div class="tool-body">
             <CopilotStreamBlock
               call={props.call}

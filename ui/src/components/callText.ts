@@ -25,6 +25,14 @@ export function readOutput(output: unknown): string {
   return "";
 }
 
+const compared_units = 200;
+
+/** Whether a text tells again what was streamed, of which only the end may be kept; agents put words around it. */
+export function repeats(stream: string, text: string): boolean {
+  const end = stream.trim().slice(-compared_units);
+  return end !== "" && (text.includes(end) || stream.includes(text.trim()));
+}
+
 /**
  * A change as it is in the file. Copilot sends only the text that it replaces; when it is done, its output holds the change with the
  * lines around it and their numbers. Until then the part is all there is.

@@ -1,6 +1,17 @@
 // What a call to an agent says of itself.
 
+import type { Agent, ToolCall } from "../api/types";
 import type { StreamingToolCall } from "./model";
+
+/** The tool for any agent, which the call names. */
+const any_agent = "delegate";
+/** The tool for the session's own agent, whichever that is. */
+const own_agent = "copilot_agent";
+
+/** Whether an agent works on it. */
+export function isDelegation({ name }: Pick<ToolCall, "name">): boolean {
+  return name === own_agent || name === any_agent;
+}
 
 /** The arguments as an object, if that is what they are. */
 export function readArguments(text: string): Record<string, unknown> | null {
@@ -21,7 +32,25 @@ export function sessionName(call: StreamingToolCall): string {
   return typeof name === "string" ? name : "";
 }
 
+/** The id of the agent that the call names; null where the session's own is meant. */
+export function namedAgent(call: Pick<ToolCall, "name" | "arguments">): string | null {
+  const agent = call.name === any_agent ? readArguments(call.arguments)?.agent : null;
+  return typeof agent === "string" ? agent : null;
+}
+
+/** The agent's name for people. History does not say who worked for the session: that is taken to be its agent of now. */
+export function agentName(call: StreamingToolCall, agents: Agent[], sessionAgent: string | undefined): string {
+  const id = namedAgent(call) ?? (call.copilotDone?.agent || (call.name === any_agent ? "" : sessionAgent));
+  if (id === "") return "Agent";
+  return shortTitle(agents.find((agent) => agent.id === id)?.title ?? id ?? "Copilot");
+}
+
+/** "GitHub Copilot" is known as Copilot, also where the list of agents is not there yet. */
+function shortTitle(title: string): string {
+  return title === "copilot" ? "Copilot" : title.replace(/^GitHub /, "");
+}
+
 /** An agent is, or will be, at work on it. */
 export function isOpenDelegation(call: StreamingToolCall): boolean {
-  return call.name === "copilot_agent" && call.copilotDone === null && call.result === null && !call.abandoned;
+  return isDelegation(call) && call.copilotDone === null && call.result === null && !call.abandoned;
 }

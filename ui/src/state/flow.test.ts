@@ -69,6 +69,48 @@ it("usage and title are kept beside the text", () => {
   expect(flow).toMatchObject({ usage: { used: 5, size: null }, title: "t", parts: [] });
 });
 
+it("a usage that only counts tokens leaves what is known of the context", () => {
+  const flow = newFlow(0);
+  addUpdate(flow, 0, { type: "usage", used: 5, size: 10 });
+  addUpdate(flow, 0, { type: "usage", input_tokens: 300, output_tokens: 60 });
+  expect(flow.usage).toMatchObject({ used: 5, size: 10, input: 300, output: 60, total: null });
+});
+
+const prints = (id: string, offset: number, content: string): Update => ({ type: "tool_output", id, offset, content });
+
+it("the output of a call grows where the call stands, and no report of the call wipes it", () => {
+  const flow = newFlow(0);
+  addUpdate(flow, 0, call("a", "in_progress"));
+  addText(flow, 0, "words");
+  addUpdate(flow, 5, prints("a", 0, "one "));
+  addUpdate(flow, 5, prints("a", 4, "two"));
+  addUpdate(flow, 5, prints("a", 0, "one two"));
+  addUpdate(flow, 5, call("a", "completed"));
+  expect(viewOfFlow(flow)).toEqual([{ ...call("a", "completed"), stream: "one two", stream_length: 7 }, "words"]);
+});
+
+it("a stored call brings its output along, and later pieces go on behind it", () => {
+  const stored = { ...call("a", "in_progress"), stream: "… two", stream_length: 100 } as Update;
+  const flow = newFlow(0);
+  addUpdate(flow, 0, stored);
+  addUpdate(flow, 0, prints("a", 97, "two three"));
+  addUpdate(flow, 0, stored);
+  expect(viewOfFlow(flow)).toEqual([{ ...call("a", "in_progress"), stream: "… two three", stream_length: 106 }]);
+});
+
+it("output of a call that nobody reported makes one, which later reports describe", () => {
+  const flow = newFlow(0);
+  addUpdate(flow, 0, prints("a", 0, "x"));
+  addUpdate(flow, 0, prints("b", 0, "y"));
+  addUpdate(flow, 0, call("a", "completed"));
+  addUpdate(flow, 0, { type: "tool_call", id: "b", status: "completed", parent: "helper" });
+  addUpdate(flow, 0, prints("b", 1, "z"));
+  expect(viewOfFlow(flow)).toMatchObject([
+    { id: "a", status: "completed", stream: "x" },
+    { agent: "helper", calls: [{ id: "b", status: "completed", stream: "yz" }] },
+  ]);
+});
+
 it("the notice of a retry is laid over its earlier state", () => {
   const retry = (number: number, repeated: number): Update => ({
     type: "notice",

@@ -1,6 +1,7 @@
 // What an agent said and did, in order: its text, cut where something happened in between.
 
 import type { Update } from "../api/types";
+import { addOutput, newOutput, type Output } from "./output";
 import { append, newText, type TextStream, unseen, wholeText } from "./text";
 
 export interface TextPart {
@@ -18,7 +19,10 @@ export interface ThoughtPart {
 }
 
 /** Shown updates; what only describes the session is kept beside the flow. */
-export type ShownUpdate = Exclude<Update, { type: "thought" | "usage" | "title" | "commands" | "options" }>;
+export type ShownUpdate = Exclude<
+  Update,
+  { type: "thought" | "tool_output" | "usage" | "title" | "commands" | "options" }
+>;
 
 type Of<Kind extends Update["type"]> = Extract<Update, { type: Kind }>;
 
@@ -27,6 +31,8 @@ export interface UpdatePart {
   id: string;
   offset: number;
   update: ShownUpdate;
+  /** Of a tool call: what came of its output as a stream. */
+  output: Output | null;
 }
 
 /** The tool calls of a sub-agent, together where the first of them happened. */
@@ -40,11 +46,23 @@ export interface GroupPart {
 
 export type Part = TextPart | ThoughtPart | UpdatePart | GroupPart;
 
+/** How full the agent's context is, and what its models have read and written. */
+export interface Usage {
+  used: number | null;
+  size: number | null;
+  input: number | null;
+  output: number | null;
+  total: number | null;
+  thought: number | null;
+  cachedRead: number | null;
+  cachedWrite: number | null;
+}
+
 export interface Flow {
   /** Of all the text, in UTF-16 code units. */
   length: number;
   parts: Part[];
-  usage: { used: number | null; size: number | null } | null;
+  usage: Usage | null;
   title: string | null;
   version: number;
   /** How many parts were ever placed; makes ids. */
@@ -71,7 +89,7 @@ export function addText(flow: Flow, offset: number, content: string): boolean {
 export function addUpdate(flow: Flow, offset: number, update: Update): void {
   switch (update.type) {
     case "usage":
-      flow.usage = { used: update.used ?? null, size: update.size ?? null };
+      flow.usage = readUsage(flow.usage, update);
       return;
     case "title":
       flow.title = update.title ?? null;
@@ -83,8 +101,10 @@ export function addUpdate(flow: Flow, offset: number, update: Update): void {
       think(flow, offset, update.text);
       return;
     case "tool_call":
-      if (update.parent) upsertInGroup(flow, offset, update.parent, update);
-      else upsert(flow, offset, `call:${update.id}`, update);
+      report(flow, offset, update);
+      return;
+    case "tool_output":
+      print(flow, offset, update);
       return;
     case "compaction":
       compact(flow, offset, update);
@@ -116,19 +136,65 @@ function think(flow: Flow, offset: number, content: string): void {
 function upsert(flow: Flow, offset: number, id: string, update: ShownUpdate): void {
   const known = flow.parts.find((part) => part.id === id);
   if (known?.type === "update") known.update = update;
-  else place(flow, openPlace(flow, offset), { type: "update", id, offset, update });
+  else place(flow, openPlace(flow, offset), { type: "update", id, offset, update, output: null });
+}
+
+/** A report of a tool call says all but its stream, which it holds only where it was stored, and then perhaps not to its end. */
+function report(flow: Flow, offset: number, update: Of<"tool_call">): void {
+  const { stream, stream_length, ...call } = update;
+  if (call.parent) upsertInGroup(flow, offset, call.parent, call);
+  else upsert(flow, offset, `call:${call.id}`, call);
+  const part = findCall(flow, call.id);
+  const length = stream_length ?? 0;
+  if (part && stream != null && length > (part.output?.length ?? 0)) {
+    part.output = newOutput((part.output?.text.version ?? flow.version) + 1, stream, length);
+  }
+}
+
+/** Output of a call that was never reported makes one to belong to. */
+function print(flow: Flow, offset: number, update: Of<"tool_output">): void {
+  if (!findCall(flow, update.id)) upsert(flow, offset, `call:${update.id}`, { type: "tool_call", id: update.id });
+  const part = findCall(flow, update.id);
+  if (!part) return;
+  part.output ??= newOutput(flow.version);
+  addOutput(part.output, update.offset, update.content);
+}
+
+function findCall(flow: Flow, id: string): UpdatePart | undefined {
+  return flow.parts
+    .flatMap((part) => (part.type === "group" ? part.parts : part.type === "update" ? [part] : []))
+    .find((part) => part.id === `call:${id}`);
 }
 
 function upsertInGroup(flow: Flow, offset: number, agent: string, update: Of<"tool_call">): void {
   const id = `agent:${agent}`;
+  const callId = `call:${update.id}`;
+  // It printed before it was known whose it is.
+  const loose = flow.parts.findIndex((part) => part.id === callId);
+  const earlier = loose >= 0 ? flow.parts.splice(loose, 1)[0] : undefined;
   if (!flow.parts.some((part) => part.id === id)) {
     place(flow, openPlace(flow, offset), { type: "group", id, offset, agent, parts: [] });
   }
   const group = flow.parts.find((part) => part.id === id);
   if (group?.type !== "group") return;
-  const known = group.parts.find((part) => part.id === `call:${update.id}`);
+  const known = group.parts.find((part) => part.id === callId);
+  const output = earlier?.type === "update" ? earlier.output : null;
   if (known) known.update = update;
-  else group.parts.push({ type: "update", id: `call:${update.id}`, offset, update });
+  else group.parts.push({ type: "update", id: callId, offset, update, output });
+}
+
+/** A report that leaves something out says nothing of it. */
+function readUsage(before: Usage | null, update: Of<"usage">): Usage {
+  return {
+    used: update.used ?? before?.used ?? null,
+    size: update.size ?? before?.size ?? null,
+    input: update.input_tokens ?? before?.input ?? null,
+    output: update.output_tokens ?? before?.output ?? null,
+    total: update.total_tokens ?? before?.total ?? null,
+    thought: update.thought_tokens ?? before?.thought ?? null,
+    cachedRead: update.cached_read_tokens ?? before?.cachedRead ?? null,
+    cachedWrite: update.cached_write_tokens ?? before?.cachedWrite ?? null,
+  };
 }
 
 /** A later report of a compaction mentions what changed; a piece of its summary continues the earlier ones. */

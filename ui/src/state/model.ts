@@ -74,7 +74,7 @@ export interface StreamingToolCall {
   isError: boolean;
   artifactId: string | null;
   copilotStream: Flow | null;
-  copilotDone: { stopReason: string; summary: string } | null;
+  copilotDone: { stopReason: string; summary: string; agent: string } | null;
   copilotSessionName: string | null;
   /** Its turn is over and it never got a result. */
   abandoned: boolean;
@@ -87,6 +87,8 @@ export interface StreamingToolCall {
 /** Prompts of the running turn wait until somebody has logged the agent in. */
 export interface NeededLogin {
   turnId: string | null;
+  /** The agent session whose prompt waits. */
+  sessionName: string;
   text: string;
   /** It was asked for before in this turn: what was tried did not help. */
   again: boolean;

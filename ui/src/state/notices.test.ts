@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Notice, StreamEvent } from "../api/types";
 import { applyLoginTried } from "./local";
 import { emptyState, type SessionState, waitingCount } from "./model";
-import { isShown } from "./notices";
+import { isShown, loginAgent } from "./notices";
 import { apply } from "./reducer";
 
 function fold(events: StreamEvent[], state = emptyState(0)): SessionState {
@@ -77,6 +77,16 @@ describe("a login", () => {
     applyLoginTried(state);
     expect(waitingCount(state)).toBe(0);
     expect(fold([says("hello")], state).login).toBeNull();
+  });
+
+  it("is for the agent whose prompt waits, whatever another one does meanwhile", () => {
+    const data = { id: "d", name: "delegate", arguments: '{"agent":"demo","session_name":"docs"}' };
+    const waits = notice("auth_required", { session_name: "docs" });
+    const state = fold([ready, asked(), turn("running"), delegate, { event: "tool-call", data }, waits]);
+    expect(loginAgent(state)).toBe("demo");
+    expect(fold([says("hello")], state).login).not.toBeNull();
+    const works = { tool_call_id: "d", session_name: "docs", offset: 0, content: "hi" };
+    expect(fold([{ event: "copilot-delta", data: works }], state).login).toBeNull();
   });
 
   it("that did not help is asked for again", () => {

@@ -2,15 +2,16 @@
 // The same word twice in a turn is one entry, whether it came live, in a snapshot or both.
 
 import type { EventData, Notice } from "../api/types";
-import { isOpenDelegation, sessionName } from "./delegation";
-import type { EndingEntry, Entry, NoticeEntry, SessionState } from "./model";
+import { isDelegation, isOpenDelegation, namedAgent, sessionName } from "./delegation";
+import type { EndingEntry, Entry, NoticeEntry, SessionState, StreamingToolCall } from "./model";
 
 export function receiveNotice(state: SessionState, notice: Notice): void {
   if (notice.code === "recovered") markRecovered(state, notice.session_name ?? "");
   const id = noticeId(state, notice);
   if (notice.code === "auth_required") {
     const again = state.login?.trying === true;
-    state.login = { turnId: state.lastTurn, text: notice.text, again, trying: false };
+    const { text, session_name } = notice;
+    state.login = { turnId: state.lastTurn, sessionName: session_name ?? "", text, again, trying: false };
   }
   putLast(state, { kind: "notice", id, turnId: state.lastTurn, notice });
 }
@@ -66,9 +67,21 @@ export function isShown(state: SessionState, { notice, turnId }: NoticeEntry): b
   );
 }
 
-/** An agent that works is logged in. */
 export function endLogin(state: SessionState): void {
   if (state.login !== null) state.login = null;
+}
+
+/** The id of the agent to log in; null where it is the session's own. */
+export function loginAgent({ login, calls }: SessionState): string | null {
+  const waits = (call: StreamingToolCall) => isDelegation(call) && sessionName(call) === login?.sessionName;
+  const call = Object.values(calls).findLast(waits);
+  return call ? namedAgent(call) : null;
+}
+
+/** An agent that works is logged in; another one may still wait. */
+export function endLoginOf(state: SessionState, callId: string): void {
+  const call = state.calls[callId];
+  if (call && state.login !== null && loginAgent(state) === namedAgent(call)) endLogin(state);
 }
 
 /** After a snapshot: a login is needed only while a prompt of the running turn waits for it. */

@@ -4,7 +4,7 @@
 import type { EventData, EventName, Message, StreamEvent, ToolCall } from "../api/types";
 import { addText, addUpdate, newFlow } from "./flow";
 import { emptyState, findMessage, type MessageEntry, type SessionState, type StreamingToolCall } from "./model";
-import { checkLogin, endLogin, receiveError, receiveNotice, tellEnding } from "./notices";
+import { checkLogin, endLogin, endLoginOf, receiveError, receiveNotice, tellEnding } from "./notices";
 import { append, newText, unseen, wholeText } from "./text";
 
 /** `gap`: something before this event is missing, and only a fresh snapshot helps. */
@@ -58,19 +58,19 @@ const handlers: Handlers = {
   "copilot-delta"(state, { tool_call_id, session_name, offset, content }) {
     const flow = ensureFlow(state, tool_call_id, session_name);
     // A snapshot names open calls with what they have said, which may be nothing.
-    if (content !== "") endLogin(state);
+    if (content !== "") endLoginOf(state, tool_call_id);
     return addText(flow, offset, content) ? "ok" : "gap";
   },
-  "copilot-done"(state, { tool_call_id, session_name, summary, stop_reason }) {
+  "copilot-done"(state, { tool_call_id, session_name, agent, summary, stop_reason }) {
     ensureFlow(state, tool_call_id, session_name);
-    ensureDelegation(state, tool_call_id).copilotDone = { stopReason: stop_reason, summary };
+    ensureDelegation(state, tool_call_id).copilotDone = { stopReason: stop_reason, summary, agent: agent ?? "" };
     state.agentNews += 1;
     return "ok";
   },
   "agent-update"(state, { tool_call_id, session_name, offset, update }) {
     addUpdate(ensureFlow(state, tool_call_id, session_name), offset, update);
     if (update.type === "mode" || update.type === "options") state.agentNews += 1;
-    endLogin(state);
+    endLoginOf(state, tool_call_id);
     return "ok";
   },
   "permission-request"(state, request) {
@@ -188,7 +188,7 @@ function receiveToolMessage(state: SessionState, message: Message): void {
     for (const placed of delegation.updates ?? []) addUpdate(flow, placed.offset, placed.update);
     call.copilotStream = flow;
     call.copilotSessionName = delegation.session_name;
-    call.copilotDone = { stopReason: delegation.stop_reason, summary: delegation.summary };
+    call.copilotDone = { stopReason: delegation.stop_reason, summary: delegation.summary, agent: "" };
   }
   finishCall(state, call, message);
 }

@@ -52,6 +52,11 @@ it("where no agent was interrupted there is nothing to go on with", () => {
   expect(offer(state)).toEqual({ goOn: null, again: "@api do it" });
 });
 
+it("an agent that was not allowed something has not been interrupted", () => {
+  const state = fold([asked, ...delegation("api", "denied"), ended("failed")]);
+  expect(offer(state)).toEqual({ goOn: null, again: "@api do it" });
+});
+
 it("nothing is offered while something runs or waits, or for an earlier turn", () => {
   const base = [asked, ...delegation("api", "interrupted"), ended("interrupted")];
   const next: StreamEvent = { event: "turn", data: { turn_id: "u", state: "running" } };

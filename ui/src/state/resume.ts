@@ -1,7 +1,7 @@
 // How a turn stands that did not end well, and what can be offered to somebody about it.
 
 import type { Attachment } from "../api/types";
-import { sessionName } from "./delegation";
+import { isDelegation, sessionName } from "./delegation";
 import type { EndingEntry, SessionState, StreamingToolCall } from "./model";
 import { wholeText } from "./text";
 
@@ -45,7 +45,7 @@ export function brokenCall(state: SessionState, ending: EndingEntry): StreamingT
   return state.entries
     .slice(startOf(state, ending.turnId) + 1, end)
     .flatMap((entry) => (entry.kind === "call" ? (state.calls[entry.id] ?? []) : []))
-    .findLast((call) => call.name === "copilot_agent" && isBroken(call));
+    .findLast((call) => isDelegation(call) && isBroken(call));
 }
 
 function isBroken(call: StreamingToolCall): boolean {

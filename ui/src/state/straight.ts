@@ -1,5 +1,6 @@
 // Talking straight to an agent: its own words are the answer, and what the relay repeats of them is shown once.
 
+import { isDelegation } from "./delegation";
 import type { Flow, Part } from "./flow";
 import type { Entry, StreamingToolCall } from "./model";
 import { wholeText } from "./text";
@@ -9,7 +10,7 @@ const relay_call = "relay_";
 
 /** A person's own message was passed to the agent as it was. */
 export function isStraight(call: StreamingToolCall): boolean {
-  return call.name === "copilot_agent" && call.id.startsWith(relay_call);
+  return isDelegation(call) && call.id.startsWith(relay_call);
 }
 
 /** What the relay made of the agent's words, if it has: the message that follows the call at `index`. */

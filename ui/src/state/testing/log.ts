@@ -52,8 +52,9 @@ export function makeLog(random: Random, turns = 3): StreamEvent[] {
     const common = { tool_call_id: call.id, session_name };
     let text = "";
     const agentCalls: string[] = [];
+    const printed = new Map<string, number>();
     for (let count = below(14); count > 0; count--) {
-      const kind = below(6);
+      const kind = below(7);
       if (kind < 3) {
         const content = word() + word();
         emit({ event: "copilot-delta", data: { ...common, offset: text.length, content } });
@@ -66,6 +67,13 @@ export function makeLog(random: Random, turns = 3): StreamEvent[] {
         const known = agentCalls[below(agentCalls.length + 1)] ?? id("agent-call");
         if (!agentCalls.includes(known)) agentCalls.push(known);
         update = { type: "tool_call", id: known, title: word(), status: "in_progress" };
+      }
+      if (kind === 6) {
+        const printing = agentCalls[below(agentCalls.length)] ?? "";
+        if (printing === "") continue;
+        const offset = printed.get(printing) ?? 0;
+        update = { type: "tool_output", id: printing, offset, content: word() + word() };
+        printed.set(printing, offset + update.content.length);
       }
       emit({ event: "agent-update", data: { ...common, offset: text.length, update } });
       if (below(6) === 0) askPermission(common);

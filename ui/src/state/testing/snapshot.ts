@@ -54,7 +54,7 @@ export function snapshotOf(log: StreamEvent[]): StreamEvent[] {
         });
         break;
       case "agent-update":
-        change(open, data, (call) => call.updates.push({ offset: data.offset, update: data.update }));
+        change(open, data, (call) => keep(call.updates, data));
         break;
       case "copilot-done":
         change(open, data, (call) => {
@@ -90,6 +90,25 @@ export function snapshotOf(log: StreamEvent[]): StreamEvent[] {
   for (const data of permissions.values()) events.push({ event: "permission-request", data });
   events.push({ event: "queue", data: queue }, { event: "ready", data: { seq: log.length } });
   return events;
+}
+
+/** A tool call is stored once, as it was reported last, with what came of its output. */
+function keep(updates: PlacedUpdate[], { offset, update }: PlacedUpdate): void {
+  const isCall = update.type === "tool_call" || update.type === "tool_output";
+  const known = updates.find(
+    (placed) => isCall && placed.update.type === "tool_call" && placed.update.id === update.id,
+  );
+  if (known?.update.type !== "tool_call") {
+    updates.push({ offset, update });
+    return;
+  }
+  const { stream = "", stream_length = 0 } = known.update;
+  if (update.type === "tool_output") {
+    const output = { stream: stream + update.content, stream_length: stream_length + update.content.length };
+    known.update = { ...known.update, ...output };
+  } else if (update.type === "tool_call") {
+    known.update = stream_length > 0 ? { ...update, stream, stream_length } : update;
+  }
 }
 
 function change(

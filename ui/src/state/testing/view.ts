@@ -1,6 +1,6 @@
 // A session's state as a reader of the page sees it, free of how the pieces arrived. For tests only.
 
-import type { Flow } from "../flow";
+import type { Flow, UpdatePart } from "../flow";
 import type { SessionState } from "../model";
 import { wholeText } from "../text";
 
@@ -27,7 +27,11 @@ export function viewOf(state: SessionState) {
 export function viewOfFlow(flow: Flow) {
   return flow.parts.map((part) => {
     if (part.type === "text") return wholeText(part.text);
-    if (part.type === "group") return { agent: part.agent, calls: part.parts.map((call) => call.update) };
-    return part.type === "thought" ? { thought: wholeText(part.text) } : part.update;
+    if (part.type === "group") return { agent: part.agent, calls: part.parts.map(viewOfUpdate) };
+    return part.type === "thought" ? { thought: wholeText(part.text) } : viewOfUpdate(part);
   });
+}
+
+function viewOfUpdate({ update, output }: UpdatePart) {
+  return output ? { ...update, stream: wholeText(output.text), stream_length: output.length } : update;
 }

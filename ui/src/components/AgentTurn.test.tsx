@@ -1,0 +1,64 @@
+import { render } from "solid-js/web";
+import { afterEach, expect, it } from "vitest";
+import type { StreamEvent } from "../api/types";
+import { emptyState, type SessionState } from "../state/model";
+import { apply } from "../state/reducer";
+import { answerTo, isRepetition } from "../state/straight";
+import { AgentTurn } from "./AgentTurn";
+import { KnownAgents } from "./agentNames";
+
+let dispose = () => {};
+afterEach(() => {
+  dispose();
+  document.body.replaceChildren();
+});
+
+function mount(state: SessionState): HTMLElement | null {
+  const call = state.calls.relay_1;
+  if (!call) throw new Error("the call is not there");
+  const agents = [{ id: "demo", title: "Demo agent", installed: true, health: "ok" }];
+  dispose = render(
+    () => (
+      <KnownAgents.Provider value={{ agents: () => agents, own: () => "demo" }}>
+        <AgentTurn
+          call={call}
+          answer={answerTo(state.entries, 0)}
+          waitsForLogin={false}
+          stopping={false}
+          onStop={async () => {}}
+        />
+      </KnownAgents.Provider>
+    ),
+    document.body,
+  );
+  return document.querySelector(".agent-turn");
+}
+
+const why = "denied: this was not allowed: rm -rf /";
+const events: StreamEvent[] = [
+  { event: "turn", data: { turn_id: "t", state: "running" } },
+  {
+    event: "tool-call",
+    data: { id: "relay_1", name: "copilot_agent", arguments: '{"session_name":"main","prompt":"x"}' },
+  },
+  {
+    event: "copilot-done",
+    data: { tool_call_id: "relay_1", session_name: "main", agent: "demo", summary: why, stop_reason: "denied" },
+  },
+  { event: "tool-result", data: { id: "relay_1", name: "copilot_agent", content: why, display: "", is_error: true } },
+  { event: "message", data: { id: "m", role: "assistant", content: why, created_at: "2026-01-01T00:00:00Z" } },
+  { event: "turn", data: { turn_id: "t", state: "completed" } },
+];
+
+it("straight talk that was denied says so once, under the agent's name, and its turn has not failed", () => {
+  const state = emptyState(0);
+  for (const event of events) apply(state, event);
+  const turn = mount(state);
+  expect(turn?.getAttribute("aria-label")).toBe("Demo agent main");
+  expect(turn?.querySelector(".agent-turn-head")?.textContent).toBe("🤖 Demo agent [main] — denied");
+  expect(turn?.classList).toContain("denied");
+  expect(turn?.querySelector(".denial")?.textContent).toBe("Denied This was not allowed: rm -rf /");
+  expect(turn?.textContent?.match(/rm -rf/g)).toHaveLength(1);
+  expect(isRepetition(state.entries, 1, state.calls), "what the relay repeats of it is not shown").toBe(true);
+  expect(state.entries.map((entry) => entry.kind)).toEqual(["call", "message"]);
+});
