@@ -38,7 +38,7 @@ export class Cockpit {
   /** What an agent says and does, by the name of its agent session; the latest if there are several. Behind a main AI it is a block,
    * in straight talk it is the conversation itself. */
   copilot(name = "main"): CopilotBlock {
-    const block = this.log.locator("details.copilot-block, .agent-turn").filter({ hasText: `Copilot [${name}]` });
+    const block = this.log.locator("details.copilot-block, .agent-turn").filter({ hasText: `[${name}]` });
     return new CopilotBlock(block.last(), this);
   }
 

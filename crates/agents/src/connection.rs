@@ -192,6 +192,11 @@ impl Connection {
     }
 
     /// By which names this agent was found to know the protocol's methods, for the next connection to this agent and version.
+    /// Spares the search for names that an earlier connection to the same version of the agent has found out.
+    pub fn learn_names(&self, names: &Names) {
+        self.peer().pending.suppose(names);
+    }
+
     pub fn names(&self) -> Names {
         self.peer().pending.names()
     }

@@ -7,7 +7,7 @@ use runner::{Body, LeftoverError, find};
 use tokio::time::{Duration, Instant, sleep};
 use uuid::Uuid;
 
-use crate::acp::id;
+use crate::acp::{id, request};
 use crate::jsonrpc::{self, Message, RpcId};
 
 pub use runner::{Durability, Found, Spec};
@@ -31,6 +31,7 @@ pub async fn end_runner(found: &Found) -> Result<(), String> {
     loop {
         let stopped = match runner::attach(&found.dir, u64::MAX).await {
             Ok((handle, _records)) => {
+                cancel_prompts(&handle, &found.dir).await;
                 // Nobody is going to read it any more; otherwise one whose agent has ended would offer its last records for a while.
                 if let Err(error) = handle.ack(u64::MAX).await {
                     tracing::debug!(dir = %found.dir.display(), %error, "the runner was not told that it is done with");
@@ -50,6 +51,41 @@ pub async fn end_runner(found: &Found) -> Result<(), String> {
             Err(error) => return Err(error.to_string()),
         }
     }
+}
+
+/// What the agent works on is cancelled before it is ended, so that it can put it in order.
+async fn cancel_prompts(handle: &runner::Handle, dir: &Path) {
+    let dir = dir.to_owned();
+    let running = tokio::task::spawn_blocking(move || running_sessions(&dir)).await.unwrap_or_default();
+    for agent_session in running {
+        let line = jsonrpc::notification("session/cancel", &request::cancel(&agent_session));
+        if let Err(error) = handle.write(Uuid::now_v7(), line).await {
+            tracing::debug!(agent_session, %error, "the agent was not told to stop before its end");
+        }
+    }
+}
+
+/// The agent sessions whose prompts have no answer in the journal.
+fn running_sessions(dir: &Path) -> Vec<String> {
+    let Ok(records) = runner::read_journal(dir, 0) else { return Vec::new() };
+    let mut open: Vec<(String, String)> = Vec::new();
+    for record in records {
+        let (line, ours) = match record.body {
+            Body::ToAgent { line, .. } => (line, true),
+            Body::FromAgent(line) => (line, false),
+            _ => continue,
+        };
+        let text = jsonrpc::text(&line);
+        match jsonrpc::message(&text) {
+            Ok(Message::Request { id: RpcId::String(asked), params: Some(params), .. }) if ours && id::prompted_call(&asked).is_some() => {
+                let params: serde_json::Value = serde_json::from_str(params.get()).unwrap_or_default();
+                open.extend(params["sessionId"].as_str().map(|session| (asked, session.to_owned())));
+            }
+            Ok(Message::Response { id: RpcId::String(answered), .. }) if !ours => open.retain(|(asked, _)| *asked != answered),
+            _ => {}
+        }
+    }
+    open.into_iter().map(|(_, session)| session).collect()
 }
 
 /// The ids of everything that was ever written to the agent: what is not among them has not reached it. `None` where there is no

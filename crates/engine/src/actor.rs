@@ -261,7 +261,11 @@ impl Actor {
         self.touch();
         let Some(host) = self.machine.host_of_runner(runner) else { return };
         let agent = host.agent().to_owned();
+        let answered = batch.signals.iter().any(|signal| matches!(signal, agents::Signal::PromptEnded { .. }));
         let signals = crate::agent::signals::convert(self.id, host, batch.signals);
+        if answered {
+            self.keep_names(&agent, runner);
+        }
         self.to_host(agent, host::Input::Batch { runner, cursor: batch.cursor, signals });
     }
 

@@ -32,6 +32,8 @@ pub(crate) struct Learned {
     pub logged_in: Option<bool>,
     pub capabilities: Option<Value>,
     pub problem: Option<String>,
+    /// Under which names it knows the methods of the protocol.
+    pub names: Option<agents::Names>,
 }
 
 impl Shared {
@@ -58,7 +60,7 @@ impl Engine {
                 Some(program) if agent.remote.is_none() => agents::catalogue::version(program, &env, VERSION_TIMEOUT).await,
                 _ => None,
             };
-            let Learned { logged_in, capabilities, problem } = self.shared.learned(&agent.id);
+            let Learned { logged_in, capabilities, problem, .. } = self.shared.learned(&agent.id);
             let health = match (&program, &problem, logged_in, &capabilities) {
                 (None, ..) => "missing",
                 (_, Some(_), ..) => "failing",

@@ -114,6 +114,14 @@ impl Pending {
         Self { state: Mutex::new(State { names: names.collect(), ..State::default() }) }
     }
 
+    /// Tried first, and others where they turn out to be wrong. What was seen in this connection counts more.
+    pub(super) fn suppose(&self, names: &Names) {
+        let mut state = self.state();
+        for (method, name) in names.known() {
+            state.names.entry(method).or_insert(Name { name, certain: false });
+        }
+    }
+
     pub(super) fn names(&self) -> Names {
         let mut names = Names::default();
         for (method, name) in &self.state().names {

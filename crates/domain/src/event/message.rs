@@ -78,6 +78,9 @@ impl Message {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Delegation {
     pub session_name: String,
+    /// The id of the agent that worked on it; empty where an older version did not write it down.
+    #[serde(default)]
+    pub agent: String,
     pub stop_reason: String,
     pub summary: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

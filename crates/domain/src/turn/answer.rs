@@ -34,7 +34,7 @@ struct Repeated {
 }
 
 /// What a piece of an answer comes to: the notice of its retry in its new state, and the text that is new.
-pub(super) struct Heard {
+pub(super) struct Repetition {
     pub notice: Update,
     pub text: String,
 }
@@ -79,7 +79,7 @@ pub(super) fn follow(call: &mut Call, update: &Update) {
 }
 
 /// What the next piece of text comes to while an answer is repeated; `None` where it is simply new.
-pub(super) fn hear(call: &Call, content: &str) -> Option<Heard> {
+pub(super) fn incoming(call: &Call, content: &str) -> Option<Repetition> {
     let repeated = call.answer.repeated?;
     let before = &call.text[repeated.to..];
     let same: usize = content.chars().zip(before.chars()).take_while(|(new, old)| new == old).map(|(new, _)| new.len_utf8()).sum();
@@ -87,11 +87,11 @@ pub(super) fn hear(call: &Call, content: &str) -> Option<Heard> {
         return begin_anew(call, content);
     }
     let units = repeated.units + utf16_len(&content[..same]);
-    Some(Heard { notice: retry_notice(call, units, false)?, text: content[same..].to_owned() })
+    Some(Repetition { notice: retry_notice(call, units, false)?, text: content[same..].to_owned() })
 }
 
 /// A repetition that ends before it has said all that was there: the rest of what was there is void.
-pub(super) fn cut_short(call: &Call) -> Option<Heard> {
+pub(super) fn cut_short(call: &Call) -> Option<Repetition> {
     call.answer.repeated.and_then(|_| begin_anew(call, ""))
 }
 
@@ -112,11 +112,11 @@ pub(super) fn number(call: &Call, update: Update) -> Update {
 }
 
 /// The new answer as a whole, behind the one that it replaces.
-fn begin_anew(call: &Call, more: &str) -> Option<Heard> {
+fn begin_anew(call: &Call, more: &str) -> Option<Repetition> {
     let repeated = call.answer.repeated?;
     let notice = retry_notice(call, repeated.units, true)?;
     let text = format!("{}{more}", &call.text[call.answer.start..repeated.to]);
-    Some(Heard { notice, text: if text.is_empty() { text } else { format!("{SEPARATOR}{text}") } })
+    Some(Repetition { notice, text: if text.is_empty() { text } else { format!("{SEPARATOR}{text}") } })
 }
 
 fn retry_notice(call: &Call, repeated: u64, anew: bool) -> Option<Update> {

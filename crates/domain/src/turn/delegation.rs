@@ -86,9 +86,10 @@ pub(super) fn content(call: &Call, summary: &str, stop_reason: &str) -> String {
     text
 }
 
-pub(super) fn record(call: &Call, session_name: &str, summary: &str, stop_reason: &str) -> Delegation {
+pub(super) fn record(call: &Call, session_name: &str, agent: &str, summary: &str, stop_reason: &str) -> Delegation {
     Delegation {
         session_name: session_name.to_owned(),
+        agent: agent.to_owned(),
         stop_reason: stop_reason.to_owned(),
         summary: summary.to_owned(),
         updates: call.updates.clone(),

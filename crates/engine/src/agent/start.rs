@@ -6,6 +6,7 @@ use agents::{ConnectError, Connection, Launch};
 use domain::agent::Fault;
 use domain::host::{Input, StartFailure, Started};
 use domain::ids::RunnerId;
+use store::Row;
 use tokio::sync::mpsc;
 
 use super::{SIGNALS, Work};
@@ -60,9 +61,15 @@ impl Actor {
         // What it says is taken from now on: some agents say a lot before their first answer.
         let (sender, signals) = mpsc::channel(SIGNALS);
         self.links.add(runner, agent.clone(), None, signals);
-        let deadlines = self.shared.settings.deadlines;
+        let (deadlines, store) = (self.shared.settings.deadlines, self.shared.store.clone());
         Work::task(async move {
             let outcome = Connection::start(launch, deadlines, sender).await;
+            if let Ok(connection) = &outcome {
+                let known = store.method_names(&agent, version(connection)).await.ok().flatten();
+                if let Some(names) = known.and_then(|names| serde_json::from_value(names).ok()) {
+                    connection.learn_names(&names);
+                }
+            }
             Ended::Started { agent, runner, outcome }
         })
     }
@@ -89,6 +96,19 @@ impl Actor {
             }
         };
         self.to_host(agent, Input::Started { runner, outcome });
+    }
+
+    /// Keeps under which names this version of the agent knows the methods, where that was found out only now.
+    pub(crate) fn keep_names(&mut self, agent: &str, runner: RunnerId) {
+        let Some(connection) = self.links.connection(runner) else { return };
+        let names = connection.names();
+        if self.shared.learned(agent).names.as_ref() == Some(&names) {
+            return;
+        }
+        let value = serde_json::to_value(&names).unwrap_or_default();
+        let version = version(connection).to_owned();
+        self.shared.learn(agent, |learned| learned.names = Some(names));
+        self.rows.push(Row::MethodNames { agent: agent.to_owned(), version, names: value });
     }
 
     /// Gives the agent's sessions the configured MCP servers.
@@ -119,4 +139,8 @@ impl Actor {
             }
         }
     }
+}
+
+fn version(connection: &Connection) -> &str {
+    connection.capabilities().agent_version.as_deref().unwrap_or_default()
 }

@@ -137,8 +137,13 @@ async fn a_message_comes_back_as_it_was_and_keeps_its_place_when_it_changes() {
     full.display = Some("for people".into());
     full.is_error = true;
     full.artifact_id = Some(ArtifactId(Uuid::from_u128(5)));
-    full.delegation =
-        Some(Delegation { session_name: "s".into(), stop_reason: "end_turn".into(), summary: "done".into(), updates: vec![] });
+    full.delegation = Some(Delegation {
+        session_name: "s".into(),
+        agent: "a".into(),
+        stop_reason: "end_turn".into(),
+        summary: "done".into(),
+        updates: vec![],
+    });
     let given = [message(1, Role::User, "one"), full.clone(), message(3, Role::Assistant, "three")];
     for message in &given {
         fixture.store.commit(rows(id, vec![Row::Message(message.clone())])).await.unwrap();

@@ -3,7 +3,7 @@
 use crate::agent::Update;
 use crate::event::{AgentUpdate, CopilotDelta, CopilotDone, Delegation, Event, ToolResult};
 
-use super::super::answer::{self, Heard};
+use super::super::answer::{self, Repetition};
 use super::super::call::{Call, CallState};
 use super::super::{AgentEnd, delegation};
 use super::Step;
@@ -24,8 +24,8 @@ impl Step<'_> {
     /// Text that an agent repeats because its model had failed is not shown twice: what is new of it is appended.
     pub(super) fn agent_text(&mut self, call_id: String, content: String) {
         let Some(call) = self.running_delegate(&call_id).filter(|_| !content.is_empty()) else { return };
-        match answer::hear(call, &content) {
-            Some(heard) => self.append_heard(&call_id, heard),
+        match answer::incoming(call, &content) {
+            Some(repetition) => self.append_repetition(&call_id, repetition),
             None => self.append_text(&call_id, content),
         }
     }
@@ -34,15 +34,15 @@ impl Step<'_> {
         let Some(call) = self.running_delegate(&call_id) else { return };
         let cut_short = if answer::ends(call, &update) { answer::cut_short(call) } else { None };
         let update = answer::number(call, update);
-        if let Some(heard) = cut_short {
-            self.append_heard(&call_id, heard);
+        if let Some(repetition) = cut_short {
+            self.append_repetition(&call_id, repetition);
         }
         self.append_update(&call_id, update);
     }
 
-    fn append_heard(&mut self, call_id: &str, heard: Heard) {
-        self.append_update(call_id, heard.notice);
-        self.append_text(call_id, heard.text);
+    fn append_repetition(&mut self, call_id: &str, repetition: Repetition) {
+        self.append_update(call_id, repetition.notice);
+        self.append_text(call_id, repetition.text);
     }
 
     fn append_text(&mut self, call_id: &str, content: String) {
@@ -90,8 +90,8 @@ impl Step<'_> {
         let fault = self.running_delegate(call_id).and_then(|call| call.answer.fault().map(str::to_owned));
         self.close_agent_calls(call_id, if matches!(end, AgentEnd::Gone { .. }) { INTERRUPTED } else { CANCELLED });
         let cut_short = self.running_delegate(call_id).filter(|_| fault.is_none()).and_then(answer::cut_short);
-        if let Some(heard) = cut_short.filter(|_| matches!(&end, AgentEnd::Stopped { stop_reason } if stop_reason == END_TURN)) {
-            self.append_heard(call_id, heard);
+        if let Some(repetition) = cut_short.filter(|_| matches!(&end, AgentEnd::Stopped { stop_reason } if stop_reason == END_TURN)) {
+            self.append_repetition(call_id, repetition);
         }
         let Some(call) = self.open_call(call_id) else { return };
         let (stop_reason, content, is_error) = match (end, fault) {
@@ -134,7 +134,7 @@ impl Step<'_> {
             (text, DENIED) if text.is_empty() => content.clone(),
             (text, _) => text,
         };
-        let record = delegation::record(&call, &session_name, &summary, &stop_reason);
+        let record = delegation::record(&call, &session_name, &agent, &summary, &stop_reason);
         let tool_call_id = call.call.id.clone();
         self.append(Event::CopilotDone(CopilotDone { tool_call_id, session_name, agent, summary, stop_reason }));
         let result = ToolResult { id: call.call.id, name: call.call.name, content, display: Some(call.text), is_error, artifact_id: None };
