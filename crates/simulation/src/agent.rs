@@ -13,7 +13,7 @@ const FAULTS: [Fault; 6] = [Fault::Refused, Fault::UnknownSession, Fault::TimedO
 const OTHER_REASONS: [&str; 3] = ["max_tokens", "max_turn_requests", "refusal"];
 
 /// What an agent writes after it has answered.
-pub const LATE: &str = "late";
+pub(crate) const LATE: &str = "late";
 
 impl World {
     /// The agents that can do something.

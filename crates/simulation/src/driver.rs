@@ -19,7 +19,7 @@ use crate::store::Commit;
 use crate::tasks::{Task, TaskState};
 use crate::world::World;
 
-pub const WORK_DIR: &str = "/project";
+pub(crate) const WORK_DIR: &str = "/project";
 /// How long an agent has to stop, and a person to agree, in seconds.
 const STOP_SECONDS: i64 = 25;
 const CONFIRM_SECONDS: i64 = 60;

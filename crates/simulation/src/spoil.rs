@@ -92,7 +92,7 @@ impl World {
     }
 }
 
-pub fn appended(effect: &Effect) -> Option<&Event> {
+pub(crate) fn appended(effect: &Effect) -> Option<&Event> {
     match effect {
         Effect::Append(event) => Some(event),
         _ => None,

@@ -23,7 +23,7 @@ use crate::store::Store;
 use crate::story::Story;
 use crate::swarm::Swarm;
 
-pub const AGENTS: [&str; 2] = ["alpha", "beta"];
+pub(crate) const AGENTS: [&str; 2] = ["alpha", "beta"];
 
 pub struct World {
     pub choices: Choices,

@@ -16,7 +16,7 @@ use uuid::Uuid;
 /// Far beyond what anything here takes; only a fault gets there.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-pub struct Odd {
+pub(crate) struct Odd {
     pub connection: Connection,
     batches: mpsc::Receiver<Batch>,
     /// What came while it was started.
@@ -25,7 +25,7 @@ pub struct Odd {
     pub dir: TempDir,
 }
 
-pub fn deadlines() -> Deadlines {
+pub(crate) fn deadlines() -> Deadlines {
     Deadlines { initialize: PATIENCE, new: PATIENCE, list: PATIENCE, load: PATIENCE, other: PATIENCE }
 }
 
@@ -40,16 +40,16 @@ fn example(name: &str) -> PathBuf {
 }
 
 impl Odd {
-    pub async fn start(manner: &str, deadlines: Deadlines) -> Result<Self, ConnectError> {
+    pub(crate) async fn start(manner: &str, deadlines: Deadlines) -> Result<Self, ConnectError> {
         Self::start_knowing(manner, "load", Names::default(), deadlines).await
     }
 
     /// One that says it can do what `can` names.
-    pub async fn able(manner: &str, can: &str) -> Self {
+    pub(crate) async fn able(manner: &str, can: &str) -> Self {
         Self::start_knowing(manner, can, Names::default(), deadlines()).await.unwrap()
     }
 
-    pub async fn start_knowing(manner: &str, can: &str, names: Names, deadlines: Deadlines) -> Result<Self, ConnectError> {
+    pub(crate) async fn start_knowing(manner: &str, can: &str, names: Names, deadlines: Deadlines) -> Result<Self, ConnectError> {
         let dir = tempfile::tempdir().unwrap();
         let spec = Spec {
             id: Uuid::now_v7(),
@@ -77,22 +77,22 @@ impl Odd {
     }
 
     /// Started well, with a session open.
-    pub async fn ready() -> Self {
+    pub(crate) async fn ready() -> Self {
         let odd = Self::start("", deadlines()).await.unwrap();
         assert_eq!(odd.open().await.agent_session, "s1");
         odd
     }
 
-    pub async fn try_open(&self) -> Result<Opened, Failure> {
+    pub(crate) async fn try_open(&self) -> Result<Opened, Failure> {
         self.connection.open("main", Path::new("/"), None, Reopen::No).await
     }
 
-    pub async fn open(&self) -> Opened {
+    pub(crate) async fn open(&self) -> Opened {
         self.try_open().await.unwrap()
     }
 
     /// Everything that was written to the agent, in order.
-    pub fn sent(&self) -> Vec<Value> {
+    pub(crate) fn sent(&self) -> Vec<Value> {
         let records = read_journal(&runner_dir(&self.dir), 0).unwrap();
         let lines = records.filter_map(|record| match record.body {
             Body::ToAgent { line, .. } => Some(serde_json::from_slice(&line).unwrap()),
@@ -102,15 +102,15 @@ impl Odd {
     }
 
     /// The methods among it, without the greeting.
-    pub fn asked(&self) -> Vec<String> {
+    pub(crate) fn asked(&self) -> Vec<String> {
         self.sent().iter().skip(1).filter_map(|line| line["method"].as_str().map(str::to_owned)).collect()
     }
 
-    pub async fn prompt(&self, call: &str, text: &str) {
+    pub(crate) async fn prompt(&self, call: &str, text: &str) {
         self.connection.prompt(Uuid::now_v7(), call, "s1", text, &[]).await.unwrap();
     }
 
-    pub async fn batch(&mut self) -> Batch {
+    pub(crate) async fn batch(&mut self) -> Batch {
         let batch = match self.early.pop_front() {
             Some(batch) => batch,
             None => timeout(PATIENCE, self.batches.recv()).await.expect("a signal in time").expect("a living connection"),
@@ -121,11 +121,11 @@ impl Odd {
     }
 
     /// Whether the connection has said its last.
-    pub async fn is_over(&mut self) -> bool {
+    pub(crate) async fn is_over(&mut self) -> bool {
         timeout(PATIENCE, self.batches.recv()).await.unwrap().is_none()
     }
 
-    pub async fn until(&mut self, wanted: impl Fn(&Signal) -> bool) -> Vec<Signal> {
+    pub(crate) async fn until(&mut self, wanted: impl Fn(&Signal) -> bool) -> Vec<Signal> {
         let mut seen = vec![];
         while !seen.iter().any(&wanted) {
             seen.extend(self.batch().await.signals);
@@ -134,7 +134,7 @@ impl Odd {
     }
 
     /// Everything up to the end of a prompt, and how it ended.
-    pub async fn turn(&mut self) -> (Vec<Signal>, PromptEnd) {
+    pub(crate) async fn turn(&mut self) -> (Vec<Signal>, PromptEnd) {
         let mut signals = self.until(|signal| matches!(signal, Signal::PromptEnded { .. })).await;
         match signals.pop() {
             Some(Signal::PromptEnded { result: Ok(end), .. }) => (signals, end),
@@ -143,7 +143,7 @@ impl Odd {
     }
 
     /// As if the server had been killed and started again.
-    pub async fn restart(self, known: Known) -> Self {
+    pub(crate) async fn restart(self, known: Known) -> Self {
         let Self { connection, batches, cursor, dir, early } = self;
         drop((connection, batches, early));
         let (signals, batches) = mpsc::channel(64);
@@ -157,7 +157,7 @@ fn runner_dir(dir: &TempDir) -> PathBuf {
     dir.path().join("runner")
 }
 
-pub fn text(signals: &[Signal]) -> String {
+pub(crate) fn text(signals: &[Signal]) -> String {
     let texts = signals.iter().filter_map(|signal| match signal {
         Signal::Text { text, .. } => Some(text.as_str()),
         _ => None,

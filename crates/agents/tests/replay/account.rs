@@ -5,7 +5,7 @@ use domain::agent::{PlanEntry, ToolCall, Update};
 use serde_json::Value;
 
 /// What was lost or misread, in words.
-pub fn check(params: &Value, signals: &[Signal]) -> Result<(), String> {
+pub(crate) fn check(params: &Value, signals: &[Signal]) -> Result<(), String> {
     let update = &params["update"];
     let text = update["content"]["text"].as_str();
     let seen = match signals {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 /// Ids by order of appearance.
 #[derive(Default)]
-pub struct Names(HashMap<String, usize>);
+pub(crate) struct Names(HashMap<String, usize>);
 
 impl Names {
     fn name(&mut self, id: &str) -> String {
@@ -16,7 +16,7 @@ impl Names {
         format!("#{}", self.0.entry(id.to_owned()).or_insert(next))
     }
 
-    pub fn tell(&mut self, signal: &Signal) -> String {
+    pub(crate) fn tell(&mut self, signal: &Signal) -> String {
         match signal {
             Signal::Text { agent_session, text } => format!("{} text {}", self.name(agent_session), short(text)),
             Signal::Update { agent_session, update } => format!("{} {}", self.name(agent_session), self.update(update)),

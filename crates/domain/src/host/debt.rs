@@ -23,8 +23,8 @@ const MOST_REFUSALS: usize = 16 * 1024;
 const ROOM: usize = 4;
 const UNKNOWN: &str = "the server was restarted while this was being done; it may or may not have happened, so look before trying again";
 
-pub const ACCEPT: &str = "accept";
-pub const DECLINE: &str = "decline";
+pub(super) const ACCEPT: &str = "accept";
+pub(super) const DECLINE: &str = "decline";
 
 #[derive(Clone, Debug)]
 pub struct Debt {
@@ -67,7 +67,7 @@ impl Debt {
 }
 
 /// A demand is named by its place in the journal: the same however often its line is read, and another for another line.
-pub fn demand_id(runner: RunnerId, place: Place) -> PermissionId {
+pub(super) fn demand_id(runner: RunnerId, place: Place) -> PermissionId {
     PermissionId(Uuid::new_v5(&runner.0, format!("demand/{}/{}", place.seq, place.index).as_bytes()))
 }
 

@@ -29,7 +29,7 @@ pub(super) struct Report {
 }
 
 impl Reports {
-    pub fn note(&mut self, agent_session: &str, update: &Update, described: Option<Described>) {
+    pub(super) fn note(&mut self, agent_session: &str, update: &Update, described: Option<Described>) {
         let slot = |update: &Update| matches!(update, Update::Usage { .. } | Update::Title { .. } | Update::Commands { .. });
         if described.is_none() && !slot(update) {
             return;
@@ -50,7 +50,7 @@ impl Reports {
         }
     }
 
-    pub fn take(&mut self, agent_session: &str) -> Option<Report> {
+    pub(super) fn take(&mut self, agent_session: &str) -> Option<Report> {
         let at = self.0.iter().position(|(id, _)| id == agent_session)?;
         self.0.remove(at).map(|(_, report)| report)
     }
@@ -58,7 +58,7 @@ impl Reports {
 
 impl Report {
     /// What the answer that opened the session says of its options is newer.
-    pub fn beside_options(self, record: &mut AgentSession) {
+    pub(super) fn beside_options(self, record: &mut AgentSession) {
         for update in [self.usage, self.title, self.commands].into_iter().flatten() {
             report(record, &update, None);
         }

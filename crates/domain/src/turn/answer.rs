@@ -14,7 +14,7 @@ use super::Call;
 const SEPARATOR: &str = "\n\n";
 
 #[derive(Clone, Debug, Default)]
-pub struct Answer {
+pub(super) struct Answer {
     /// Where it begins in the call's text, in bytes.
     start: usize,
     /// None where nothing is being repeated.

@@ -6,10 +6,10 @@ use super::answer::Answer;
 use crate::agent::Update;
 use crate::event::{PlacedUpdate, ToolCall};
 
-pub const COPILOT_AGENT: &str = "copilot_agent";
+pub(super) const COPILOT_AGENT: &str = "copilot_agent";
 /// The same for any agent, which it names.
-pub const DELEGATE: &str = "delegate";
-pub const READ_EXTERNAL: &str = "read_file_external";
+pub(super) const DELEGATE: &str = "delegate";
+pub(super) const READ_EXTERNAL: &str = "read_file_external";
 
 #[derive(Clone, Debug)]
 pub struct Call {

@@ -50,26 +50,26 @@ pub(super) struct Story {
 }
 
 impl Story {
-    pub fn begin() -> Story {
+    pub(super) fn begin() -> Story {
         let mut story = Story { session: Session::default(), settings: settings(), effects: Vec::new() };
         story.feed(Input::Message(item(1)));
         story
     }
 
-    pub fn feed(&mut self, input: Input) -> Vec<Effect> {
+    pub(super) fn feed(&mut self, input: Input) -> Vec<Effect> {
         let effects = self.session.step(input, &self.settings, NOW);
         self.effects.extend(effects.iter().cloned());
         effects
     }
 
     /// The model answers with these calls, or with text where there are none.
-    pub fn answer(&mut self, text: &str, tool_calls: Vec<ToolCall>) -> Vec<Effect> {
+    pub(super) fn answer(&mut self, text: &str, tool_calls: Vec<ToolCall>) -> Vec<Effect> {
         let message_id = self.session.turn.as_ref().expect("a turn runs").message_id();
         self.feed(Input::ModelEnd { message_id, text: text.to_owned(), tool_calls })
     }
 
     /// What another server makes of the log.
-    pub fn restarted(&self) -> Session {
+    pub(super) fn restarted(&self) -> Session {
         let mut session = Session::default();
         for effect in &self.effects {
             if let Effect::Append(event) = effect {
@@ -79,7 +79,7 @@ impl Story {
         session
     }
 
-    pub fn kinds(&self) -> Vec<String> {
+    pub(super) fn kinds(&self) -> Vec<String> {
         kinds(&self.effects)
     }
 }

@@ -14,7 +14,7 @@ use testkit::{faulty_agent, processes};
 
 const SOON: Duration = Duration::from_secs(60);
 
-pub struct Setup {
+pub(crate) struct Setup {
     pub dir: TempDir,
     pub confirm_timeout: Duration,
     pub permission_timeout: Option<Duration>,
@@ -22,13 +22,13 @@ pub struct Setup {
 }
 
 impl Setup {
-    pub fn new(replies: impl IntoIterator<Item = Reply>) -> Setup {
+    pub(crate) fn new(replies: impl IntoIterator<Item = Reply>) -> Setup {
         let dir = TempDir::new().unwrap();
         std::fs::create_dir(dir.path().join("work")).unwrap();
         Setup { dir, confirm_timeout: SOON, permission_timeout: None, model: ModelServer::start(Script::replies(replies)) }
     }
 
-    pub async fn engine(&self) -> Engine {
+    pub(crate) async fn engine(&self) -> Engine {
         let store = Store::open(&self.dir.path().join("voxpilot.db"), false).await.unwrap();
         Engine::start(store, self.settings()).await.unwrap()
     }
@@ -81,7 +81,7 @@ impl Setup {
     }
 
     /// Every line that the agent was sent.
-    pub fn agent_log(&self) -> Vec<Value> {
+    pub(crate) fn agent_log(&self) -> Vec<Value> {
         let log = std::fs::read_to_string(self.dir.path().join("agent.log")).unwrap();
         log.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
@@ -97,7 +97,7 @@ impl Drop for Setup {
 }
 
 /// Reads the log from its start up to the first event that fits; everything up to there.
-pub async fn until(engine: &Engine, id: SessionId, mut fits: impl FnMut(&Event) -> bool) -> Vec<Event> {
+pub(crate) async fn until(engine: &Engine, id: SessionId, mut fits: impl FnMut(&Event) -> bool) -> Vec<Event> {
     let mut feed = engine.store().feed(id);
     let mut events = Vec::new();
     loop {
@@ -113,12 +113,12 @@ pub async fn until(engine: &Engine, id: SessionId, mut fits: impl FnMut(&Event) 
     }
 }
 
-pub fn is_end(event: &Event) -> bool {
+pub(crate) fn is_end(event: &Event) -> bool {
     matches!(event, Event::Turn(turn) if turn.state != TurnState::Running)
 }
 
 /// What the agent said, checked piece by piece: every piece begins where the one before it ended.
-pub fn agent_text(events: &[Event]) -> String {
+pub(crate) fn agent_text(events: &[Event]) -> String {
     let (mut text, mut last) = (String::new(), None);
     let mut length = 0;
     for event in events {
@@ -135,7 +135,7 @@ pub fn agent_text(events: &[Event]) -> String {
 }
 
 /// The kinds of the events; turns with their state.
-pub fn kinds(events: &[Event]) -> Vec<String> {
+pub(crate) fn kinds(events: &[Event]) -> Vec<String> {
     let name = |event: &Event| match event {
         Event::Turn(turn) => format!("turn {}", serde_json::to_value(turn.state).unwrap().as_str().unwrap()),
         other => other.kind().to_owned(),

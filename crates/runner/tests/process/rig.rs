@@ -9,9 +9,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use uuid::Uuid;
 
-pub const DEADLINE: Duration = Duration::from_secs(60);
+pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 
-pub struct Rig {
+pub(crate) struct Rig {
     pub home: tempfile::TempDir,
     pub dir: PathBuf,
     pub spec: Spec,
@@ -19,7 +19,7 @@ pub struct Rig {
 
 impl Rig {
     /// An agent that is this shell script.
-    pub fn script(script: &str) -> Self {
+    pub(crate) fn script(script: &str) -> Self {
         let home = tempfile::tempdir().unwrap();
         let id = Uuid::new_v4();
         let dir = home.path().join("runners").join(id.to_string());
@@ -37,31 +37,31 @@ impl Rig {
         Self { home, dir, spec }
     }
 
-    pub async fn start(self) -> Self {
+    pub(crate) async fn start(self) -> Self {
         runner::start(&exe(), &self.dir, &self.spec).await.unwrap();
         self
     }
 
-    pub async fn attach(&self, cursor: u64) -> (Handle, Records) {
+    pub(crate) async fn attach(&self, cursor: u64) -> (Handle, Records) {
         runner::attach(&self.dir, cursor).await.unwrap()
     }
 
-    pub fn identity(&self) -> Identity {
+    pub(crate) fn identity(&self) -> Identity {
         let found = runner::find(self.dir.parent().unwrap());
         found.into_iter().find(|found| found.dir == self.dir).unwrap().identity.unwrap()
     }
 
-    pub fn journal(&self) -> Vec<Record> {
+    pub(crate) fn journal(&self) -> Vec<Record> {
         runner::read_journal(&self.dir, 0).unwrap().collect()
     }
 
-    pub fn resident_kb(&self) -> u64 {
+    pub(crate) fn resident_kb(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.identity().runner.pid)).unwrap();
         let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
         resident.trim().trim_end_matches(" kB").parse().unwrap()
     }
 
-    pub fn log(&self) -> String {
+    pub(crate) fn log(&self) -> String {
         std::fs::read_to_string(self.dir.join("runner.log")).unwrap()
     }
 }
@@ -78,19 +78,19 @@ impl Drop for Rig {
 }
 
 /// The example binary, which cargo builds along with the tests.
-pub fn exe() -> PathBuf {
+pub(crate) fn exe() -> PathBuf {
     let exe = std::env::current_exe().unwrap();
     let exe = exe.ancestors().nth(2).unwrap().join("examples/runner");
     assert!(exe.exists(), "{} is missing: build with --examples", exe.display());
     exe
 }
 
-pub async fn within<T>(work: impl Future<Output = T>) -> T {
+pub(crate) async fn within<T>(work: impl Future<Output = T>) -> T {
     tokio::time::timeout(DEADLINE, work).await.expect("the deadline has passed")
 }
 
 /// For what nothing tells of: looks again and again, with the deadline of all waits.
-pub async fn eventually(holds: impl Fn() -> bool) {
+pub(crate) async fn eventually(holds: impl Fn() -> bool) {
     let mut look = tokio::time::interval(Duration::from_millis(5));
     within(async {
         while !holds() {
@@ -101,7 +101,7 @@ pub async fn eventually(holds: impl Fn() -> bool) {
 }
 
 /// Reads until `enough` says so and returns everything read.
-pub async fn read_until(records: &mut Records, enough: impl Fn(&[Record]) -> bool) -> Vec<Record> {
+pub(crate) async fn read_until(records: &mut Records, enough: impl Fn(&[Record]) -> bool) -> Vec<Record> {
     let mut all = Vec::new();
     while !enough(&all) {
         let batch = within(records.next()).await.expect("more records should come");
@@ -110,7 +110,7 @@ pub async fn read_until(records: &mut Records, enough: impl Fn(&[Record]) -> boo
     all
 }
 
-pub async fn read_lines(records: &mut Records, count: usize) -> Vec<Record> {
+pub(crate) async fn read_lines(records: &mut Records, count: usize) -> Vec<Record> {
     let mut all = Vec::new();
     let mut seen = 0;
     while seen < count {
@@ -122,11 +122,11 @@ pub async fn read_lines(records: &mut Records, count: usize) -> Vec<Record> {
 }
 
 /// Reads to the exit, and that nothing follows it but the end.
-pub async fn read_to_exit(records: &mut Records) -> Vec<Record> {
+pub(crate) async fn read_to_exit(records: &mut Records) -> Vec<Record> {
     read_until(records, |all| all.iter().any(|record| matches!(record.body, Body::Exit { .. }))).await
 }
 
-pub fn lines(records: &[Record]) -> Vec<String> {
+pub(crate) fn lines(records: &[Record]) -> Vec<String> {
     let line = |record: &Record| match &record.body {
         Body::FromAgent(line) => Some(String::from_utf8_lossy(line).into_owned()),
         _ => None,
@@ -134,25 +134,25 @@ pub fn lines(records: &[Record]) -> Vec<String> {
     records.iter().filter_map(line).collect()
 }
 
-pub fn exit(records: &[Record]) -> (Option<i32>, Option<i32>, String) {
+pub(crate) fn exit(records: &[Record]) -> (Option<i32>, Option<i32>, String) {
     match &records.last().unwrap().body {
         Body::Exit { code, signal, stderr_tail } => (*code, *signal, stderr_tail.clone()),
         other => panic!("not an exit: {other:?}"),
     }
 }
 
-pub fn assert_dense(records: &[Record], first: u64) {
+pub(crate) fn assert_dense(records: &[Record], first: u64) {
     for (expected, record) in (first..).zip(records) {
         assert_eq!(record.seq, expected);
     }
 }
 
-pub fn signal(pid: i32, signal: Signal) {
+pub(crate) fn signal(pid: i32, signal: Signal) {
     kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();
 }
 
 /// Waits until the process has ended.
-pub async fn gone(pid: i32) {
+pub(crate) async fn gone(pid: i32) {
     let Ok(pinned) = pidfd_open(Pid::from_raw(pid).unwrap(), PidfdFlags::empty()) else { return };
     let wait = move || {
         let limit = Timespec { tv_sec: DEADLINE.as_secs() as i64, tv_nsec: 0 };
@@ -161,21 +161,21 @@ pub async fn gone(pid: i32) {
     assert_eq!(tokio::task::spawn_blocking(wait).await.unwrap(), 1, "process {pid} is still there");
 }
 
-pub fn is_there(pid: i32) -> bool {
+pub(crate) fn is_there(pid: i32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit(')').next().is_some_and(|rest| !rest.is_empty() && !rest.trim_start().starts_with('Z'))
 }
 
-pub fn run(program: &str, args: &[&str]) {
+pub(crate) fn run(program: &str, args: &[&str]) {
     let status = Command::new(program).args(args).status().unwrap();
     assert!(status.success(), "{program} {args:?}: {status}");
 }
 
 /// A named pipe that a script can wait on, so that a test decides when it goes on.
-pub fn gate(path: &Path) {
+pub(crate) fn gate(path: &Path) {
     run("mkfifo", &[path.to_str().unwrap()]);
 }
 
-pub async fn open_gate(path: &Path) {
+pub(crate) async fn open_gate(path: &Path) {
     within(tokio::fs::write(path, "go\n")).await.unwrap();
 }

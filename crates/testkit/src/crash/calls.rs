@@ -11,7 +11,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Address {
     /// One call below the session; an error means that there was no answer.
-    pub async fn call(&self, method: &str, path: &str, body: Option<Value>) -> Result<(u16, Value), String> {
+    pub(super) async fn call(&self, method: &str, path: &str, body: Option<Value>) -> Result<(u16, Value), String> {
         let method = method.parse().map_err(|_| format!("{method} is no method"))?;
         let mut request = self.http.request(method, format!("{}/api/sessions/{}{path}", self.base, self.session)).bearer_auth(&self.token);
         if let Some(body) = body {
@@ -24,7 +24,7 @@ impl Address {
     }
 
     /// Posts a message until it is acknowledged, under one client id, and gives the acknowledgement.
-    pub async fn post(&self, content: &str) -> Result<Value, String> {
+    pub(super) async fn post(&self, content: &str) -> Result<Value, String> {
         let body = json!({ "content": content, "client_id": format!("client {content}") });
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -38,7 +38,7 @@ impl Address {
         }
     }
 
-    pub async fn get(&self, path: &str) -> Result<Value, String> {
+    pub(super) async fn get(&self, path: &str) -> Result<Value, String> {
         match self.call("GET", path, None).await? {
             (200, answer) => Ok(answer),
             (status, answer) => Err(format!("{path}: {status} {answer}")),

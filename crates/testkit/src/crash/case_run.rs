@@ -18,14 +18,14 @@ use super::setup::{SOON, Setup};
 const MEANWHILE: Duration = Duration::from_millis(400);
 const LOOK: Duration = Duration::from_millis(25);
 
-pub struct CaseRun {
+pub(super) struct CaseRun {
     pub outcome: Option<Outcome>,
     pub findings: Findings,
     /// Everything the server wrote to its log.
     pub log: String,
 }
 
-pub async fn run_case(case: Case) -> CaseRun {
+pub(super) async fn run_case(case: Case) -> CaseRun {
     let held = matches!(case.moment, Moment::Loading | Moment::Cancelling);
     let mut setup = match Setup::start(case.agent, Pacing::gated(), held).await {
         Ok(setup) => setup,
@@ -190,7 +190,7 @@ async fn answer(setup: &Setup, findings: &mut Findings) -> Result<(), String> {
 }
 
 impl Setup {
-    pub fn release_tool(&self) -> Result<(), String> {
+    pub(super) fn release_tool(&self) -> Result<(), String> {
         std::fs::write(self.work_file("go-step-2"), "").map_err(|error| format!("the tool cannot be released: {error}"))
     }
 }

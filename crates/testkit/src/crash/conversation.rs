@@ -11,31 +11,31 @@ use super::case::Agent;
 use crate::model_server::{Gate, Reply, Request, Script, ToolCall};
 
 /// The agent session that the main AI delegates to.
-pub const SESSION: &str = "work";
+pub(super) const SESSION: &str = "work";
 /// What the main AI says before it delegates, where it says anything.
-pub const THINKING: [&str; 6] = ["Let ", "me ", "think ", "about ", "this ", "first. "];
+pub(super) const THINKING: [&str; 6] = ["Let ", "me ", "think ", "about ", "this ", "first. "];
 const WORDS: usize = 120;
 /// How far an agent has come when it counts as being in the middle of its stream.
-pub const MIDDLE: usize = 25;
+pub(super) const MIDDLE: usize = 25;
 
 /// Holds the two models back, or slows them down.
 #[derive(Clone, Default)]
-pub struct Pacing {
+pub(super) struct Pacing {
     pub main: Option<Gate>,
     pub coder: Option<Gate>,
     pub pause: Option<Duration>,
 }
 
 impl Pacing {
-    pub fn gated() -> Pacing {
+    pub(super) fn gated() -> Pacing {
         Pacing { main: Some(Gate::new()), coder: Some(Gate::new()), pause: None }
     }
 
-    pub fn paced(pause: Duration) -> Pacing {
+    pub(super) fn paced(pause: Duration) -> Pacing {
         Pacing { pause: Some(pause), ..Pacing::default() }
     }
 
-    pub fn open(&self) {
+    pub(super) fn open(&self) {
         for gate in self.main.iter().chain(&self.coder) {
             gate.open();
         }
@@ -43,7 +43,7 @@ impl Pacing {
 }
 
 /// What both models answer in a run with `agent`.
-pub fn model_script(agent: Agent, pacing: &Pacing) -> Script {
+pub(super) fn model_script(agent: Agent, pacing: &Pacing) -> Script {
     let pacing = pacing.clone();
     Script::rules(move |request| if request.model() == "main" { main_ai(agent, &pacing, request) } else { coder(&pacing, request) })
 }
@@ -64,7 +64,7 @@ fn main_ai(agent: Agent, pacing: &Pacing, request: &Request) -> Reply {
 }
 
 /// What the agent is asked. Copilot's own model reads its own words again; the demo agent understands plain instructions.
-pub fn prompt(agent: Agent, name: &str, work: &str) -> String {
+pub(super) fn prompt(agent: Agent, name: &str, work: &str) -> String {
     match agent {
         Agent::Copilot => format!("task {name} {work} end"),
         Agent::Demo => {
@@ -86,7 +86,7 @@ fn command(name: &str, work: &str) -> String {
 }
 
 /// All that Copilot says of a task of the plain or blocking kind.
-pub fn copilot_text(name: &str) -> String {
+pub(super) fn copilot_text(name: &str) -> String {
     format!("Working on {name}. Finished {name}.")
 }
 

@@ -31,31 +31,31 @@ exec "$@" < "$pipe"
 "#;
 
 #[derive(Clone, Debug)]
-pub struct InputGate {
+pub(super) struct InputGate {
     dir: PathBuf,
 }
 
 impl InputGate {
     /// Writes the script into `dir`, which also holds its gates.
-    pub fn new(dir: PathBuf) -> std::io::Result<InputGate> {
+    pub(super) fn new(dir: PathBuf) -> std::io::Result<InputGate> {
         std::fs::create_dir_all(&dir)?;
         std::fs::write(dir.join("gate.sh"), SCRIPT)?;
         Ok(InputGate { dir })
     }
 
     /// Command and arguments that start `agent` behind the gate.
-    pub fn command(&self, agent: &Path, args: &[&str]) -> (PathBuf, Vec<String>) {
+    pub(super) fn command(&self, agent: &Path, args: &[&str]) -> (PathBuf, Vec<String>) {
         let script = self.dir.join("gate.sh").display().to_string();
         let mut all = vec![script, self.dir.display().to_string(), agent.display().to_string()];
         all.extend(args.iter().map(|arg| (*arg).to_owned()));
         (PathBuf::from("/bin/sh"), all)
     }
 
-    pub fn is_held(&self, word: &str) -> bool {
+    pub(super) fn is_held(&self, word: &str) -> bool {
         self.dir.join(format!("held-{word}")).exists()
     }
 
-    pub fn open(&self, word: &str) -> std::io::Result<()> {
+    pub(super) fn open(&self, word: &str) -> std::io::Result<()> {
         std::fs::write(self.dir.join(format!("go-{word}")), "")
     }
 }

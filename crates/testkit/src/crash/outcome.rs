@@ -12,7 +12,7 @@ use crate::client::Transcript;
 
 /// One message of the person and everything that followed from it.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
-pub struct Ending {
+pub(super) struct Ending {
     pub message: String,
     pub state: String,
     /// What the main AI said.
@@ -22,14 +22,14 @@ pub struct Ending {
 }
 
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
-pub struct Outcome {
+pub(super) struct Outcome {
     pub endings: Vec<Ending>,
     pub log: Vec<String>,
 }
 
 impl Outcome {
     /// Reads it from the server, and finds out whether the reader, a new client and the stored messages agree.
-    pub async fn read(setup: &Setup) -> Result<(Outcome, Findings), String> {
+    pub(super) async fn read(setup: &Setup) -> Result<(Outcome, Findings), String> {
         let mut findings = Findings::default();
         let messages = all_messages(setup).await?;
         let seen = setup.reader.seen();
@@ -60,7 +60,7 @@ impl Outcome {
     }
 
     /// Compares with the run in which nobody died.
-    pub fn compare(&self, case: Case, undisturbed: &Outcome) -> Findings {
+    pub(super) fn compare(&self, case: Case, undisturbed: &Outcome) -> Findings {
         let mut findings = Findings::default();
         for (index, expected) in undisturbed.endings.iter().enumerate() {
             match self.endings.get(index) {
@@ -139,7 +139,7 @@ fn finished_its_sentence(case: Case, found: &str) -> bool {
     wrapper_alone && conversation::copilot_text("step-2").starts_with(found)
 }
 
-pub async fn all_messages(setup: &Setup) -> Result<Vec<Value>, String> {
+pub(super) async fn all_messages(setup: &Setup) -> Result<Vec<Value>, String> {
     let mut all: Vec<Value> = Vec::new();
     let mut before = String::new();
     loop {
@@ -155,7 +155,7 @@ pub async fn all_messages(setup: &Setup) -> Result<Vec<Value>, String> {
 }
 
 /// Every text that was streamed is the text that is stored, and whatever is stored was sent.
-pub fn agree_with_reader(messages: &[Value], seen: &Transcript, findings: &mut Findings) {
+pub(super) fn agree_with_reader(messages: &[Value], seen: &Transcript, findings: &mut Findings) {
     let sent: Vec<&str> = seen.of_kind("message").filter_map(|event| event.data["id"].as_str()).collect();
     for message in messages {
         let (id, content) = (text(message, "id"), text(message, "content"));
@@ -212,7 +212,7 @@ fn agree_with_new_client(messages: &[Value], seen: &Transcript, findings: &mut F
 }
 
 /// The final state of every turn, by its id.
-pub fn states(seen: &Transcript, findings: &mut Findings) -> BTreeMap<String, String> {
+pub(super) fn states(seen: &Transcript, findings: &mut Findings) -> BTreeMap<String, String> {
     let mut states = BTreeMap::new();
     for event in seen.of_kind("turn").filter(|event| event.data["state"] != "running") {
         let (id, state) = (text(&event.data, "turn_id").to_owned(), text(&event.data, "state").to_owned());
@@ -223,6 +223,6 @@ pub fn states(seen: &Transcript, findings: &mut Findings) -> BTreeMap<String, St
     states
 }
 
-pub fn text<'a>(value: &'a Value, field: &str) -> &'a str {
+pub(super) fn text<'a>(value: &'a Value, field: &str) -> &'a str {
     value[field].as_str().unwrap_or_default()
 }

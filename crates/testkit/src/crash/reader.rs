@@ -15,14 +15,14 @@ const COME_BACK: Duration = Duration::from_millis(20);
 
 /// Where a session's stream is.
 #[derive(Clone)]
-pub struct Address {
+pub(super) struct Address {
     pub http: reqwest::Client,
     pub base: String,
     pub token: String,
     pub session: String,
 }
 
-pub struct Reader {
+pub(super) struct Reader {
     shared: Arc<Shared>,
     _following: JoinSet<()>,
 }
@@ -41,13 +41,13 @@ struct State {
 }
 
 impl Address {
-    pub async fn open(&self, cursor: Option<u64>) -> Result<Client, String> {
+    pub(super) async fn open(&self, cursor: Option<u64>) -> Result<Client, String> {
         Client::open(&self.http, &self.base, &self.token, &self.session, cursor).await
     }
 }
 
 impl Reader {
-    pub fn start(address: Address) -> Reader {
+    pub(super) fn start(address: Address) -> Reader {
         let shared = Arc::new(Shared { state: Mutex::default(), changes: watch::channel(0).0, cut: Notify::new() });
         let mut following = JoinSet::new();
         following.spawn(follow(address, Arc::clone(&shared)));
@@ -55,25 +55,25 @@ impl Reader {
     }
 
     /// The connection breaks; the reader comes back with its cursor.
-    pub fn cut(&self) {
+    pub(super) fn cut(&self) {
         self.shared.cut.notify_one();
     }
 
-    pub fn seen(&self) -> Transcript {
+    pub(super) fn seen(&self) -> Transcript {
         self.shared.state().seen.clone()
     }
 
-    pub fn connections(&self) -> usize {
+    pub(super) fn connections(&self) -> usize {
         self.shared.state().connections
     }
 
     /// The first thing that was missing or doubled in what was sent.
-    pub fn fault(&self) -> Option<String> {
+    pub(super) fn fault(&self) -> Option<String> {
         self.shared.state().fault.clone()
     }
 
     /// Waits until what was seen so far fits.
-    pub async fn until(&self, what: &str, within: Duration, fits: impl Fn(&Transcript) -> bool) -> Result<(), String> {
+    pub(super) async fn until(&self, what: &str, within: Duration, fits: impl Fn(&Transcript) -> bool) -> Result<(), String> {
         let mut changes = self.shared.changes.subscribe();
         let waiting = async {
             loop {

@@ -7,7 +7,7 @@ use super::case::Agent;
 use crate::processes::{self, Process};
 
 /// The runners of a rig.
-pub fn runners(home: &Path) -> Vec<i32> {
+pub(super) fn runners(home: &Path) -> Vec<i32> {
     processes::of_dir(home).into_iter().filter(is_runner).map(|process| process.pid).collect()
 }
 
@@ -16,7 +16,7 @@ fn is_runner(process: &Process) -> bool {
 }
 
 /// The agents of a rig. A process that an agent has just forked still looks like it, and does not count.
-pub fn agents(home: &Path, agent: Agent) -> Vec<i32> {
+pub(super) fn agents(home: &Path, agent: Agent) -> Vec<i32> {
     // By the program itself: a shell that holds its input back, and the npm wrapper, name it as an argument.
     let fits = |process: &Process| {
         let mut words = process.command.split(' ');
@@ -31,7 +31,7 @@ pub fn agents(home: &Path, agent: Agent) -> Vec<i32> {
 }
 
 /// The npm wrapper that starts Copilot and waits for it.
-pub fn wrappers(home: &Path) -> Vec<i32> {
+pub(super) fn wrappers(home: &Path) -> Vec<i32> {
     processes::of_dir(home).into_iter().filter(is_wrapper).map(|process| process.pid).collect()
 }
 
@@ -45,14 +45,14 @@ fn parent(pid: i32) -> Option<i32> {
 }
 
 /// `kill -9` for all of them, as near to each other as it goes.
-pub fn kill(pids: &[i32]) {
+pub(super) fn kill(pids: &[i32]) {
     let pids = pids.iter().map(i32::to_string);
     // One that has just ended by itself is as dead as was wanted.
     let _ = std::process::Command::new("kill").arg("-KILL").args(pids).stderr(std::process::Stdio::null()).status();
 }
 
 /// Waits until `reached`, looking every few milliseconds: nothing tells when a process or a file comes or goes.
-pub async fn until(what: &str, within: Duration, mut reached: impl FnMut() -> bool) -> Result<(), String> {
+pub(super) async fn until(what: &str, within: Duration, mut reached: impl FnMut() -> bool) -> Result<(), String> {
     let deadline = Instant::now() + within;
     while !reached() {
         if Instant::now() > deadline {
@@ -64,7 +64,7 @@ pub async fn until(what: &str, within: Duration, mut reached: impl FnMut() -> bo
 }
 
 /// How many of a process's descriptors are sockets.
-pub fn sockets(pid: i32) -> usize {
+pub(super) fn sockets(pid: i32) -> usize {
     let Ok(entries) = std::fs::read_dir(format!("/proc/{pid}/fd")) else { return 0 };
     let links = entries.flatten().filter_map(|entry| std::fs::read_link(entry.path()).ok());
     links.filter(|link| link.to_string_lossy().starts_with("socket:")).count()

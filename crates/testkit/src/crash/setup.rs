@@ -18,13 +18,13 @@ use crate::server::{Rig, Server};
 use crate::{copilot, faulty_agent, processes};
 
 /// Far above anything healthy, on a machine that does other things too.
-pub const SOON: Duration = Duration::from_secs(60);
+pub(super) const SOON: Duration = Duration::from_secs(60);
 /// How long a server lives that is killed in the middle of its start.
 const BRIEF: Duration = Duration::from_millis(50);
 /// A server keeps a few connections of its own; a leak grows with every turn and every client.
 const SOCKETS_SPARE: usize = 3;
 
-pub struct Setup {
+pub(super) struct Setup {
     pub agent: Agent,
     pub server: Server,
     pub models: ModelServer,
@@ -37,7 +37,7 @@ pub struct Setup {
 
 impl Setup {
     /// With `held`, lines to the agent can be held back.
-    pub async fn start(agent: Agent, pacing: Pacing, held: bool) -> Result<Setup, String> {
+    pub(super) async fn start(agent: Agent, pacing: Pacing, held: bool) -> Result<Setup, String> {
         let models = ModelServer::start(conversation::model_script(agent, &pacing));
         let rig = Rig::default().model(&models.base_url());
         let input_gate = InputGate::new(rig.home().join("gates")).map_err(|error| format!("the gates cannot be made: {error}"))?;
@@ -63,38 +63,38 @@ impl Setup {
         Ok(Setup { agent, server, models, pacing, input_gate, address, reader, sockets })
     }
 
-    pub fn home(&self) -> &Path {
+    pub(super) fn home(&self) -> &Path {
         self.server.rig().home()
     }
 
-    pub fn work_file(&self, name: &str) -> PathBuf {
+    pub(super) fn work_file(&self, name: &str) -> PathBuf {
         self.server.rig().work_dir().join(name)
     }
 
     /// The names that the agent has written down, in order.
-    pub fn log(&self) -> Vec<String> {
+    pub(super) fn log(&self) -> Vec<String> {
         let text = std::fs::read_to_string(self.work_file("log.txt")).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
     }
 
     /// How often Copilot began to work on the task of that name.
-    pub fn asked(&self, name: &str) -> usize {
+    pub(super) fn asked(&self, name: &str) -> usize {
         let task = format!("task {name} ");
         let requests = self.models.requests_for("coder");
         requests.iter().filter(|request| !request.has_tool_result() && request.last_user().contains(&task)).count()
     }
 
-    pub async fn logged(&self, name: &str) -> Result<(), String> {
+    pub(super) async fn logged(&self, name: &str) -> Result<(), String> {
         let late = |error| format!("{error}\n{}", self.reader.seen().tail());
         rig_processes::until(&format!("{name} in the log"), SOON, || self.log().iter().any(|line| line == name)).await.map_err(late)
     }
 
     /// Waits until so many turns have ended.
-    pub async fn turns_ended(&self, count: usize) -> Result<(), String> {
+    pub(super) async fn turns_ended(&self, count: usize) -> Result<(), String> {
         self.reader.until(&format!("the end of turn {count}"), SOON, |seen| ended(seen) >= count).await
     }
 
-    pub async fn say(&self, content: &str) -> Result<Value, String> {
+    pub(super) async fn say(&self, content: &str) -> Result<Value, String> {
         let before = ended(&self.reader.seen());
         let answer = self.address.post(content).await?;
         self.turns_ended(before + 1).await?;
@@ -102,7 +102,7 @@ impl Setup {
     }
 
     /// Changes what the session is set to.
-    pub async fn change(&self, change: Value) -> Result<(), String> {
+    pub(super) async fn change(&self, change: Value) -> Result<(), String> {
         match self.address.call("PATCH", "", Some(change)).await? {
             (200, _) => Ok(()),
             (status, answer) => Err(format!("the session cannot be changed: {status} {answer}")),
@@ -110,7 +110,7 @@ impl Setup {
     }
 
     /// Ends the agent while nobody needs it, so that its session has to be loaded again.
-    pub async fn lose_idle_agent(&self) -> Result<(), String> {
+    pub(super) async fn lose_idle_agent(&self) -> Result<(), String> {
         rig_processes::kill(&rig_processes::agents(self.home(), self.agent));
         rig_processes::until("the agent's end", SOON, || rig_processes::runners(self.home()).is_empty()).await?;
         let deadline = std::time::Instant::now() + SOON;
@@ -127,7 +127,7 @@ impl Setup {
     }
 
     /// Kills. A dead server stays dead until [`Setup::bring_back`].
-    pub async fn kill_victim(&mut self, victim: Victim) {
+    pub(super) async fn kill_victim(&mut self, victim: Victim) {
         let home = self.home().to_owned();
         match victim {
             Victim::Nobody => {}
@@ -149,7 +149,7 @@ impl Setup {
         }
     }
 
-    pub async fn bring_back(&mut self, victim: Victim) {
+    pub(super) async fn bring_back(&mut self, victim: Victim) {
         if victim == Victim::ServerTwice {
             self.server.restart_briefly(BRIEF).await;
         }
@@ -159,7 +159,7 @@ impl Setup {
     }
 
     /// Ends the session and the server, and says what they left.
-    pub async fn close(mut self) -> Findings {
+    pub(super) async fn close(mut self) -> Findings {
         let mut findings = Findings::default();
         let Setup { reader, address, .. } = self;
         drop(reader);
@@ -191,7 +191,7 @@ impl Setup {
 }
 
 /// How many turns have come to an end.
-pub fn ended(seen: &Transcript) -> usize {
+pub(super) fn ended(seen: &Transcript) -> usize {
     seen.of_kind("turn").filter(|event| event.data["state"] != "running").count()
 }
 

@@ -9,7 +9,7 @@ use crate::ids::{MessageId, PermissionId, TurnId};
 use crate::text::utf16_len;
 
 #[derive(Clone, Default)]
-pub struct Rules {
+pub(super) struct Rules {
     max_iterations: u32,
     /// Messages in the order they were sent, and those that were taken back.
     pub sent: Vec<MessageId>,
@@ -39,11 +39,11 @@ struct Running {
 }
 
 impl Rules {
-    pub fn new(max_iterations: u32) -> Rules {
+    pub(super) fn new(max_iterations: u32) -> Rules {
         Rules { max_iterations, ..Rules::default() }
     }
 
-    pub fn check(&mut self, effect: &Effect) {
+    pub(super) fn check(&mut self, effect: &Effect) {
         match effect {
             Effect::Append(event) => {
                 self.event(event);
@@ -64,13 +64,13 @@ impl Rules {
         }
     }
 
-    pub fn finished(&self) {
+    pub(super) fn finished(&self) {
         assert!(self.running.is_none(), "a turn never ended");
         let left: Vec<_> = self.sent[self.begun..].iter().filter(|id| !self.withdrawn.contains(id)).collect();
         assert!(left.is_empty(), "messages never began: {left:?}");
     }
 
-    pub fn was_prompted(&self, turn_id: TurnId, call_id: &str) -> bool {
+    pub(super) fn was_prompted(&self, turn_id: TurnId, call_id: &str) -> bool {
         self.prompted.contains(&(turn_id, call_id.to_owned()))
     }
 

@@ -15,7 +15,7 @@ use crate::ids::{MessageId, PermissionId};
 
 /// One thing that happens. Numbers pick among what there is; see [`World::pick`].
 #[derive(Clone, Debug)]
-pub enum Op {
+pub(super) enum Op {
     Message,
     Edit(usize),
     Withdraw(usize),
@@ -37,7 +37,7 @@ pub enum Op {
 
 /// A call that the model asks for.
 #[derive(Clone, Copy, Debug)]
-pub enum Wish {
+pub(super) enum Wish {
     Plain,
     Confirm,
     Delegate(u8),
@@ -45,7 +45,7 @@ pub enum Wish {
 }
 
 #[derive(Clone)]
-pub struct World {
+pub(super) struct World {
     pub session: Session,
     pub rules: Rules,
     settings: Settings,
@@ -65,7 +65,7 @@ pub struct World {
 }
 
 impl World {
-    pub fn new(relay: bool) -> World {
+    pub(super) fn new(relay: bool) -> World {
         let settings = Settings { relay, ..settings() };
         World {
             session: Session::default(),
@@ -85,7 +85,7 @@ impl World {
         }
     }
 
-    pub fn play(&mut self, op: &Op) {
+    pub(super) fn play(&mut self, op: &Op) {
         match op {
             Op::Message => {
                 let item = item(self.next());
@@ -277,7 +277,7 @@ impl World {
     }
 
     /// The server dies between two steps and another one takes over. Agents live on; `begun` says that their runner proves it.
-    pub fn restart(&mut self, begun: bool) {
+    pub(super) fn restart(&mut self, begun: bool) {
         let mut session = Session::default();
         self.log.iter().for_each(|event| session.apply(event));
         let call_ids = self.confirms.iter().map(|call| call.id.clone()).collect();
@@ -309,7 +309,7 @@ impl World {
     }
 
     /// Answers everything that is owed until nothing is left to do.
-    pub fn drive_to_the_end(&mut self) {
+    pub(super) fn drive_to_the_end(&mut self) {
         let mut steps = 0;
         while let Some(turn) = &self.session.turn {
             steps += 1;
@@ -339,7 +339,7 @@ impl World {
     }
 
     /// The kinds of all events so far.
-    pub fn kinds(&self) -> Vec<String> {
+    pub(super) fn kinds(&self) -> Vec<String> {
         self.log.iter().map(super::kind).collect()
     }
 

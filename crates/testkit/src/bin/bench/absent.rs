@@ -14,7 +14,7 @@ const CHUNKS: u64 = 200_000;
 const DEADLINE: Duration = Duration::from_secs(120);
 const LOOK: Duration = Duration::from_millis(5);
 
-pub async fn run() -> anyhow::Result<()> {
+pub(crate) async fn run() -> anyhow::Result<()> {
     println!("\na client that never reads, {CHUNKS} chunks of {SIZE} bytes");
     let alone = turn(false).await?;
     let absent = turn(true).await?;

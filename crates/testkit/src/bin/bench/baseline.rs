@@ -16,7 +16,7 @@ const COPY_BYTES: usize = 64 * 1024;
 const READ_BYTES: usize = 256 * 1024;
 
 /// Has the agent answer `prompt`; gives the time from the prompt to the last chunk, and the checked chunks.
-pub fn run(prompt: &str, sent: Sent, size: usize) -> anyhow::Result<(Duration, Chunks)> {
+pub(crate) fn run(prompt: &str, sent: Sent, size: usize) -> anyhow::Result<(Duration, Chunks)> {
     let mut agent = Agent::start()?;
     let listener = TcpListener::bind(("127.0.0.1", 0))?;
     let mut client = TcpStream::connect(listener.local_addr()?)?;

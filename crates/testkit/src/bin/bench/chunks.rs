@@ -6,7 +6,7 @@ use anyhow::{bail, ensure};
 
 /// What the agent was asked to write.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Sent {
+pub(crate) enum Sent {
     /// Each chunk starts with its number.
     Numbered(u64),
     /// Each chunk starts with the time at which it was written.
@@ -14,14 +14,14 @@ pub enum Sent {
 }
 
 impl Sent {
-    pub fn count(self) -> u64 {
+    pub(crate) fn count(self) -> u64 {
         match self {
             Sent::Numbered(count) | Sent::Stamped(count) => count,
         }
     }
 }
 
-pub struct Chunks {
+pub(crate) struct Chunks {
     sent: Sent,
     size: usize,
     /// The beginning of a chunk whose end has not come yet.
@@ -34,16 +34,16 @@ pub struct Chunks {
 }
 
 impl Chunks {
-    pub fn new(sent: Sent, size: usize) -> Chunks {
+    pub(crate) fn new(sent: Sent, size: usize) -> Chunks {
         Chunks { sent, size, carry: Vec::new(), count: 0, bytes: 0, last_stamp: 0, latencies_ns: Vec::new() }
     }
 
-    pub fn are_complete(&self) -> bool {
+    pub(crate) fn are_complete(&self) -> bool {
         self.count == self.sent.count() && self.carry.is_empty()
     }
 
     /// Takes the next piece of text, read at `now_ns`.
-    pub fn take(&mut self, mut text: &[u8], now_ns: u64) -> anyhow::Result<()> {
+    pub(crate) fn take(&mut self, mut text: &[u8], now_ns: u64) -> anyhow::Result<()> {
         self.bytes += text.len() as u64;
         if !self.carry.is_empty() {
             let (rest, later) = text.split_at((self.size - self.carry.len()).min(text.len()));
@@ -86,7 +86,7 @@ fn is_filled(rest: &[u8]) -> bool {
     matches!(rest, [b' ', filler @ ..] if filler.iter().all(|byte| *byte == b'x'))
 }
 
-pub fn now_ns() -> u64 {
+pub(crate) fn now_ns() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// A figure of several rounds.
-pub struct Figure {
+pub(crate) struct Figure {
     pub median: f64,
     low: f64,
     high: f64,
@@ -12,7 +12,7 @@ pub struct Figure {
 impl Figure {
     /// # Panics
     /// If there was no round.
-    pub fn of(mut values: Vec<f64>) -> Figure {
+    pub(crate) fn of(mut values: Vec<f64>) -> Figure {
         values.sort_by(f64::total_cmp);
         Figure { median: values[values.len() / 2], low: values[0], high: values[values.len() - 1] }
     }
@@ -26,7 +26,7 @@ impl fmt::Display for Figure {
 }
 
 /// In milliseconds.
-pub fn percentile_ms(latencies_ns: &[u64], percent: usize) -> f64 {
+pub(crate) fn percentile_ms(latencies_ns: &[u64], percent: usize) -> f64 {
     let mut sorted = latencies_ns.to_vec();
     sorted.sort_unstable();
     let at = (sorted.len() * percent / 100).min(sorted.len().saturating_sub(1));
@@ -35,13 +35,13 @@ pub fn percentile_ms(latencies_ns: &[u64], percent: usize) -> f64 {
 
 /// Resident memory now and at its highest, in MB.
 #[derive(Clone, Copy, Default)]
-pub struct Memory {
+pub(crate) struct Memory {
     pub now_mb: f64,
     pub peak_mb: f64,
 }
 
 impl Memory {
-    pub fn of(pid: i32) -> Memory {
+    pub(crate) fn of(pid: i32) -> Memory {
         let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
         let field = |name: &str| {
             let kib = status.lines().find_map(|line| line.strip_prefix(name)).map(|rest| rest.trim().trim_end_matches(" kB"));
@@ -58,12 +58,12 @@ impl fmt::Display for Memory {
 }
 
 /// Only for the reader: a goal that is missed on a busy machine is no failure.
-pub fn verdict(met: bool) -> &'static str {
+pub(crate) fn verdict(met: bool) -> &'static str {
     if met { "PASS" } else { "FAIL" }
 }
 
 /// On what the figures were measured, and how busy it was.
-pub fn machine() -> String {
+pub(crate) fn machine() -> String {
     let cores = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load = load.split(' ').next().unwrap_or("unknown").to_owned();

@@ -33,7 +33,7 @@ impl Measured {
     }
 }
 
-pub async fn run(rounds: usize) -> anyhow::Result<()> {
+pub(crate) async fn run(rounds: usize) -> anyhow::Result<()> {
     let server = rig().start().await;
     let at_start = Memory::of(server.pid());
     let (mut through, mut bare) = (Measured::default(), Measured::default());
@@ -73,19 +73,19 @@ pub async fn run(rounds: usize) -> anyhow::Result<()> {
 }
 
 /// The server with the fast agent and nothing else.
-pub fn rig() -> Rig {
+pub(crate) fn rig() -> Rig {
     Rig::default().agent("fast", &fast_agent_path(), &[]).env("VOXPILOT_MODEL", "relay").env("VOXPILOT_PERMISSION_POLICY", "auto")
 }
 
 /// A session whose agent runs already, with its one client.
-pub struct Session<'a> {
+pub(crate) struct Session<'a> {
     server: &'a Server,
     pub id: String,
     stream: Option<Stream>,
 }
 
 impl<'a> Session<'a> {
-    pub async fn open(server: &'a Server) -> anyhow::Result<Session<'a>> {
+    pub(crate) async fn open(server: &'a Server) -> anyhow::Result<Session<'a>> {
         let id = server.new_session(json!({ "title": "bench" })).await;
         let mut stream = Stream::open(server, &id)?;
         let stream = blocking(move || stream.until_ready().map(|()| stream)).await?;
@@ -95,7 +95,7 @@ impl<'a> Session<'a> {
     }
 
     /// Gives the moment before the message was sent, and what then arrived.
-    pub async fn prompt(&mut self, prompt: &str, sent: Sent) -> anyhow::Result<(Instant, Arrival)> {
+    pub(crate) async fn prompt(&mut self, prompt: &str, sent: Sent) -> anyhow::Result<(Instant, Arrival)> {
         let mut stream = self.stream.take().context("the session's stream broke in an earlier turn")?;
         let reading = blocking(move || stream.turn(Chunks::new(sent, SIZE)).map(|arrival| (arrival, stream)));
         let begun = Instant::now();
@@ -106,28 +106,28 @@ impl<'a> Session<'a> {
     }
 
     /// The process id of the session's runner, the only one there is.
-    pub fn runner(&self) -> anyhow::Result<i32> {
+    pub(crate) fn runner(&self) -> anyhow::Result<i32> {
         runner(self.server)
     }
 
-    pub fn take_stream(&mut self) -> Option<Stream> {
+    pub(crate) fn take_stream(&mut self) -> Option<Stream> {
         self.stream.take()
     }
 
-    pub async fn close(self) -> anyhow::Result<()> {
+    pub(crate) async fn close(self) -> anyhow::Result<()> {
         let (status, answer) = self.server.call("DELETE", &format!("/api/sessions/{}", self.id), None).await;
         ensure!(status < 300, "the session could not be deleted: {answer}");
         Ok(())
     }
 }
 
-pub fn runner(server: &Server) -> anyhow::Result<i32> {
+pub(crate) fn runner(server: &Server) -> anyhow::Result<i32> {
     let found = processes::of_dir(server.rig().home()).into_iter().find(|process| process.command.contains(" runner "));
     Ok(found.context("there is no runner")?.pid)
 }
 
 /// Runs what blocks beside the runtime.
-pub async fn blocking<T: Send + 'static>(work: impl FnOnce() -> anyhow::Result<T> + Send + 'static) -> anyhow::Result<T> {
+pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> anyhow::Result<T> + Send + 'static) -> anyhow::Result<T> {
     tokio::task::spawn_blocking(work).await?
 }
 

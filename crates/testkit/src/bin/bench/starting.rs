@@ -18,7 +18,7 @@ const TURNS: usize = 10;
 const DELTAS: u64 = 20;
 const DELTA: &str = "some of what an agent says in a turn, about as much as a line on the screen";
 
-pub async fn run(rounds: usize) -> anyhow::Result<()> {
+pub(crate) async fn run(rounds: usize) -> anyhow::Result<()> {
     let rig = rig();
     fill(&rig).await?;
     let database = rig.data_dir().join("voxpilot.db");

@@ -13,7 +13,7 @@ const READ_BYTES: usize = 256 * 1024;
 /// Longer than any round; a server that says nothing for so long has lost something.
 const SILENCE: Duration = Duration::from_secs(120);
 
-pub struct Stream {
+pub(crate) struct Stream {
     socket: TcpStream,
     body: Body,
     /// What has been read of the body and not been taken apart yet, and how much of it holds no line end.
@@ -25,7 +25,7 @@ pub struct Stream {
 }
 
 /// When the parts of a turn had arrived.
-pub struct Arrival {
+pub(crate) struct Arrival {
     pub chunks: Chunks,
     pub last_chunk: Instant,
     pub turn_end: Instant,
@@ -33,7 +33,7 @@ pub struct Arrival {
 
 impl Stream {
     /// Opens the stream and reads nothing of it.
-    pub fn open(server: &Server, session: &str) -> anyhow::Result<Stream> {
+    pub(crate) fn open(server: &Server, session: &str) -> anyhow::Result<Stream> {
         let address = server.base.strip_prefix("http://").context("the server's address is not HTTP")?;
         let mut socket = TcpStream::connect(address)?;
         socket.set_read_timeout(Some(SILENCE))?;
@@ -53,7 +53,7 @@ impl Stream {
     }
 
     /// Reads until the snapshot is there.
-    pub fn until_ready(&mut self) -> anyhow::Result<()> {
+    pub(crate) fn until_ready(&mut self) -> anyhow::Result<()> {
         let mut ready = false;
         while !ready {
             self.read(|kind, _, _| {
@@ -65,7 +65,7 @@ impl Stream {
     }
 
     /// Reads until the turn has ended, and checks the agent's text on the way.
-    pub fn turn(&mut self, mut chunks: Chunks) -> anyhow::Result<Arrival> {
+    pub(crate) fn turn(&mut self, mut chunks: Chunks) -> anyhow::Result<Arrival> {
         let mut last_chunk = None;
         let mut turn_end = None;
         while turn_end.is_none() {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::setting;
 
-pub struct Login {
+pub(crate) struct Login {
     /// Where it is needed, if anywhere.
     needed_at: Option<String>,
     is_done: bool,
@@ -25,12 +25,12 @@ impl Default for Login {
 }
 
 impl Login {
-    pub fn is_missing_at(&self, moment: &str) -> bool {
+    pub(crate) fn is_missing_at(&self, moment: &str) -> bool {
         !self.is_done && self.needed_at.as_deref() == Some(moment)
     }
 
     /// Whether this file was there when the process started.
-    pub fn was_there(&self, file: &Path) -> bool {
+    pub(crate) fn was_there(&self, file: &Path) -> bool {
         let written = file.metadata().and_then(|found| found.modified());
         written.is_ok_and(|written| written < self.started)
     }
@@ -40,7 +40,7 @@ fn marker() -> Option<PathBuf> {
     setting("FAULTY_LOGIN_MARKER").map(PathBuf::from)
 }
 
-pub fn methods() -> Value {
+pub(crate) fn methods() -> Value {
     let Some(marker) = marker().filter(|_| setting("FAULTY_TERMINAL_AUTH").is_some()) else {
         return json!([]);
     };
@@ -49,7 +49,7 @@ pub fn methods() -> Value {
     json!([{ "id": "faulty-login", "name": "Log in", "description": "Run it in a terminal", "_meta": { "terminal-auth": terminal } }])
 }
 
-pub fn run(marker: &Path) -> ExitCode {
+pub(crate) fn run(marker: &Path) -> ExitCode {
     let place = if std::io::stdout().is_terminal() { "in a terminal" } else { "without a terminal" };
     println!("the login runs {place}");
     std::fs::write(marker, "").expect("the marker can be written");

@@ -31,7 +31,7 @@ struct Replay {
     open: Vec<String>,
 }
 
-pub fn run(capture: &Path) -> ExitCode {
+pub(crate) fn run(capture: &Path) -> ExitCode {
     let part = next_part(capture);
     let mut replay = Replay { early: Vec::new(), ids: HashMap::new(), open: Vec::new() };
     let mut exit = None;

@@ -56,7 +56,7 @@ use crate::{Agent, setting};
 const TICK: Duration = Duration::from_millis(20);
 
 /// One prompt being worked on.
-pub struct Turn {
+pub(crate) struct Turn {
     pub agent: Arc<Agent>,
     pub session: String,
     pub request: Value,
@@ -72,7 +72,7 @@ enum Stop {
 
 type Flow = Result<(), Stop>;
 
-pub fn run(turn: &Turn, prompt: &str) {
+pub(crate) fn run(turn: &Turn, prompt: &str) {
     // A client may put a recap in front of a prompt: then the last line tells.
     let last = prompt.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let outcome = turn.try_run(prompt).or_else(|| turn.try_run(last)).unwrap_or_else(|| turn.say(prompt));

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{Flow, TICK, Turn};
 
-pub fn run(turn: &Turn, list: &str) -> Flow {
+pub(super) fn run(turn: &Turn, list: &str) -> Flow {
     let calls: Vec<(String, Value)> = serde_json::from_str(list).expect("a list of methods and parameters");
     let mut terminal = String::new();
     for (method, params) in calls {

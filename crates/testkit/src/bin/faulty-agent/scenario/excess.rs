@@ -14,7 +14,7 @@ const DEPTHS: [usize; 2] = [124, 5_000];
 const UNKNOWN_SESSIONS: usize = 10_000;
 const PIECE: usize = 1_000;
 
-pub fn by_name(turn: &Turn, name: &str, rest: &str) -> Option<Flow> {
+pub(super) fn by_name(turn: &Turn, name: &str, rest: &str) -> Option<Flow> {
     Some(match name {
         "many_requests" => many_requests(turn, if rest.is_empty() { "a.txt" } else { rest }),
         "big_reads" => big_reads(turn, rest),

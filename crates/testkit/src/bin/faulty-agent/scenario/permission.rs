@@ -12,7 +12,7 @@ use super::{Flow, Stop, TICK, Turn};
 /// The id that `reuse_id` asks under, again and again. Far from those that are counted.
 const REUSED: u64 = 1_000_000;
 
-pub fn by_name(turn: &Turn, name: &str) -> Option<Flow> {
+pub(super) fn by_name(turn: &Turn, name: &str) -> Option<Flow> {
     Some(match name {
         "ask" => ask(turn, 1),
         "ask3" => ask(turn, 3),
