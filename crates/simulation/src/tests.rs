@@ -18,7 +18,6 @@ const ENDS: [&str; 13] = [
     "end: agent_not_sent",
     "end: agent_error",
     "end: agent_timeout",
-    "end: attachment_unsupported",
 ];
 const TURNS: [&str; 4] = ["turn: completed", "turn: cancelled", "turn: failed", "turn: unknown"];
 const EVIDENCE: [&str; 6] = [

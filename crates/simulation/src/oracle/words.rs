@@ -67,7 +67,6 @@ fn code(fault: Fault) -> &'static str {
         Fault::NeedsLogin => "auth_required",
         Fault::TimedOut => "agent_timeout",
         Fault::NotSent => "agent_not_sent",
-        Fault::Unsupported => "attachment_unsupported",
-        Fault::UnknownSession | Fault::Gone | Fault::Refused => "agent_error",
+        Fault::UnknownSession | Fault::Unsupported | Fault::Gone | Fault::Refused => "agent_error",
     }
 }

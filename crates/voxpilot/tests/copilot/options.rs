@@ -55,6 +55,33 @@ async fn a_mode_that_is_set_while_the_agent_is_gone_is_told_at_the_next_restore_
     setup.end().await;
 }
 
+fn allow_all(view: &Value) -> &Value {
+    let options = view["options"].as_array().unwrap();
+    options.iter().find(|option| option["id"] == "allow_all").map_or(&Value::Null, |option| &option["currentValue"])
+}
+
+/// C25: the agent's own "allow all" stays on where a person chose it, over the death of its process, until they choose who is asked.
+#[tokio::test]
+async fn allow_all_is_respected_where_a_person_chose_it() {
+    let mut setup = Setup::with(testkit::model_server::Script::new(), json!({ "permission_policy": "ask" }), |rig| rig).await;
+    setup.exchange("docs", "first", "One.").await;
+    assert_eq!(allow_all(&view(&setup).await), "off");
+    let (status, set) = set(&setup, json!({ "options": { "allow_all": "on" } })).await;
+    assert_eq!((status, allow_all(&set)), (200, &json!("on")), "{set}");
+    setup.exchange("docs", "second", "Two.").await;
+    setup.kill_idle_agent().await;
+    setup.exchange("docs", "third", "Three.").await;
+    assert_eq!(allow_all(&view(&setup).await), "on");
+    let path = format!("/api/sessions/{}", setup.session);
+    let (status, denied) = setup.server.call("PATCH", &path, Some(json!({ "permission_policy": "deny" }))).await;
+    assert_eq!(status, 200, "{denied}");
+    setup.exchange("docs", "fourth", "Four.").await;
+    assert_eq!(allow_all(&view(&setup).await), "off");
+    let (status, refused) = self::set(&setup, json!({ "options": { "allow_all": "on" } })).await;
+    assert_eq!(status, 422, "{refused}");
+    setup.end().await;
+}
+
 #[tokio::test]
 async fn what_copilot_does_not_offer_is_refused_by_name() {
     let mut setup = Setup::new().await;
@@ -62,7 +89,6 @@ async fn what_copilot_does_not_offer_is_refused_by_name() {
     let cases = [
         (json!({ "mode": "dream" }), "`dream` is not a value of `mode`"),
         (json!({ "options": { "speed": "high" } }), "no option `speed`"),
-        (json!({ "options": { "allow_all": "on" } }), "permission policy"),
     ];
     for (body, named) in cases {
         let (status, refused) = set(&setup, body).await;
