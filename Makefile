@@ -43,7 +43,7 @@ ui: ui/dist/index.html ## build the UI
 
 .PHONY: test
 test: need-rust need-rust-tools need-git check-fast ui tests/copilot/node_modules/.package-lock.json ## install what the tests need and run them all
-	@$(MAKE) --no-print-directory PACKAGES="--workspace --all-targets" build lint test-rust test-ui types-check e2e
+	@$(MAKE) --no-print-directory PACKAGES="--workspace --all-targets" build lint test-simulation test-rust test-ui types-check e2e
 	@echo "== all tests passed"
 
 .PHONY: check
@@ -61,14 +61,6 @@ lint: ui
 .PHONY: test-rust
 test-rust: ui tests/copilot/node_modules/.package-lock.json
 	$(call step,rust tests,$(CARGO) test $(LOCKED) --workspace --no-fail-fast)
-
-.PHONY: simulate
-simulate: need-rust ## simulate sessions from seeds and check the invariants (ARGS="--seeds 1000000")
-	@$(CARGO) run $(LOCKED) --quiet --release -p simulation --bin simulate -- $(ARGS)
-
-.PHONY: simulate-defects
-simulate-defects: need-rust ## check that the simulation finds every seeded defect
-	@$(CARGO) run $(LOCKED) --quiet --release -p simulation --bin simulate -- --defects $(ARGS)
 
 .PHONY: test-ui
 test-ui: ui/node_modules/.package-lock.json
@@ -142,9 +134,17 @@ crash: need-rust ui tests/copilot/node_modules/.package-lock.json ## the crash m
 
 # Everything at once, from seeds: the real machines, everything around them modelled. A failing seed is printed as a story that replays.
 .PHONY: simulate
-simulate: need-rust ## the simulation (ARGS="--seeds 10000000")
-	$(call step,simulation,$(CARGO) run $(LOCKED) -p simulation --bin simulate -- $(ARGS))
+simulate: need-rust ## the simulation of the two machines (ARGS="--seeds 10000000")
+	$(call step,build,$(CARGO) build $(LOCKED) -p simulation --bin simulate)
+	$(call step,simulation,target/release/simulate $(ARGS))
 
 .PHONY: simulate-defects
-simulate-defects: need-rust ## does the simulation find what is known to be wrong?
-	$(call step,seeded defects,$(CARGO) run $(LOCKED) -p simulation --bin simulate -- --defects)
+simulate-defects: need-rust ## does the simulation find every defect that is put in on purpose?
+	$(call step,build,$(CARGO) build $(LOCKED) -p simulation --bin simulate)
+	$(call step,seeded defects,target/release/simulate --defects)
+
+# After the build of everything: the program is there already.
+.PHONY: test-simulation
+test-simulation: build
+	$(call step,simulation,target/release/simulate)
+	$(call step,seeded defects,target/release/simulate --defects)

@@ -185,7 +185,7 @@ impl Step<'_> {
         self.effects.push(Effect::Keep(keep));
     }
 
-    fn to_turn(&mut self, input: turn::Input) {
+    fn tell_turn(&mut self, input: turn::Input) {
         self.effects.push(Effect::Turn(input));
     }
 

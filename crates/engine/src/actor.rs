@@ -178,7 +178,7 @@ impl Actor {
         }
         self.step(Input::Resume);
         // The settings may be others by now.
-        self.to_hosts(|| host::Input::PolicyChanged { by_person: false });
+        self.tell_hosts(|| host::Input::PolicyChanged { by_person: false });
         self.flush().await;
     }
 
@@ -203,14 +203,14 @@ impl Actor {
         self.step(Input::Turn(input));
     }
 
-    pub(crate) fn to_host(&mut self, agent: String, input: host::Input) {
+    pub(crate) fn tell_host(&mut self, agent: String, input: host::Input) {
         self.step(Input::Host { agent, input });
     }
 
-    pub(crate) fn to_hosts(&mut self, input: impl Fn() -> host::Input) {
+    pub(crate) fn tell_hosts(&mut self, input: impl Fn() -> host::Input) {
         let agents: Vec<_> = self.machine.hosts().map(|host| host.agent().to_owned()).collect();
         for agent in agents {
-            self.to_host(agent, input());
+            self.tell_host(agent, input());
         }
     }
 
@@ -266,7 +266,7 @@ impl Actor {
         if answered {
             self.keep_names(&agent, runner);
         }
-        self.to_host(agent, host::Input::Batch { runner, cursor: batch.cursor, signals });
+        self.tell_host(agent, host::Input::Batch { runner, cursor: batch.cursor, signals });
     }
 
     fn model_signal(&mut self, signal: ModelSignal) {
@@ -321,7 +321,7 @@ impl Actor {
         self.touch();
         if !watched {
             tracing::info!(session = %self.id, "the agents were idle for their time to live and are ended");
-            self.to_hosts(|| host::Input::Retire);
+            self.tell_hosts(|| host::Input::Retire);
         }
     }
 }

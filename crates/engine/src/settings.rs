@@ -61,8 +61,7 @@ impl Settings {
 
     pub(crate) fn program(&self, agent: &Agent) -> Result<PathBuf, Refusal> {
         agent.program(self.path()).ok_or_else(|| {
-            // The name of the program, not where somebody keeps it: this is read by whoever can see the page.
-            let name = agent.command.file_name().unwrap_or(agent.command.as_os_str()).to_string_lossy();
+            let name = agent.command.display();
             let advice = match agent.install_advice() {
                 "" => String::new(),
                 advice => format!(": {advice}"),

@@ -178,7 +178,7 @@ impl Step<'_> {
 
     fn denied(&mut self, call_id: &str, ask: &PermissionAsk) {
         let update = Update::Denied { title: ask.title.clone(), agent_call: ask.agent_call.clone() };
-        self.to_turn(TurnInput::AgentUpdate { call_id: call_id.to_owned(), update });
+        self.tell_turn(TurnInput::AgentUpdate { call_id: call_id.to_owned(), update });
     }
 
     /// Nobody is asked: it belongs to no call, or to one that is being stopped. It is owed an answer all the same.
@@ -199,14 +199,14 @@ impl Step<'_> {
             return;
         }
         let (option_id, _) = chosen(decision);
-        self.to_turn(TurnInput::PermissionAnswer { request_id: id, option_id: option_id.clone(), by: by.as_str().to_owned() });
+        self.tell_turn(TurnInput::PermissionAnswer { request_id: id, option_id: option_id.clone(), by: by.as_str().to_owned() });
         // At once: the prompt's end may be the next line, and would answer otherwise.
         self.decided(id, option_id, None);
     }
 
     fn ask_person(&mut self, id: PermissionId, call_id: String, ask: PermissionAsk) {
         self.set_stage(id, Stage::Asked);
-        self.to_turn(TurnInput::Permission { call_id, request_id: id, ask });
+        self.tell_turn(TurnInput::Permission { call_id, request_id: id, ask });
     }
 
     /// What a person would be asked before something is changed for the agent is known; or the reply, where there is nothing to ask.
@@ -273,13 +273,13 @@ impl Step<'_> {
     pub(super) fn done(&mut self, id: PermissionId, reply: Reply, update: Option<Update>) {
         let Some(debt) = self.host.debt(id).filter(|debt| debt.stage == Stage::Doing) else { return };
         if let (Some(call_id), Some(update)) = (debt.call_id.clone(), update) {
-            self.to_turn(TurnInput::AgentUpdate { call_id, update });
+            self.tell_turn(TurnInput::AgentUpdate { call_id, update });
         }
         self.reply(id, reply);
     }
 
     pub(super) fn terminal_changed(&mut self, call_id: String, terminal_id: String, update: Update, running: bool) {
-        self.to_turn(TurnInput::AgentUpdate { call_id, update });
+        self.tell_turn(TurnInput::AgentUpdate { call_id, update });
         if let Some(runner) = self.host.process.live().filter(|_| running) {
             self.act(Act::WatchTerminal { runner, terminal_id });
         }
@@ -314,7 +314,7 @@ impl Step<'_> {
         let Some(debt) = self.host.debts.iter().rev().find(|debt| debt.rpc_id == rpc_id) else { return };
         let id = debt.id;
         match (&debt.stage, &debt.demand) {
-            (Stage::Asked, _) => self.to_turn(TurnInput::PermissionAnswer { request_id: id, option_id: None, by: "agent".to_owned() }),
+            (Stage::Asked, _) => self.tell_turn(TurnInput::PermissionAnswer { request_id: id, option_id: None, by: "agent".to_owned() }),
             (Stage::Preparing, _) => self.decide_guarded(id, None),
             (Stage::Doing, Demand::ReadFile { .. } | Demand::WaitForTerminal { .. }) => {
                 self.act(Act::GiveUp { id });

@@ -1,6 +1,6 @@
 //! The life of an agent's process: down, starting, up, ending, gone, clearing, and down again.
 
-use super::{Act, Host, Input, Keep, Prompt, PromptState, StartFailure, Step};
+use super::{Act, Host, Input, Keep, Prompt, PromptState, StartFailure, Step, TRIES};
 use crate::ids::RunnerId;
 use crate::turn::AgentEnd;
 
@@ -103,7 +103,10 @@ impl Step<'_> {
                 }
             }
             Err(failure) => {
-                let message = format!("{} could not be started: {}", self.title(), failure.message);
+                let message = match failure.code {
+                    NOT_FOUND => failure.message,
+                    _ => format!("{} could not be started: {}", self.title(), failure.message),
+                };
                 if failure.gone {
                     self.try_waiting_again("agent_not_started", &message);
                 } else {
@@ -177,10 +180,10 @@ impl Step<'_> {
         self.host.prompts = prompts;
     }
 
-    /// An agent that has ended {TRIES} times before the prompt could reach it is not started again for it. Whether it may.
+    /// Whether another agent is started for the prompt. Where several have ended before it could reach them, it fails.
     pub(super) fn may_try_again(&mut self, prompt: &mut Prompt, code: &str, message: &str) -> bool {
         prompt.tries += 1;
-        let again = prompt.tries < super::TRIES;
+        let again = prompt.tries < TRIES;
         if !again {
             self.end_in_turn(&prompt.call_id, AgentEnd::failed(code, message));
         }
@@ -205,12 +208,12 @@ impl Step<'_> {
     }
 }
 
-/// The number of tries, for texts.
-use super::TRIES;
+/// There is no program to start; the message says all of it.
+const NOT_FOUND: &str = "agent_not_found";
 
 impl Input {
-    /// Inputs that the engine makes of a start that never came to a process.
-    pub fn not_started(runner: RunnerId, code: &'static str, message: String) -> Input {
-        Input::Started { runner, outcome: Err(StartFailure { code, gone: false, message }) }
+    /// There was nothing that could be started.
+    pub fn not_found(runner: RunnerId, message: String) -> Input {
+        Input::Started { runner, outcome: Err(StartFailure { code: NOT_FOUND, gone: false, message }) }
     }
 }

@@ -339,7 +339,7 @@ impl Step<'_> {
 
     pub(super) fn end_in_turn(&mut self, call_id: &str, end: AgentEnd) {
         let agent = self.host.agent.clone();
-        self.to_turn(TurnInput::AgentEnd { call_id: call_id.to_owned(), agent, end });
+        self.tell_turn(TurnInput::AgentEnd { call_id: call_id.to_owned(), agent, end });
     }
 
     /// Where nothing runs any more, the runner may forget what is stored, and need not wait for a server.

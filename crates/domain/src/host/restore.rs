@@ -81,7 +81,7 @@ impl Step<'_> {
         };
         if self.open_calls().iter().any(|(_, _, name)| opened_there(name)) {
             let reason = format!("it cannot be known whether the agent finished this: its process and its journal are gone. {certain}");
-            self.to_turn(TurnInput::Abort { state: TurnState::Unknown, code: "outcome_unknown".to_owned(), reason });
+            self.tell_turn(TurnInput::Abort { state: TurnState::Unknown, code: "outcome_unknown".to_owned(), reason });
         }
     }
 
@@ -101,7 +101,7 @@ impl Step<'_> {
             let record = self.host.sessions.get(&name).and_then(|named| named.record.as_ref());
             let there = record.is_some_and(|record| record.runner_id == Some(runner));
             if there && written.is_none_or(|written| written.contains(&call_id)) && !self.host.has_call(&call_id) {
-                self.to_turn(TurnInput::AgentHas { call_id: call_id.clone() });
+                self.tell_turn(TurnInput::AgentHas { call_id: call_id.clone() });
                 self.host.prompts.push(Prompt::new(turn_id, call_id, name, String::new(), PromptState::Running));
             }
         }

@@ -37,7 +37,7 @@ impl Step<'_> {
     fn text(&mut self, agent_session: &str, text: String) {
         if let Some(prompt) = self.running_in(agent_session) {
             let call_id = prompt.call_id.clone();
-            return self.to_turn(TurnInput::AgentText { call_id, text });
+            return self.tell_turn(TurnInput::AgentText { call_id, text });
         }
         // What comes from a session that nobody opened stays in the journal.
         if let Some(name) = self.name_of_session(agent_session).map(str::to_owned) {
@@ -54,7 +54,7 @@ impl Step<'_> {
         if let Update::ToolCall(tool_call) = &update {
             self.notice_unasked(&name, &call_id, tool_call);
         }
-        self.to_turn(TurnInput::AgentUpdate { call_id, update });
+        self.tell_turn(TurnInput::AgentUpdate { call_id, update });
     }
 
     /// What a restored session is put back to is stored.

@@ -98,7 +98,7 @@ impl Actor {
                         let task = self.tasks.start(work);
                         demand.map(|id| self.demand_tasks.insert(id, task));
                     }
-                    Work::Input(agent, input) => self.to_host(agent, *input),
+                    Work::Input(agent, input) => self.tell_host(agent, *input),
                     Work::Nothing => {}
                 }
             }
@@ -123,7 +123,7 @@ impl Actor {
                 }
                 self.learn(&agent, &input);
                 self.options_answered(&agent, &input);
-                self.to_host(agent, *input);
+                self.tell_host(agent, *input);
             }
             Ok(Ended::Nothing) => {}
             Err(error) if error.is_cancelled() => {}
@@ -136,7 +136,7 @@ impl Actor {
             Timer::Stop { call_id } => {
                 let host = self.machine.hosts().find(|host| host.has_call(&call_id)).map(|host| host.agent().to_owned());
                 if let Some(agent) = host {
-                    self.to_host(agent, host::Input::StopOverdue { call_id });
+                    self.tell_host(agent, host::Input::StopOverdue { call_id });
                 }
             }
             Timer::Confirm { call_id } => {

@@ -65,7 +65,7 @@ impl Actor {
             }
             Command::RulesChanged { project, revoked } if project == self.project => {
                 if revoked {
-                    self.to_hosts(|| host::Input::ForgetAlways);
+                    self.tell_hosts(|| host::Input::ForgetAlways);
                 }
                 self.step(machine::Input::Reconsider);
             }
@@ -75,7 +75,7 @@ impl Actor {
                 self.flush().await;
                 let _ = reply.send(Ok(()));
             }
-            Command::LoggedIn { agent } => self.to_host(agent, host::Input::LoggedIn),
+            Command::LoggedIn { agent } => self.tell_host(agent, host::Input::LoggedIn),
             Command::Agents { reply } => {
                 let _ = reply.send(Ok(self.agent_views()));
             }
@@ -172,14 +172,14 @@ impl Actor {
         {
             let before = std::mem::replace(&mut self.row.agent, agent.clone());
             // It finishes what it has, and then makes room.
-            self.to_host(before, host::Input::Retire);
+            self.tell_host(before, host::Input::Retire);
         }
         let (by_person, decides) = (change.permission_policy.is_some(), change.permission_policy.is_some() || change.model.is_some());
         self.turn_settings_changed();
         self.announce(change);
         if decides {
             self.step(machine::Input::Reconsider);
-            self.to_hosts(|| host::Input::PolicyChanged { by_person });
+            self.tell_hosts(|| host::Input::PolicyChanged { by_person });
         }
     }
 

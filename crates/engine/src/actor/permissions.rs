@@ -67,7 +67,7 @@ impl Actor {
         self.rows.push(Row::RemoveRule { id });
         self.flush().await;
         self.shared.rules.remove(id);
-        self.to_hosts(|| domain::host::Input::ForgetAlways);
+        self.tell_hosts(|| domain::host::Input::ForgetAlways);
         Ok(found.scope)
     }
 

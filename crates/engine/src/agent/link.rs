@@ -1,6 +1,8 @@
 //! The runners that this server holds: the connection to each, what comes out of it, and the commands that run for its agent.
 
 use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
 use std::task::Poll;
 
 use agents::{Batch, Connection, Terminal};
@@ -32,6 +34,8 @@ pub(super) struct Running {
     pub terminal: Terminal,
     pub command: String,
     pub call_id: String,
+    /// Ends when there is more to show than was shown last.
+    pub more: Option<Pin<Box<dyn Future<Output = ()> + Send + Sync>>>,
 }
 
 impl Links {

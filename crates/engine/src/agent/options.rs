@@ -36,7 +36,7 @@ impl Actor {
                 return;
             }
         };
-        self.to_host(agent, input);
+        self.tell_host(agent, input);
         self.flush().await;
         if self.machine.host_of_session(name).is_some_and(|host| host.sessions().any(|(known, named)| known == name && named.is_setting()))
         {

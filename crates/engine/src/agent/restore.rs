@@ -37,7 +37,7 @@ impl Actor {
         // A turn whose outcome is unknown is broken off, and then what other agents work on must be known.
         all.sort_by_key(|(_, found)| matches!(found.evidence, Evidence::Lost { .. }));
         for (agent, found) in all {
-            self.to_host(agent, Input::Restored(Box::new(found)));
+            self.tell_host(agent, Input::Restored(Box::new(found)));
             self.flush().await;
         }
         Ok(())
@@ -156,7 +156,7 @@ impl Actor {
             Err(error) => {
                 tracing::warn!(session = %self.id, %runner, %error, "a runner of an earlier server cannot be adopted");
                 let gone = vec![Signal::Gone { text: error.to_string() }];
-                self.to_host(agent.to_owned(), Input::Batch { runner, cursor, signals: gone });
+                self.tell_host(agent.to_owned(), Input::Batch { runner, cursor, signals: gone });
             }
         }
     }

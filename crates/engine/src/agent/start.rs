@@ -41,7 +41,7 @@ impl Settings {
             term_grace_ms: self.term_grace_ms,
             label,
         };
-        Ok(Launch { exe: self.exe.clone(), dir, spec, quirks: agent.quirks.clone(), names: agents::Names::default(), file })
+        Ok(Launch { exe: self.exe.clone(), dir, spec, quirks: agent.quirks, names: agents::Names::default(), file })
     }
 }
 
@@ -51,7 +51,7 @@ impl Actor {
         let launch = match self.shared.settings.launch(&agent, runner, PathBuf::from(&self.row.work_dir), label) {
             Ok(launch) => launch,
             Err(refusal) => {
-                let input = Input::not_started(runner, "agent_not_found", refusal.to_string());
+                let input = Input::not_found(runner, refusal.to_string());
                 return Work::Input(agent, Box::new(input));
             }
         };
@@ -95,7 +95,7 @@ impl Actor {
                 Err(StartFailure { code: "agent_not_started", gone: error.is_gone(), message: error.to_string() })
             }
         };
-        self.to_host(agent, Input::Started { runner, outcome });
+        self.tell_host(agent, Input::Started { runner, outcome });
     }
 
     /// Keeps under which names this version of the agent knows the methods, where that was found out only now.

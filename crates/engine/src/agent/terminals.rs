@@ -56,29 +56,33 @@ impl Actor {
             Ok(terminal) => {
                 let terminal_id = format!("terminal-{id}");
                 let Some(terminals) = self.links.terminals(runner) else { return };
-                terminals.insert(terminal_id.clone(), Running { terminal, command, call_id });
+                terminals.insert(terminal_id.clone(), Running { terminal, command, call_id, more: None });
                 self.terminal_changed(runner, &terminal_id);
                 Reply::TerminalStarted { terminal_id }
             }
             Err(message) => Reply::refused(Problem::Internal, message),
         };
-        self.to_host(agent, Input::Done { id, reply, update: None });
+        self.tell_host(agent, Input::Done { id, reply, update: None });
     }
 
     /// Shows what there is of it now.
     pub(crate) fn terminal_changed(&mut self, runner: RunnerId, terminal_id: &str) {
         let Some(agent) = self.links.agent(runner).map(str::to_owned) else { return };
-        let Some(running) = self.running(runner, terminal_id) else { return };
+        let Some(running) = self.links.terminals(runner).and_then(|terminals| terminals.get_mut(terminal_id)) else { return };
+        // Before it is looked at, so that nothing comes in between.
+        running.more = Some(Box::pin(running.terminal.changed()));
         let input = running.changed(terminal_id);
-        self.to_host(agent, input);
+        self.tell_host(agent, input);
     }
 
     /// A flood is shown now and then, an end at once.
     pub(super) fn watch_terminal(&mut self, runner: RunnerId, terminal_id: String) -> Work {
-        let Some(running) = self.running(runner, &terminal_id) else { return Work::Nothing };
-        let (changed, ended) = (running.terminal.changed(), running.terminal.ended());
+        let Some(running) = self.links.terminals(runner).and_then(|terminals| terminals.get_mut(&terminal_id)) else {
+            return Work::Nothing;
+        };
+        let (Some(more), ended) = (running.more.take(), running.terminal.ended()) else { return Work::Nothing };
         Work::task(async move {
-            changed.await;
+            more.await;
             let _ = tokio::time::timeout(SHOW_AGAIN, ended).await;
             Ended::TerminalChanged { runner, terminal_id }
         })
@@ -120,9 +124,9 @@ impl Actor {
         let Some(agent) = self.links.agent(runner).map(str::to_owned) else { return };
         let removed = self.links.terminals(runner).and_then(|terminals| terminals.remove(terminal_id));
         if let Some(running) = removed {
-            self.to_host(agent.clone(), running.changed(terminal_id));
+            self.tell_host(agent.clone(), running.changed(terminal_id));
         }
-        self.to_host(agent, Input::Done { id, reply: Reply::Done, update: None });
+        self.tell_host(agent, Input::Done { id, reply: Reply::Done, update: None });
     }
 
     fn running(&mut self, runner: RunnerId, terminal_id: &str) -> Option<&Running> {
