@@ -222,6 +222,7 @@ pub(crate) async fn end_all(actor: &mut Actor) {
                 let _ = tokio::time::timeout(LAST_CANCEL, cancel).await;
             }
         }
+        tracing::info!(session = %actor.id, %runner, agent = host.agent(), "ending an agent");
         stop(connection).await;
     }
     for runner in runners {

@@ -434,7 +434,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
-        /** @description How far the repetition of an answer has come. It is told anew as the repetition goes on, each time in the place of the last. */
+        /** @description How far the repetition of an answer has come. It is reported anew as the repetition goes on, each time in the place of the last. */
         AgentRetry: {
             /**
              * Format: int32
@@ -615,6 +615,8 @@ export interface components {
         /** @description The part of a delegation's result that is not text. */
         Delegation: {
             session_name: string;
+            /** @description The id of the agent that worked on it; empty where an older version did not write it down. */
+            agent?: string;
             stop_reason: string;
             summary: string;
             updates?: components["schemas"]["PlacedUpdate"][];
@@ -1198,6 +1200,12 @@ export interface components {
             error?: string | null;
             /** @enum {string} */
             type: "compaction";
+        } | {
+            title: string;
+            /** @description The agent's own id of the tool call it asked for. */
+            agent_call?: string | null;
+            /** @enum {string} */
+            type: "denied";
         } | {
             content: unknown;
             /** @enum {string} */

@@ -1,7 +1,10 @@
 //! A store in a directory of its own, and events to put into it.
 
 use std::future::Future;
+use std::future::Future;
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::task::Poll;
 use std::time::Duration;
 
 use domain::event::{CopilotDelta, Event, Message, Notice, Role, TextDelta};
@@ -54,9 +57,15 @@ impl Fixture {
 }
 
 pub(crate) async fn commit_all(store: &Store, writes: impl IntoIterator<Item = Write>) -> Vec<Result<Committed, StoreError>> {
-    let all = futures::future::join_all(writes.into_iter().map(|write| store.commit(write)));
-    // A task that had to pause after so many steps would come back to them in another order.
-    within(tokio::task::unconstrained(all)).await
+    let mut all: Vec<_> = writes.into_iter().map(|write| futures::future::maybe_done(Box::pin(store.commit(write)))).collect();
+    // Always one after the other: a set of futures that are woken one by one would hand over in another order.
+    let in_order = std::future::poll_fn(|context| {
+        let open = all.iter_mut().filter(|write| Pin::new(&mut **write).poll(context).is_pending()).count();
+        if open == 0 { Poll::Ready(()) } else { Poll::Pending }
+    });
+    // A task that had to pause after so many steps would come back to them in the middle.
+    within(tokio::task::unconstrained(in_order)).await;
+    all.iter_mut().map(|write| Pin::new(write).take_output().expect("all are done")).collect()
 }
 
 pub(crate) async fn stored(path: &Path, session: SessionId) -> Vec<Frame> {

@@ -186,7 +186,11 @@ impl Setup {
         let having = |part: &str| all.iter().filter(|process| process.command.contains(part)).cloned().collect::<Vec<_>>();
         let mut wrappers = having(".bin/copilot --acp");
         wrappers.retain(|process| process.command.starts_with("node "));
-        AgentProcesses { runners: having("voxpilot runner "), wrappers, natives: having(NATIVE) }
+        // What the native program starts has its name for a moment.
+        let natives = having(NATIVE);
+        let is_child = |process: &Process| natives.iter().any(|other| processes::parent(process.pid) == Some(other.pid));
+        let natives = natives.iter().filter(|process| !is_child(process)).cloned().collect();
+        AgentProcesses { runners: having("voxpilot runner "), wrappers, natives }
     }
 
     /// How many processes of the rig have this in their command line.
