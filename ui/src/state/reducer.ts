@@ -188,7 +188,11 @@ function receiveToolMessage(state: SessionState, message: Message): void {
     for (const placed of delegation.updates ?? []) addUpdate(flow, placed.offset, placed.update);
     call.copilotStream = flow;
     call.copilotSessionName = delegation.session_name;
-    call.copilotDone = { stopReason: delegation.stop_reason, summary: delegation.summary, agent: delegation.agent ?? "" };
+    call.copilotDone = {
+      stopReason: delegation.stop_reason,
+      summary: delegation.summary,
+      agent: delegation.agent ?? "",
+    };
   }
   finishCall(state, call, message);
 }

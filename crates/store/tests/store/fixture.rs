@@ -1,7 +1,6 @@
 //! A store in a directory of its own, and events to put into it.
 
 use std::future::Future;
-use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::task::Poll;
@@ -60,8 +59,11 @@ pub(crate) async fn commit_all(store: &Store, writes: impl IntoIterator<Item = W
     let mut all: Vec<_> = writes.into_iter().map(|write| futures::future::maybe_done(Box::pin(store.commit(write)))).collect();
     // Always one after the other: a set of futures that are woken one by one would hand over in another order.
     let in_order = std::future::poll_fn(|context| {
-        let open = all.iter_mut().filter(|write| Pin::new(&mut **write).poll(context).is_pending()).count();
-        if open == 0 { Poll::Ready(()) } else { Poll::Pending }
+        let mut open = false;
+        for write in &mut all {
+            open |= Pin::new(write).poll(context).is_pending();
+        }
+        if open { Poll::Pending } else { Poll::Ready(()) }
     });
     // A task that had to pause after so many steps would come back to them in the middle.
     within(tokio::task::unconstrained(in_order)).await;
