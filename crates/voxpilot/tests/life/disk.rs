@@ -63,14 +63,21 @@ async fn a_message_that_cannot_be_stored_is_refused_and_works_again_when_there_i
     let mut client = server.stream(&session, None).await;
     server.send(&session, "say first").await;
     assert_eq!(client.turn_end(SOON).await, "completed");
+    let untitled = server.new_session(json!({ "permission_policy": "auto" })).await;
     fill(&data);
     let path = format!("/api/sessions/{session}/messages");
     let body = json!({ "content": "x".repeat(200_000), "client_id": "big" });
+    let (status, _) = server.call("POST", &format!("/api/sessions/{untitled}/messages"), Some(body.clone())).await;
+    assert_eq!(status, 507);
     let (status, answer) = server.call("POST", &path, Some(body.clone())).await;
     assert_eq!((status, answer["error"]["code"].as_str()), (507, Some("disk_full")), "{answer}");
     std::fs::remove_file(data.join("filler")).unwrap();
     let (status, _) = server.call("POST", &path, Some(body)).await;
     assert_eq!(status, 202);
     assert_eq!(client.turn_end(SOON).await, "completed", "{}", client.seen.tail());
+    // What was refused has left nothing behind: the session is called after the first message that was taken.
+    server.send(&untitled, "say after").await;
+    let (_, row) = server.call("GET", &format!("/api/sessions/{untitled}"), None).await;
+    assert_eq!(row["title"], "say after");
     server.end().await;
 }
