@@ -48,6 +48,13 @@ function FlowUpdate(props: { part: UpdatePart; running: boolean }) {
           </div>
         )}
       </Match>
+      <Match when={is("denied")}>
+        {(denied) => (
+          <div class="flow-item">
+            <NoticeView notice={{ level: "warning", title: "Not allowed", text: denied().title }} />
+          </div>
+        )}
+      </Match>
       <Match when={is("compaction")}>{(compaction) => <Compaction of={compaction()} />}</Match>
       <Match when={is("user_message")}>
         {(message) => <blockquote class="flow-item flow-quote">{message().text}</blockquote>}
