@@ -1,6 +1,12 @@
-//! Forms that agents have people fill in: whether an answer fits the form's schema. Pure.
+//! Forms that agents have people fill in: how they are asked, and whether an answer fits the form's schema. Pure.
 
 use serde_json::{Map, Value};
+
+use crate::agent::{PermissionAsk, PermissionOption};
+
+/// The options of a form.
+pub(crate) const ACCEPT: &str = "accept";
+pub(crate) const DECLINE: &str = "decline";
 
 /// Checks the fields against the schema; the error is for the person who filled them in.
 pub fn check(schema: &Value, content: &Value) -> Result<(), String> {
@@ -66,6 +72,30 @@ fn choices(field: &Value) -> Option<Vec<&str>> {
     let plain = field["enum"].as_array().map(|values| values.iter().filter_map(Value::as_str).collect());
     let titled = || field["oneOf"].as_array().or_else(|| field["anyOf"].as_array());
     plain.or_else(|| titled().map(|options| options.iter().filter_map(|option| option["const"].as_str()).collect()))
+}
+
+/// The question that puts a form in front of a person.
+pub(crate) fn ask(title: String, schema: Value) -> PermissionAsk {
+    let option = |option_id: &str, name: &str, kind: &str| PermissionOption {
+        option_id: option_id.to_owned(),
+        name: name.to_owned(),
+        kind: kind.to_owned(),
+    };
+    PermissionAsk {
+        title,
+        kind: None,
+        command: None,
+        diff: None,
+        locations: Vec::new(),
+        options: vec![
+            option(ACCEPT, "Send", "allow_once"),
+            option(DECLINE, "Decline", "reject_once"),
+            option("cancel", "Cancel", "cancel"),
+        ],
+        agent_call: None,
+        input: None,
+        form: Some(schema),
+    }
 }
 
 #[cfg(test)]

@@ -8,8 +8,9 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::{Act, DebtRecord, Keep, Prompt, Step};
-use crate::agent::{Demand, FormAction, PermissionAsk, PermissionOption, Place, Problem, Reply, Update};
+use crate::agent::{Demand, FormAction, PermissionAsk, Place, Problem, Reply, Update};
 use crate::event::PermissionRequest;
+use crate::form;
 use crate::ids::{PermissionId, RunnerId};
 use crate::policy::Decision;
 use crate::rule::Decider;
@@ -22,9 +23,6 @@ const MOST_REFUSALS: usize = 16 * 1024;
 /// How many replies that may be large are made or on their way at a time.
 const ROOM: usize = 4;
 const UNKNOWN: &str = "the server was restarted while this was being done; it may or may not have happened, so look before trying again";
-
-pub(super) const ACCEPT: &str = "accept";
-pub(super) const DECLINE: &str = "decline";
 
 #[derive(Clone, Debug)]
 pub struct Debt {
@@ -119,7 +117,7 @@ impl Step<'_> {
             (Demand::Permission(_), None) => self.cancel_permission(id),
             (Demand::Form { .. }, None) => self.reply(id, Reply::Form { action: FormAction::Cancel, content: None }),
             (Demand::Form { message, schema }, Some(call_id)) => {
-                let ask = form_ask(message.clone(), schema.clone());
+                let ask = form::ask(message.clone(), schema.clone());
                 self.ask_person(id, call_id, ask);
             }
             (Demand::WriteFile { .. } | Demand::StartTerminal(_), None) => {
@@ -226,7 +224,7 @@ impl Step<'_> {
                 if !allowed {
                     self.denied(&call_id, &ask);
                 }
-                self.decide_guarded(id, Some(option_id.as_deref().unwrap_or(DECLINE)));
+                self.decide_guarded(id, Some(option_id.as_deref().unwrap_or(form::DECLINE)));
             }
         }
     }
@@ -243,8 +241,8 @@ impl Step<'_> {
             Demand::Permission(_) => self.send_reply(id, Reply::Chosen { option_id }),
             Demand::Form { .. } => {
                 let (action, content) = match option_id.as_deref() {
-                    Some(ACCEPT) => (FormAction::Accept, Some(content.unwrap_or_default())),
-                    Some(DECLINE) => (FormAction::Decline, None),
+                    Some(form::ACCEPT) => (FormAction::Accept, Some(content.unwrap_or_default())),
+                    Some(form::DECLINE) => (FormAction::Decline, None),
                     _ => (FormAction::Cancel, None),
                 };
                 self.reply(id, Reply::Form { action, content });
@@ -380,28 +378,5 @@ fn chosen(decision: Decision) -> (Option<String>, bool) {
     match decision {
         Decision::Select(option) => (Some(option.option_id), option.kind.starts_with("allow")),
         Decision::Cancel | Decision::Ask => (None, false),
-    }
-}
-
-fn form_ask(title: String, schema: Value) -> PermissionAsk {
-    let option = |option_id: &str, name: &str, kind: &str| PermissionOption {
-        option_id: option_id.to_owned(),
-        name: name.to_owned(),
-        kind: kind.to_owned(),
-    };
-    PermissionAsk {
-        title,
-        kind: None,
-        command: None,
-        diff: None,
-        locations: Vec::new(),
-        options: vec![
-            option(ACCEPT, "Send", "allow_once"),
-            option(DECLINE, "Decline", "reject_once"),
-            option("cancel", "Cancel", "cancel"),
-        ],
-        agent_call: None,
-        input: None,
-        form: Some(schema),
     }
 }
