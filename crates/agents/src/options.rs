@@ -2,6 +2,7 @@
 //! says by which older method it is set. Pure: reads and changes the descriptions that agents send.
 
 use domain::agent::Update;
+use domain::host::Described;
 use serde_json::{Value, json};
 
 use crate::acp::request::OptionValue;
@@ -100,15 +101,6 @@ pub fn merge(old: Option<Value>, mut new: Value) -> Value {
         list.extend(kept);
     }
     new
-}
-
-/// What an update changes of a session's description.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Described {
-    pub mode: Option<String>,
-    pub options: Option<Value>,
-    /// The agent allows itself everything.
-    pub allows_all: bool,
 }
 
 /// The description of a session after `update`; `None` where it says nothing of mode or options.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use agents::{Connection, Known};
 use domain::agent::{Demand, Reply, Update};
+use domain::event::PermissionRequest;
 use domain::host::{DebtRecord, Evidence, Found, Input, NamedState, Signal};
 use domain::ids::RunnerId;
 use domain::turn::CallState;
@@ -55,7 +56,7 @@ impl Actor {
             cursor: row.cursor,
             can_reopen: can.close && (can.load || can.resume),
             allows_all: names.filter(|(_, named)| named.record.as_ref().is_some_and(allows_all)).map(|(name, _)| name.to_owned()).collect(),
-            debts: if alive { self.debts(row).await? } else { Vec::new() },
+            debts: if alive { self.debts(row, &asked).await? } else { Vec::new() },
             asked: asked.into_iter().map(|asked| (asked.tool_call_id, asked.ask)).collect(),
             evidence,
         })
@@ -117,16 +118,16 @@ impl Actor {
 
     /// What the agent of this runner is still owed: from the table of requests, and of permissions those that are open, or answered and
     /// perhaps not delivered. What a person was asked on our own behalf is in both, and not the agent's to hear.
-    async fn debts(&self, row: &RunnerRow) -> Result<Vec<DebtRecord>, Refusal> {
+    async fn debts(&self, row: &RunnerRow, asked: &[PermissionRequest]) -> Result<Vec<DebtRecord>, Refusal> {
         let store = &self.shared.store;
         let mut debts: Vec<DebtRecord> = store.requests(self.id, &row.id).await?.into_iter().filter_map(debt).collect();
         let ids: BTreeSet<_> = debts.iter().map(|debt| debt.id).collect();
         let replies = store.answers(self.id, &row.id).await?;
-        for asked in store.asked(self.id, &row.id).await?.into_iter().filter(|asked| !ids.contains(&asked.request_id)) {
+        for asked in asked.iter().filter(|asked| !ids.contains(&asked.request_id)) {
             let reply = replies.iter().find(|reply| reply.request_id == asked.request_id);
             if let Some(reply) = reply {
                 let (rpc_id, reply) = (reply.rpc_id.clone(), Some(Reply::Chosen { option_id: reply.option_id.clone() }));
-                let (call_id, demand) = (Some(asked.tool_call_id), Demand::Permission(asked.ask));
+                let (call_id, demand) = (Some(asked.tool_call_id.clone()), Demand::Permission(asked.ask.clone()));
                 debts.push(DebtRecord { id: asked.request_id, rpc_id, call_id, demand, begun: false, reply });
             }
         }

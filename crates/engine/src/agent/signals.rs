@@ -41,9 +41,5 @@ fn described(host: &Host, agent_session: &str, update: &Update) -> Option<Descri
     let records = host.sessions().filter_map(|(_, named)| named.record.as_ref());
     let known = records.into_iter().find(|record| record.agent_session == agent_session);
     let (options, mode) = (known.and_then(|record| record.options.as_ref()), known.and_then(|record| record.mode.as_deref()));
-    agents::options::described(options, mode, update).map(|said| Described {
-        mode: said.mode,
-        options: said.options,
-        allows_all: said.allows_all,
-    })
+    agents::options::described(options, mode, update)
 }
