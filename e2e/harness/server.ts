@@ -98,9 +98,7 @@ export class Server {
     mkdirSync(join(this.directory, "home"));
     mkdirSync(this.work);
     if (this.setup.agent === "faulty") {
-      this.write({
-        "voxpilot.toml": `[agents.faulty]\ntitle = "Faulty agent"\ncommand = ${JSON.stringify(faultyAgent)}\n`,
-      });
+      this.configure(`[agents.faulty]\ntitle = "Faulty agent"\ncommand = ${JSON.stringify(faultyAgent)}\n`);
     }
     if (this.setup.agent === "guarded") this.writeGuarded();
     this.write(this.setup.files ?? {});
@@ -136,9 +134,14 @@ export class Server {
       `exec '${faultyAgent}'`,
     ];
     writeFileSync(script, lines.join("\n"), { mode: 0o755 });
-    this.write({
-      "voxpilot.toml": `[agents.guarded]\ntitle = "Guarded agent"\ncommand = ${JSON.stringify(script)}\nlogin = ["login"]\n`,
-    });
+    this.configure(`[agents.guarded]\ntitle = "Guarded agent"\ncommand = ${JSON.stringify(script)}\nlogin = ["login"]\n`);
+  }
+
+  /** The person's own settings. */
+  private configure(toml: string): void {
+    const own = join(this.directory, "home/.config/voxpilot");
+    mkdirSync(own, { recursive: true });
+    writeFileSync(join(own, "voxpilot.toml"), toml);
   }
 
   private write(files: Record<string, string>): void {

@@ -67,7 +67,7 @@ impl Rig {
         self
     }
 
-    /// Adds to `voxpilot.toml` in the work directory.
+    /// Adds to the person's own `voxpilot.toml`.
     pub fn config(mut self, toml: &str) -> Rig {
         self.config.push_str(toml);
         self
@@ -102,7 +102,9 @@ impl Rig {
     }
 
     pub async fn start(self) -> Server {
-        std::fs::write(self.work_dir().join("voxpilot.toml"), &self.config).expect("the configuration can be written");
+        let own = self.home.path().join("home/.config/voxpilot");
+        std::fs::create_dir_all(&own).expect("the configuration directory can be made");
+        std::fs::write(own.join("voxpilot.toml"), &self.config).expect("the configuration can be written");
         let (child, port, rest) = spawn(&self, 0).await;
         let http = reqwest::Client::builder().no_proxy().build().expect("a client without options can be built");
         Server { base: format!("http://127.0.0.1:{port}"), port, child, http, _rest: rest, rig: self }

@@ -15,6 +15,7 @@ mod sources;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -36,6 +37,14 @@ pub struct Config {
     pub work_dir: PathBuf,
     /// None: the secret of the data directory, made at first start.
     pub token: Option<Secret>,
+    /// More host names that are ours, in small letters.
+    pub allowed_hosts: Vec<String>,
+    /// Networks whose `X-Forwarded-*` headers count: an address and how many of its bits.
+    pub trusted_proxies: Vec<(IpAddr, u8)>,
+    /// Serve HTTPS with a certificate of our own making.
+    pub self_signed: bool,
+    pub tls_cert: Option<PathBuf>,
+    pub tls_key: Option<PathBuf>,
     /// `relay`, or a model's name at the endpoint.
     pub model: String,
     pub model_base_url: Option<String>,

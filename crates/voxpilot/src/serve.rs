@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::bridge::BRIDGE;
 use crate::client::address;
-use crate::config::{AgentSection, Config, Durability, McpSection, McpTransport, Sources};
+use crate::config::{AgentSection, Config, Durability, McpSection, McpTransport, Secret, Sources};
 use crate::{logging, memory, stop, token};
 
 /// How long open requests may take once the server stops.
@@ -55,7 +55,7 @@ async fn serve(config: &Config, sources: &Sources) -> Result<ExitCode> {
     let engine = Engine::start(store, settings(config, sources)?).await.context("starting the engine")?;
     address::announce(&config.data_dir, address).context("writing the server's address")?;
     let stopping = CancellationToken::new();
-    let app = web::App::new(engine.clone(), secret.expose().to_owned(), address, stopping.clone());
+    let app = web::App::new(engine.clone(), reach(config, address, &secret), stopping.clone());
     announce(address, secret.expose(), engine.settings());
     let server = web::serve(listener, app);
     tokio::pin!(server);
@@ -73,6 +73,21 @@ async fn serve(config: &Config, sources: &Sources) -> Result<ExitCode> {
             tracing::warn!("told to stop again: ending at once");
             Ok(ExitCode::from(INTERRUPTED))
         }
+    }
+}
+
+fn reach(config: &Config, address: SocketAddr, secret: &Secret) -> web::Settings {
+    let tls = match (&config.tls_cert, &config.tls_key) {
+        (Some(cert), Some(key)) => web::Tls::Files { cert: cert.clone(), key: key.clone() },
+        _ if config.self_signed => web::Tls::SelfSigned { dir: config.data_dir.join("tls") },
+        _ => web::Tls::Off,
+    };
+    web::Settings {
+        address,
+        token: secret.expose().to_owned(),
+        allowed_hosts: config.allowed_hosts.clone(),
+        trusted_proxies: config.trusted_proxies.clone(),
+        tls,
     }
 }
 

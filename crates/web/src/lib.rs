@@ -9,11 +9,13 @@ mod error;
 mod html;
 mod id;
 mod openapi;
+mod peer;
 mod routes;
 mod snapshot;
 mod sse;
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::Router;
@@ -29,6 +31,35 @@ pub use openapi::document as openapi_document;
 /// The largest request body. A message is text; files come by path.
 const BODY_MAX: usize = 2 * 1024 * 1024;
 
+/// Where the server is reached, and what lets one in.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where it listens: this decides which hosts are its own.
+    pub address: SocketAddr,
+    /// The bearer of programs.
+    pub token: String,
+    /// More host names that are its own, in small letters.
+    pub allowed_hosts: Vec<String>,
+    /// Networks whose `X-Forwarded-*` headers count: an address and how many of its bits.
+    pub trusted_proxies: Vec<(IpAddr, u8)>,
+    pub tls: Tls,
+}
+
+/// How connections are encrypted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Tls {
+    #[default]
+    Off,
+    Files {
+        cert: PathBuf,
+        key: PathBuf,
+    },
+    /// A certificate of our own making, kept in this directory.
+    SelfSigned {
+        dir: PathBuf,
+    },
+}
+
 /// What every handler can see. Cloning shares.
 #[derive(Clone)]
 pub struct App {
@@ -40,9 +71,8 @@ pub struct App {
 }
 
 impl App {
-    /// `address` is where the server listens: it decides which hosts are its own.
-    pub fn new(engine: Engine, token: String, address: SocketAddr, stopping: CancellationToken) -> App {
-        App { engine, access: Arc::new(access::Access::new(token, address)), html: html::Cache::default(), stopping }
+    pub fn new(engine: Engine, settings: Settings, stopping: CancellationToken) -> App {
+        App { engine, access: Arc::new(access::Access::new(settings.token, settings.address)), html: html::Cache::default(), stopping }
     }
 
     pub fn router(&self) -> Router {
@@ -64,5 +94,6 @@ impl App {
 /// Serves until `stopping`; then takes no more connections and lets open requests end.
 pub async fn serve(listener: TcpListener, app: App) -> std::io::Result<()> {
     let stopping = app.stopping.clone();
-    axum::serve(listener, app.router()).with_graceful_shutdown(async move { stopping.cancelled().await }).await
+    let service = app.router().into_make_service_with_connect_info::<SocketAddr>();
+    axum::serve(listener, service).with_graceful_shutdown(async move { stopping.cancelled().await }).await
 }

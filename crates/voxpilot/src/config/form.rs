@@ -1,5 +1,6 @@
 //! The forms that values take as text. Each function gives None for a text that has not got its form.
 
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 /// A value as it was given, with what a relative path in it is relative to.
@@ -72,4 +73,31 @@ pub(super) fn identifier(text: &str) -> Option<String> {
 /// A name without spaces at its ends and without control characters.
 pub(super) fn name(text: &str) -> Option<String> {
     (text.trim() == text && !text.contains(char::is_control)).then(|| text.to_owned())
+}
+
+/// Comma separated, each with the form; an empty list has none.
+pub(super) fn list<T>(text: &str, form: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
+    text.split(',').map(|part| form(part.trim())).collect()
+}
+
+/// A DNS name or an address, without a port.
+pub(super) fn host_name(text: &str) -> Option<String> {
+    let label = |label: &str| !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+    let fits = text.parse::<IpAddr>().is_ok() || text.split('.').all(label);
+    fits.then(|| text.to_ascii_lowercase())
+}
+
+/// An address, or a network as `address/bits`.
+pub(super) fn network(text: &str) -> Option<(IpAddr, u8)> {
+    let (address, bits) = match text.split_once('/') {
+        Some((address, bits)) => (address, Some(bits)),
+        None => (text, None),
+    };
+    let address: IpAddr = address.parse().ok()?;
+    let most = if address.is_ipv4() { 32 } else { 128 };
+    let bits = match bits {
+        Some(bits) => u8::try_from(whole_number(bits, 0..=most)?).ok()?,
+        None => most as u8,
+    };
+    Some((address, bits))
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::form::{Given, address, identifier, name, shown, url, whole_number};
+use super::form::{Given, address, host_name, identifier, list, name, network, shown, url, whole_number};
 use super::{Config, Durability, LogFormat, Secret};
 use crate::{logging, token};
 
@@ -68,7 +68,7 @@ const ROW: Setting = Setting {
     apply: |_, _| None,
 };
 
-pub(super) static SETTINGS: [Setting; 19] = [
+pub(super) static SETTINGS: [Setting; 24] = [
     Setting {
         name: "bind",
         value_name: "HOST:PORT",
@@ -114,6 +114,66 @@ pub(super) static SETTINGS: [Setting; 19] = [
         apply: |config, given| {
             token::is_usable(given.text).then(|| config.token = Some(Secret::new(given.text)))?;
             Some(given.owned())
+        },
+        ..ROW
+    },
+    Setting {
+        name: "allowed-hosts",
+        value_name: "HOSTS",
+        help: "more host names that are the server's own, comma separated",
+        form: "host names without ports, such as cockpit.example,vox.lan",
+        apply: |config, given| {
+            config.allowed_hosts = list(given.text, host_name)?;
+            Some(given.owned())
+        },
+        ..ROW
+    },
+    Setting {
+        name: "trusted-proxies",
+        value_name: "ADDRESSES",
+        help: "addresses whose X-Forwarded-* headers count, comma separated",
+        form: "IP addresses or networks, such as 127.0.0.1,10.0.0.0/8",
+        apply: |config, given| {
+            config.trusted_proxies = list(given.text, network)?;
+            Some(given.owned())
+        },
+        ..ROW
+    },
+    Setting {
+        name: "tls",
+        value_name: "HOW",
+        help: "off, or self-signed for a certificate of the server's own making",
+        form: "off or self-signed",
+        default: Fallback::Text("off"),
+        apply: |config, given| {
+            config.self_signed = match given.text {
+                "off" => false,
+                "self-signed" => true,
+                _ => return None,
+            };
+            Some(given.owned())
+        },
+        ..ROW
+    },
+    Setting {
+        name: "tls-cert",
+        value_name: "FILE",
+        help: "serve HTTPS with this certificate (PEM, the whole chain); read again when it changes",
+        form: "a path",
+        apply: |config, given| {
+            let path = given.path()?;
+            shown(config.tls_cert.insert(path))
+        },
+        ..ROW
+    },
+    Setting {
+        name: "tls-key",
+        value_name: "FILE",
+        help: "the certificate's private key (PEM)",
+        form: "a path",
+        apply: |config, given| {
+            let path = given.path()?;
+            shown(config.tls_key.insert(path))
         },
         ..ROW
     },

@@ -99,7 +99,9 @@ impl Rig {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let stopping = CancellationToken::new();
-        let app = web::App::new(engine.clone(), TOKEN.to_owned(), address, stopping.clone());
+        let web_settings =
+            web::Settings { address, token: TOKEN.to_owned(), allowed_hosts: Vec::new(), trusted_proxies: Vec::new(), tls: web::Tls::Off };
+        let app = web::App::new(engine.clone(), web_settings, stopping.clone());
         let mut server = JoinSet::new();
         server.spawn(web::serve(listener, app));
         // A connection for each request: the server closes one whose body it did not read to the end.
