@@ -93,10 +93,16 @@ types_are_fresh := mkdir -p $(fresh) && $(BINARY) openapi > $(fresh)/openapi.jso
 bench: build ## the benchmarks
 	$(call step,bench,bench/run $(ARGS))
 
-# Not part of `make test`: building cargo-deny takes several minutes. No advisories: their database is not in the repository.
+# Not part of `make test`: building cargo-deny takes several minutes, and the database of advisories is fetched from elsewhere.
 .PHONY: deny
-deny: target/tools/bin/cargo-deny ## licences, bans and sources of the dependencies
+deny: target/tools/bin/cargo-deny ## licences, bans, sources and known vulnerabilities of the dependencies
 	$(call step,deny,target/tools/bin/cargo-deny --locked check licenses bans sources)
+	$(call step,advisories,$(check_advisories))
+
+# A database that cannot be had is said; one that names a dependency of ours fails.
+cargo_deny := target/tools/bin/cargo-deny --locked
+check_advisories := if $(cargo_deny) fetch db; then $(cargo_deny) check --disable-fetch advisories; \
+	else echo "advisories were NOT checked: their database cannot be fetched from here; run make deny where GitHub can be reached"; fi
 
 target/tools/bin/cargo-deny: | need-rust
 	$(call step,cargo-deny,$(CARGO) install --locked --root target/tools cargo-deny)
