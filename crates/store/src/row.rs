@@ -3,6 +3,7 @@
 use domain::event::{Event, Message, QueueItem, SessionChange, ToolCall};
 use domain::host::AgentSession;
 use domain::ids::{DeviceId, MessageId, PermissionId, RuleId, SessionId};
+use jiff::Timestamp;
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -139,8 +140,22 @@ impl Row {
 /// A change of what belongs to the server as a whole, not to one session.
 #[derive(Clone, Debug)]
 pub enum ServerRow {
-    /// Inserts or replaces by id.
     Device(DeviceRow),
+    RenameDevice {
+        id: DeviceId,
+        name: String,
+    },
+    /// Binds it to the key of its page.
+    BindDevice {
+        id: DeviceId,
+        key_hash: String,
+    },
+    DeviceUsed {
+        id: DeviceId,
+        at: Timestamp,
+        address: String,
+    },
+    /// Whatever is told of it afterwards changes nothing.
     RemoveDevice(DeviceId),
     /// Inserts or replaces by id.
     Link(LinkRow),

@@ -83,7 +83,10 @@ pub(crate) async fn apply(conn: &mut SqliteConnection, place: Place, row: &Row) 
 /// Applies one change of what belongs to no session.
 pub(crate) async fn apply_server(conn: &mut SqliteConnection, row: &ServerRow) -> Written {
     match row {
-        ServerRow::Device(device) => device::save(conn, device).await,
+        ServerRow::Device(device) => device::add(conn, device).await,
+        ServerRow::RenameDevice { id, name } => device::rename(conn, *id, name).await,
+        ServerRow::BindDevice { id, key_hash } => device::bind(conn, *id, key_hash).await,
+        ServerRow::DeviceUsed { id, at, address } => device::used(conn, *id, *at, address).await,
         ServerRow::RemoveDevice(id) => device::remove(conn, *id).await,
         ServerRow::Link(link) => link::save(conn, link).await,
         ServerRow::RemoveLink(id) => link::remove(conn, *id).await,

@@ -26,12 +26,10 @@ pub struct DeviceRow {
     pub last_used_at: Timestamp,
 }
 
-pub(super) async fn save(conn: &mut SqliteConnection, device: &DeviceRow) -> Written {
+pub(super) async fn add(conn: &mut SqliteConnection, device: &DeviceRow) -> Written {
     sqlx::query(
         "INSERT INTO devices (id, secret_hash, key_hash, name, kind, address, created_at, last_used_at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
-         ON CONFLICT (id) DO UPDATE SET key_hash = excluded.key_hash, name = excluded.name, kind = excluded.kind, \
-         address = excluded.address, last_used_at = excluded.last_used_at",
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
     )
     .bind(device.id.to_string())
     .bind(device.secret_hash.as_str())
@@ -43,6 +41,26 @@ pub(super) async fn save(conn: &mut SqliteConnection, device: &DeviceRow) -> Wri
     .bind(time(device.last_used_at))
     .execute(conn)
     .await?;
+    Ok(())
+}
+
+pub(super) async fn rename(conn: &mut SqliteConnection, id: DeviceId, name: &str) -> Written {
+    sqlx::query("UPDATE devices SET name = $2 WHERE id = $1").bind(id.to_string()).bind(name).execute(conn).await?;
+    Ok(())
+}
+
+pub(super) async fn bind(conn: &mut SqliteConnection, id: DeviceId, key_hash: &str) -> Written {
+    sqlx::query("UPDATE devices SET key_hash = $2 WHERE id = $1").bind(id.to_string()).bind(key_hash).execute(conn).await?;
+    Ok(())
+}
+
+pub(super) async fn used(conn: &mut SqliteConnection, id: DeviceId, at: Timestamp, address: &str) -> Written {
+    sqlx::query("UPDATE devices SET last_used_at = $2, address = $3 WHERE id = $1")
+        .bind(id.to_string())
+        .bind(time(at))
+        .bind(address)
+        .execute(conn)
+        .await?;
     Ok(())
 }
 
