@@ -55,7 +55,7 @@ async fn serve(config: &Config, sources: &Sources) -> Result<ExitCode> {
     let engine = Engine::start(store, settings(config, sources)?).await.context("starting the engine")?;
     address::announce(&config.data_dir, address).context("writing the server's address")?;
     let stopping = CancellationToken::new();
-    let app = web::App::new(engine.clone(), reach(config, address, &secret), stopping.clone());
+    let app = web::App::new(engine.clone(), reach(config, address, &secret), stopping.clone())?;
     announce(address, secret.expose(), engine.settings());
     let server = web::serve(listener, app);
     tokio::pin!(server);

@@ -1,6 +1,6 @@
 //! Who is let in: the secret as bearer or cookie, the server's own hosts and origins, and the headers that keep a page in bounds.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 use axum::Form;
 use axum::Router;
@@ -14,6 +14,8 @@ use serde::Deserialize;
 
 use crate::App;
 use crate::error::{self, ApiError};
+use crate::hosts;
+use crate::peer::Peer;
 
 const CSP: &str = "default-src 'self'; img-src 'self' data: blob:; style-src 'self'; script-src 'self'; connect-src 'self'; \
                    object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
@@ -23,14 +25,12 @@ const COOKIE_AGE_S: u32 = 30 * 24 * 3600;
 pub(crate) struct Access {
     token: String,
     cookie: String,
-    /// Bound to loopback only: then no other host name or address can be ours.
-    loopback: bool,
 }
 
 impl Access {
     pub(crate) fn new(token: String, address: SocketAddr) -> Access {
         // Browsers share cookies between the ports of a host, so two servers on one machine need two names.
-        Access { token, cookie: format!("voxpilot_{}", address.port()), loopback: address.ip().is_loopback() }
+        Access { token, cookie: format!("voxpilot_{}", address.port()) }
     }
 
     /// For whoever must keep it out of what is shown.
@@ -57,35 +57,18 @@ impl Access {
         pairs.filter(|(name, _)| *name == self.cookie).map(|(_, value)| value)
     }
 
-    /// A name could be pointed at this machine by anybody; an address, or the machine's own name for itself, could not.
-    fn is_own_host(&self, host: &str) -> bool {
-        let name = host_name(host);
-        match name.trim_matches(['[', ']']).parse::<IpAddr>() {
-            Ok(address) => !self.loopback || address.is_loopback(),
-            Err(_) => name.eq_ignore_ascii_case("localhost"),
-        }
-    }
-
     fn set_cookie(&self) -> String {
         format!("{}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age={COOKIE_AGE_S}", self.cookie, self.token)
-    }
-}
-
-/// The host of an authority, without its port.
-fn host_name(authority: &str) -> &str {
-    match authority.rsplit_once(':') {
-        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) && (!name.contains(':') || name.ends_with(']')) => name,
-        _ => authority,
     }
 }
 
 pub(crate) async fn guard(State(app): State<App>, request: Request, next: Next) -> Response {
     let headers = request.headers();
     let host = headers.get(header::HOST).and_then(|value| value.to_str().ok()).or(request.uri().authority().map(|name| name.as_str()));
-    let Some(host) = host.filter(|host| app.access.is_own_host(host)) else {
-        return forbidden("this host name is not the server's own");
+    let Some(host) = host.filter(|host| app.hosts.is_own(host)) else {
+        return forbidden(&hosts::refusal(host.unwrap_or_default()));
     };
-    if !is_own_origin(headers, host) {
+    if !is_own_origin(headers, host, Peer::of(request.extensions()).secure) {
         return forbidden("this page may not talk to the server");
     }
     let path = request.uri().path();
@@ -103,12 +86,10 @@ pub(crate) async fn guard(State(app): State<App>, request: Request, next: Next) 
 }
 
 /// A browser names the page that a request comes from; programs do not, and need the token anyway.
-fn is_own_origin(headers: &HeaderMap, host: &str) -> bool {
+fn is_own_origin(headers: &HeaderMap, host: &str, secure: bool) -> bool {
     let own_site = headers.get("sec-fetch-site").is_none_or(|site| site != "cross-site" || is_navigation(headers));
-    let own_origin = headers.get(header::ORIGIN).is_none_or(|origin| {
-        let origin = origin.to_str().unwrap_or_default();
-        origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://")).is_some_and(|name| name.eq_ignore_ascii_case(host))
-    });
+    let own_origin =
+        headers.get(header::ORIGIN).is_none_or(|origin| hosts::is_same_origin(origin.to_str().unwrap_or_default(), host, secure));
     own_site && own_origin
 }
 
@@ -200,24 +181,6 @@ mod tests {
     }
 
     #[test]
-    fn only_own_hosts_are_accepted() {
-        let table = [
-            ("127.0.0.1:8000", "127.0.0.1:8000", true),
-            ("127.0.0.1:8000", "localhost:8000", true),
-            ("127.0.0.1:8000", "LOCALHOST", true),
-            ("127.0.0.1:8000", "[::1]:8000", true),
-            ("127.0.0.1:8000", "evil.example:8000", false),
-            ("127.0.0.1:8000", "127.0.0.1.evil.example", false),
-            ("127.0.0.1:8000", "192.0.2.7:8000", false),
-            ("0.0.0.0:8000", "192.0.2.7:8000", true),
-            ("0.0.0.0:8000", "evil.example", false),
-        ];
-        for (bind, host, expected) in table {
-            assert_eq!(access(bind).is_own_host(host), expected, "bound to {bind}, asked as {host}");
-        }
-    }
-
-    #[test]
     fn the_secret_counts_whole() {
         let access = access("127.0.0.1:1");
         assert!(access.accepts("secret"));
@@ -231,11 +194,11 @@ mod tests {
         let headers = |pairs: &[(&'static str, &'static str)]| -> HeaderMap {
             pairs.iter().map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value))).collect()
         };
-        assert!(is_own_origin(&headers(&[]), "localhost:1"));
-        assert!(is_own_origin(&headers(&[("origin", "http://localhost:1")]), "localhost:1"));
-        assert!(!is_own_origin(&headers(&[("origin", "http://localhost:2")]), "localhost:1"));
-        assert!(!is_own_origin(&headers(&[("origin", "null")]), "localhost:1"));
-        assert!(!is_own_origin(&headers(&[("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "no-cors")]), "localhost:1"));
-        assert!(is_own_origin(&headers(&[("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "navigate")]), "localhost:1"));
+        assert!(is_own_origin(&headers(&[]), "localhost:1", false));
+        assert!(is_own_origin(&headers(&[("origin", "http://localhost:1")]), "localhost:1", false));
+        assert!(!is_own_origin(&headers(&[("origin", "http://localhost:2")]), "localhost:1", false));
+        assert!(!is_own_origin(&headers(&[("origin", "null")]), "localhost:1", false));
+        assert!(!is_own_origin(&headers(&[("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "no-cors")]), "localhost:1", false));
+        assert!(is_own_origin(&headers(&[("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "navigate")]), "localhost:1", false));
     }
 }
