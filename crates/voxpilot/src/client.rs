@@ -8,6 +8,7 @@ mod attach;
 mod export;
 mod http;
 mod markdown;
+mod pinned;
 mod print;
 mod send;
 mod sessions;
