@@ -105,9 +105,11 @@ impl Rig {
         let own = self.home.path().join("home/.config/voxpilot");
         std::fs::create_dir_all(&own).expect("the configuration directory can be made");
         std::fs::write(own.join("voxpilot.toml"), &self.config).expect("the configuration can be written");
-        let (child, port, rest) = spawn(&self, 0).await;
-        let http = reqwest::Client::builder().no_proxy().build().expect("a client without options can be built");
-        Server { base: format!("http://127.0.0.1:{port}"), port, child, http, _rest: rest, rig: self }
+        let (child, scheme, port, rest) = spawn(&self, 0).await;
+        // Which certificate an encrypted server shows is looked at by the tests that are about it.
+        let http = reqwest::Client::builder().no_proxy().tls_danger_accept_invalid_certs(true).build();
+        let http = http.expect("a client without options can be built");
+        Server { base: format!("{scheme}://127.0.0.1:{port}"), port, child, http, _rest: rest, rig: self }
     }
 }
 
@@ -134,24 +136,25 @@ fn launch(rig: &Rig, port: u16) -> Child {
 }
 
 /// Starts the binary and waits until it listens.
-async fn spawn(rig: &Rig, port: u16) -> (Child, u16, JoinSet<()>) {
+async fn spawn(rig: &Rig, port: u16) -> (Child, &'static str, u16, JoinSet<()>) {
     let mut child = launch(rig, port);
     let stdout = child.stdout.take().expect("its output is piped");
     let mut lines = BufReader::new(stdout).lines();
     let listening = async {
         while let Ok(Some(line)) = lines.next_line().await {
-            if let Some(port) = line.strip_prefix("listening on http://").and_then(|rest| rest.rsplit_once(':')) {
-                return port.1.parse().ok();
+            if let Some((_, port)) = line.strip_prefix("listening on http").and_then(|rest| rest.rsplit_once(':')) {
+                let scheme = if line.starts_with("listening on https") { "https" } else { "http" };
+                return port.parse().ok().map(|port| (scheme, port));
             }
         }
         None
     };
     let port = tokio::time::timeout(START, listening).await.ok().flatten();
-    let port = port.unwrap_or_else(|| panic!("the server did not start:\n{}", log(rig)));
+    let (scheme, port) = port.unwrap_or_else(|| panic!("the server did not start:\n{}", log(rig)));
     // What it still prints goes nowhere, but must not fill the pipe.
     let mut rest = JoinSet::new();
     rest.spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-    (child, port, rest)
+    (child, scheme, port, rest)
 }
 
 #[expect(clippy::disallowed_methods, reason = "the server under test finds its programs where the test does")]
@@ -193,7 +196,7 @@ impl Server {
 
     /// Starts it again, on the same port and data.
     pub async fn restart(&mut self) {
-        (self.child, self.port, self._rest) = spawn(&self.rig, self.port).await;
+        (self.child, _, self.port, self._rest) = spawn(&self.rig, self.port).await;
     }
 
     /// Starts it again and kills it after `life`, wherever in its start it has come to by then.

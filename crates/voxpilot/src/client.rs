@@ -9,6 +9,7 @@ mod export;
 mod http;
 mod link;
 mod markdown;
+mod pinned;
 mod print;
 mod send;
 mod sessions;

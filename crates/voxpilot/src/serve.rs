@@ -16,7 +16,9 @@ use jiff::{SignedDuration, Timestamp};
 use store::Store;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+use web::Certificate;
 
 use crate::bridge::BRIDGE;
 use crate::client::address;
@@ -54,15 +56,19 @@ async fn serve(config: &Config, sources: &Sources) -> Result<ExitCode> {
     let address = listener.local_addr().context("asking for the server's own address")?;
     let engine = Engine::start(store, settings(config, sources)?).await.context("starting the engine")?;
     engine.learn_versions();
-    address::announce(&config.data_dir, address).context("writing the server's address")?;
     let stopping = CancellationToken::new();
-    let app = web::App::new(engine.clone(), reach(config, address, &secret), stopping.clone()).await.context("reading who is let in")?;
-    announce(address, &app.login_link().await.context("making a login link")?, engine.settings());
+    let app = web::App::new(engine.clone(), reach(config, address, &secret), stopping.clone()).await?;
+    let certificate = app.certificate();
+    let shown = certificate.as_ref().map(|certificate| certificate.borrow().clone());
+    address::announce(&config.data_dir, address, shown.as_ref()).context("writing the server's address")?;
+    let login = app.login_link().await.context("making a login link")?;
+    announce(address, &login, shown.as_ref(), engine.settings());
     let server = web::serve(listener, app);
     tokio::pin!(server);
     tokio::select! {
         ended = &mut server => ended.context("serving")?,
         () = housekeeping(&engine) => {}
+        () = keep_certificate(certificate, &config.data_dir) => {}
         signalled = stop_signal() => signalled?,
     }
     tracing::info!("stopping; a second signal ends at once");
@@ -112,12 +118,20 @@ async fn bind(text: &str) -> Result<TcpListener> {
     }
 }
 
-fn announce(address: SocketAddr, login: &str, settings: &engine::Settings) {
-    say(format_args!("listening on http://{address}"));
+fn announce(address: SocketAddr, login: &str, certificate: Option<&Certificate>, settings: &engine::Settings) {
+    let scheme = address::scheme(certificate.is_some());
+    say(format_args!("listening on {scheme}://{address}"));
     say(format_args!("work directory {}, model {}, agent {}", settings.work_dir.display(), settings.model, settings.default_agent));
-    say(format_args!("open http://{}{login}", address::reachable(address)));
-    if !address.ip().is_loopback() {
-        say(format_args!("warning: reachable from other machines, without encryption; whoever has the link can run commands here"));
+    say(format_args!("open {scheme}://{}{login}", address::reachable(address)));
+    if address.ip().is_unspecified() {
+        let reachable = web::addresses().into_iter().filter(|other| other.is_ipv4() || address.is_ipv6());
+        reachable.for_each(|other| say(format_args!("from other devices: {scheme}://{}", SocketAddr::new(other, address.port()))));
+    }
+    if let Some(certificate) = certificate {
+        say(format_args!("certificate SHA-256 {}", certificate.fingerprint));
+    } else if !address.ip().is_loopback() {
+        say(format_args!("warning: reachable from other machines, without encryption; whoever listens in can run commands here"));
+        say(format_args!("warning: use --tls self-signed, a reverse proxy with TLS, Tailscale or an SSH tunnel"));
     }
 }
 
@@ -134,6 +148,18 @@ async fn stop_signal() -> Result<()> {
         _ = interrupt.recv() => {}
     }
     Ok(())
+}
+
+/// Leaves every certificate that the server takes up for the commands that talk to it. Never ends by itself.
+async fn keep_certificate(certificate: Option<watch::Receiver<Certificate>>, data_dir: &Path) {
+    let Some(mut certificate) = certificate else { return std::future::pending().await };
+    while certificate.changed().await.is_ok() {
+        let kept = address::keep(data_dir, &certificate.borrow_and_update());
+        if let Err(error) = kept {
+            tracing::warn!(%error, "the new certificate could not be left for the commands that talk to the server");
+        }
+    }
+    std::future::pending().await
 }
 
 /// Never ends by itself.

@@ -65,7 +65,7 @@ pub fn prepare_data_dir(path: &Path) -> Result<()> {
 /// written.
 fn make(data_dir: &Path, path: &Path) -> Result<()> {
     let aside = data_dir.join(format!("{FILE_NAME}.{}.tmp", std::process::id()));
-    let linked = write_private(&aside, &random_text()?).and_then(|()| match std::fs::hard_link(&aside, path) {
+    let linked = write_private(&aside, random_text()?).and_then(|()| match std::fs::hard_link(&aside, path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         other => other,
     });
@@ -78,11 +78,11 @@ fn make(data_dir: &Path, path: &Path) -> Result<()> {
 }
 
 /// Writes a file that its owner alone may read.
-pub fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
+pub fn write_private(path: &Path, contents: impl AsRef<[u8]>) -> std::io::Result<()> {
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
     // The mode above is for a new file; a leftover of a killed process may have another one.
     file.set_permissions(Permissions::from_mode(0o600))?;
-    file.write_all(text.as_bytes())?;
+    file.write_all(contents.as_ref())?;
     file.sync_all()
 }
 

@@ -20,6 +20,7 @@ use domain::device::DeviceKind;
 use domain::ids::DeviceId;
 use store::{DeviceRow, LinkRow, Store, StoreError};
 
+use crate::hosts;
 use crate::peer::Peer;
 use crate::routes::{Call, Who};
 use device::{Device, Devices, NewDevice};
@@ -94,15 +95,6 @@ impl Access {
     /// For whoever must keep it out of what is shown.
     pub(crate) fn secret(&self) -> &str {
         &self.token
-    }
-
-    /// A name could be pointed at this machine by anybody; an address, or the machine's own name for itself, could not.
-    fn is_own_host(&self, host: &str) -> bool {
-        let name = host_name(host);
-        match name.trim_matches(['[', ']']).parse::<IpAddr>() {
-            Ok(address) => !self.address.ip().is_loopback() || address.is_loopback(),
-            Err(_) => name.eq_ignore_ascii_case("localhost"),
-        }
     }
 
     /// Whether the caller may make this call; nobody is asked who they are where anybody may.
@@ -199,7 +191,7 @@ impl Access {
     /// Where another device reaches this server, going by how it was asked itself.
     pub(crate) fn url_for_others(&self, peer: Peer, host: &str) -> String {
         let scheme = if peer.secure { "https" } else { "http" };
-        let is_here = host_name(host).trim_matches(['[', ']']).parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+        let is_here = hosts::name(host).trim_matches(['[', ']']).parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
         match outside_address().filter(|_| is_here && self.address.ip().is_unspecified()) {
             Some(address) => format!("{scheme}://{}", SocketAddr::new(address, self.address.port())),
             None => format!("{scheme}://{host}"),
@@ -219,12 +211,4 @@ fn shown_key<'a>(method: &Method, query: Option<&'a str>, headers: &'a HeaderMap
     let header = headers.get(KEY_HEADER).and_then(|value| value.to_str().ok());
     let query = query.filter(|_| matches!(*method, Method::GET | Method::HEAD));
     header.or_else(|| query?.split('&').find_map(|pair| pair.strip_prefix("key=")))
-}
-
-/// The host of an authority, without its port.
-fn host_name(authority: &str) -> &str {
-    match authority.rsplit_once(':') {
-        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) && (!name.contains(':') || name.ends_with(']')) => name,
-        _ => authority,
-    }
 }

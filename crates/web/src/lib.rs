@@ -5,14 +5,20 @@
 
 mod access;
 mod assets;
+mod connections;
 mod error;
+mod hosts;
 mod html;
 mod id;
+mod limits;
+mod machine;
 mod openapi;
 mod peer;
 mod routes;
+mod serve;
 mod snapshot;
 mod sse;
+mod tls;
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -23,12 +29,16 @@ use axum::extract::DefaultBodyLimit;
 use domain::device::DeviceKind;
 use engine::Engine;
 use store::StoreError;
-use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
 
+pub use limits::Limits;
+pub use machine::addresses;
 pub use openapi::document as openapi_document;
+pub use serve::serve;
+pub use tls::{Certificate, TlsError};
 
 /// The largest request body. A message is text; files come by path.
 const BODY_MAX: usize = 2 * 1024 * 1024;
@@ -62,11 +72,25 @@ pub enum Tls {
     },
 }
 
+/// Why there is no app.
+#[derive(Debug, thiserror::Error)]
+pub enum AppError {
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    #[error("who is let in cannot be read")]
+    Store(#[from] StoreError),
+}
+
 /// What every handler can see. Cloning shares.
 #[derive(Clone)]
 pub struct App {
     engine: Engine,
     access: Arc<access::Access>,
+    hosts: Arc<hosts::Hosts>,
+    proxies: Arc<peer::Proxies>,
+    ledger: Arc<limits::Ledger>,
+    /// `None` where it speaks in the clear.
+    certificates: Option<Arc<tls::Certificates>>,
     html: html::Cache,
     /// Ends the event streams, so that they do not hold up a shutdown.
     stopping: CancellationToken,
@@ -74,15 +98,44 @@ pub struct App {
 
 impl App {
     /// Knows the devices that an earlier server let in.
-    pub async fn new(engine: Engine, settings: Settings, stopping: CancellationToken) -> Result<App, StoreError> {
+    ///
+    /// # Errors
+    /// Where the certificate cannot be used, or who is let in cannot be read.
+    pub async fn new(engine: Engine, settings: Settings, stopping: CancellationToken) -> Result<App, AppError> {
+        let (hosts, proxies) = (hosts::Hosts::new(&settings), peer::Proxies::new(&settings.trusted_proxies));
+        let certificates = tls::Certificates::load(&settings)?.map(Arc::new);
         let access = access::Access::open(settings.token, settings.address, engine.store().clone()).await?;
-        Ok(App { engine, access: Arc::new(access), html: html::Cache::default(), stopping })
+        Ok(App {
+            engine,
+            hosts: Arc::new(hosts),
+            proxies: Arc::new(proxies),
+            ledger: Arc::new(limits::Ledger::new(Limits::default())),
+            certificates,
+            access: Arc::new(access),
+            html: html::Cache::default(),
+            stopping,
+        })
     }
 
     /// A new link that lets in one device, once: its path and query.
     pub async fn login_link(&self) -> Result<String, StoreError> {
         let made = self.access.links.make(DeviceKind::Full, None).await?;
         Ok(format!("/login?link={}", made.secret))
+    }
+
+    /// With other limits than those of `docs/LIMITS.md`.
+    pub fn limited(self, limits: Limits) -> App {
+        App { ledger: Arc::new(limits::Ledger::new(limits)), ..self }
+    }
+
+    /// The certificate that it shows, and those that follow it; `None` where it speaks in the clear.
+    pub fn certificate(&self) -> Option<watch::Receiver<Certificate>> {
+        self.certificates.as_ref().map(|certificates| certificates.current())
+    }
+
+    /// What people compare when they open the page for the first time.
+    pub fn fingerprint(&self) -> Option<String> {
+        self.certificate().map(|certificate| certificate.borrow().fingerprint.clone())
     }
 
     pub fn router(&self) -> Router {
@@ -94,16 +147,10 @@ impl App {
             .merge(access::login::routes())
             .merge(assets::routes())
             .layer(axum::middleware::from_fn_with_state(self.clone(), access::guard::guard))
+            .layer(axum::middleware::from_fn_with_state(self.clone(), limits::guard))
             .layer(axum::middleware::map_response(access::guard::secure_headers))
             .layer(DefaultBodyLimit::max(BODY_MAX))
             .layer(compression)
             .with_state(self.clone())
     }
-}
-
-/// Serves until `stopping`; then takes no more connections and lets open requests end.
-pub async fn serve(listener: TcpListener, app: App) -> std::io::Result<()> {
-    let stopping = app.stopping.clone();
-    let service = app.router().into_make_service_with_connect_info::<SocketAddr>();
-    axum::serve(listener, service).with_graceful_shutdown(async move { stopping.cancelled().await }).await
 }

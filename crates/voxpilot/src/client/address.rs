@@ -1,15 +1,18 @@
-//! The address of the running server, which leaves it in the data directory, and the secret that lets one in.
+//! The address of the running server, which leaves it in the data directory with its certificate, and the secret that lets one in.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use web::Certificate;
 
 use super::http::CallError;
 use crate::config::{Config, Secret};
 use crate::{stop, token};
 
 const FILE_NAME: &str = "server.url";
+/// The certificate that the server shows, where it speaks HTTPS.
+const CERTIFICATE: &str = "server.der";
 
 /// What is known of the server without asking it.
 #[derive(Clone)]
@@ -20,9 +23,21 @@ pub struct Address {
     data_dir: PathBuf,
 }
 
-/// Leaves the address of this server for the commands that talk to it.
-pub fn announce(data_dir: &Path, address: SocketAddr) -> std::io::Result<()> {
-    token::write_private(&data_dir.join(FILE_NAME), &format!("http://{}", reachable(address)))
+/// Leaves the address of this server for the commands that talk to it. An encrypted one leaves its certificate first.
+pub fn announce(data_dir: &Path, address: SocketAddr, certificate: Option<&Certificate>) -> std::io::Result<()> {
+    if let Some(certificate) = certificate {
+        keep(data_dir, certificate)?;
+    }
+    token::write_private(&data_dir.join(FILE_NAME), format!("{}://{}", scheme(certificate.is_some()), reachable(address)))
+}
+
+/// Leaves the certificate that the server shows from now on.
+pub fn keep(data_dir: &Path, certificate: &Certificate) -> std::io::Result<()> {
+    token::write_private(&data_dir.join(CERTIFICATE), &certificate.der)
+}
+
+pub fn scheme(encrypted: bool) -> &'static str {
+    if encrypted { "https" } else { "http" }
 }
 
 /// A wildcard is no address to go to; this machine itself is.
@@ -48,6 +63,16 @@ impl Address {
         // One that has just been started has not written it yet.
         let url = std::fs::read_to_string(self.data_dir.join(FILE_NAME)).unwrap_or_default();
         if url.is_empty() { Err(away()) } else { Ok(url) }
+    }
+
+    /// Where the certificate of the data directory's server lies, if it has one.
+    pub fn certificate(&self) -> PathBuf {
+        self.data_dir.join(CERTIFICATE)
+    }
+
+    /// Somebody said which server is meant; it need not be the data directory's.
+    pub fn is_given(&self) -> bool {
+        self.url.is_some()
     }
 
     /// The configured secret, or the one that the server made for itself. Without any, the server says no.

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
-use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
+use reqwest::{Certificate, Client, Method, RequestBuilder, Response, StatusCode};
 use serde_json::Value;
 use thiserror::Error;
 
 use super::address::Address;
+use super::pinned;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const CALL_TIMEOUT: Duration = Duration::from_secs(30);
@@ -51,8 +52,15 @@ pub(super) struct Api {
 impl Api {
     pub(super) fn new(server: Address) -> anyhow::Result<Api> {
         // The server is this machine's or given by its address: a proxy could only be in the way.
-        let http = Client::builder().no_proxy().connect_timeout(CONNECT_TIMEOUT).build().context("preparing to call the server")?;
-        Ok(Api { http, server })
+        let http = Client::builder().no_proxy().connect_timeout(CONNECT_TIMEOUT);
+        // One that is given may be the data directory's or any other: the certificate of the first counts beside those of the system.
+        let own = if server.is_given() { std::fs::read(server.certificate()).ok() } else { None };
+        let http = match own.and_then(|own| Certificate::from_der(&own).ok()) {
+            Some(own) => http.tls_certs_merge([own]),
+            None if server.is_given() => http,
+            None => http.tls_backend_preconfigured(pinned::only(server.certificate())?),
+        };
+        Ok(Api { http: http.build().context("preparing to call the server")?, server })
     }
 
     pub(super) async fn get(&self, path: &str) -> Result<Value, CallError> {

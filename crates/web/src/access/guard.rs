@@ -14,9 +14,10 @@ use domain::ids::SessionId;
 use futures::StreamExt;
 
 use super::audit::{self, Detail};
-use super::{Access, Caller, Refused, login, origin};
+use super::{Caller, Refused, login, origin};
 use crate::App;
 use crate::error::{self, ApiError};
+use crate::hosts::{self, Hosts};
 use crate::peer::Peer;
 use crate::routes::{self, Call, Who};
 
@@ -29,7 +30,7 @@ pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Ne
     let path = request.uri().path();
     let api = path.starts_with("/api/");
     let call = routes::find(request.method(), route.as_deref(), path);
-    if let Err(message) = is_ours(&app.access, call, &request, peer) {
+    if let Err(message) = is_ours(&app.hosts, call, &request, peer) {
         return ApiError::new(StatusCode::FORBIDDEN, "forbidden", message).into_response();
     }
     let caller = match app.access.admit(call, peer, request.method(), request.uri().query(), request.headers()) {
@@ -67,13 +68,13 @@ pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Ne
 }
 
 /// Whether the request names us as its host, and comes from a page of ours or from none. From elsewhere one may only open a page.
-fn is_ours(access: &Access, call: Call, request: &Request, peer: Peer) -> Result<(), &'static str> {
+fn is_ours(hosts: &Hosts, call: Call, request: &Request, peer: Peer) -> Result<(), String> {
     let headers = request.headers();
     let named = headers.get(header::HOST).and_then(|value| value.to_str().ok()).or(request.uri().authority().map(|name| name.as_str()));
-    let host = named.filter(|host| access.is_own_host(host)).ok_or("this host name is not the server's own")?;
+    let host = named.filter(|host| hosts.is_own(host)).ok_or_else(|| hosts::refusal(named.unwrap_or_default()))?;
     let page = !request.uri().path().starts_with("/api/") && matches!(call.who, Who::Page | Who::Anybody);
     let opens = page && matches!(*request.method(), Method::GET | Method::HEAD) && origin::is_navigation(headers, host, peer.secure);
-    if opens || origin::is_own(headers, host, peer.secure) { Ok(()) } else { Err("this page may not talk to the server") }
+    if opens || origin::is_own(headers, host, peer.secure) { Ok(()) } else { Err("this page may not talk to the server".to_owned()) }
 }
 
 /// The title of the session that a call is about, for the audit log: read before, since the call may delete it.

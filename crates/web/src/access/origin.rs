@@ -2,6 +2,8 @@
 
 use axum::http::header::{self, HeaderMap};
 
+use crate::hosts;
+
 /// Whether the request comes from a page of ours, or from no page at all. Another port of the same host is another page: an agent may
 /// have started what listens there.
 pub(crate) fn is_own(headers: &HeaderMap, host: &str, secure: bool) -> bool {
@@ -17,12 +19,7 @@ pub(crate) fn is_navigation(headers: &HeaderMap, host: &str, secure: bool) -> bo
 }
 
 fn names_own_origin(headers: &HeaderMap, host: &str, secure: bool) -> bool {
-    headers.get(header::ORIGIN).is_none_or(|origin| {
-        let origin = origin.to_str().unwrap_or_default();
-        // Where we see no encryption, a proxy that we do not know of may have ended it.
-        let plain = origin.strip_prefix("http://").filter(|_| !secure);
-        plain.or_else(|| origin.strip_prefix("https://")).is_some_and(|name| name.eq_ignore_ascii_case(host))
-    })
+    headers.get(header::ORIGIN).is_none_or(|origin| hosts::is_same_origin(origin.to_str().unwrap_or_default(), host, secure))
 }
 
 /// A page that a browser fetches before anybody asked for it uses up nothing.

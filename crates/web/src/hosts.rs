@@ -1,0 +1,141 @@
+//! Which host names are the server's own. A name could be pointed at this machine by anybody, so only known ones count.
+
+use std::net::IpAddr;
+
+use crate::Settings;
+
+pub(crate) struct Hosts {
+    /// Bound to loopback only: then no other address can be ours, unless it is allowed by name.
+    loopback: bool,
+    allowed: Vec<String>,
+}
+
+impl Hosts {
+    pub(crate) fn new(settings: &Settings) -> Hosts {
+        let allowed = settings.allowed_hosts.iter().map(|host| normal(host)).collect();
+        Hosts { loopback: settings.address.ip().is_loopback(), allowed }
+    }
+
+    /// Whether a request for this authority, with or without a port, is meant for this server.
+    pub(crate) fn is_own(&self, authority: &str) -> bool {
+        let name = normal(name(authority));
+        if self.allowed.contains(&name) {
+            return true;
+        }
+        match name.parse::<IpAddr>() {
+            Ok(address) => !self.loopback || address.to_canonical().is_loopback(),
+            Err(_) => name == "localhost",
+        }
+    }
+}
+
+/// What to say to a request for a host that is not ours. The name comes from outside: only what can be one is repeated.
+pub(crate) fn refusal(authority: &str) -> String {
+    let name = name(authority);
+    let is_name =
+        !name.is_empty() && name.len() <= 253 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_[]:".contains(&byte));
+    if is_name {
+        format!("`{name}` is not the server's own host name: if it should be, start the server with VOXPILOT_ALLOWED_HOSTS={name}")
+    } else {
+        "this host name is not the server's own: VOXPILOT_ALLOWED_HOSTS names more of them".to_owned()
+    }
+}
+
+/// Whether a page of `origin` is a page of the host that was asked for. What came encrypted comes from an encrypted page; whether a
+/// request that came in the clear was encrypted before, on its way to a proxy, cannot be known.
+pub(crate) fn is_same_origin(origin: &str, authority: &str, secure: bool) -> bool {
+    let (name, port) = match (origin.strip_prefix("https://"), origin.strip_prefix("http://")) {
+        (Some(rest), _) => (rest, ":443"),
+        (None, Some(rest)) if !secure => (rest, ":80"),
+        _ => return false,
+    };
+    let plain = |authority: &str| authority.strip_suffix(port).unwrap_or(authority).to_ascii_lowercase();
+    plain(name) == plain(authority)
+}
+
+/// The host of an authority, without its port.
+pub(crate) fn name(authority: &str) -> &str {
+    match authority.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) && (!name.contains(':') || name.ends_with(']')) => name,
+        _ => authority,
+    }
+}
+
+/// The one way to write a name: small letters, no dot at the end, no brackets.
+fn normal(name: &str) -> String {
+    let name = name.strip_suffix('.').unwrap_or(name);
+    name.trim_matches(['[', ']']).to_ascii_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Tls;
+
+    fn hosts(bind: &str, allowed: &[&str]) -> Hosts {
+        Hosts::new(&Settings {
+            address: bind.parse().unwrap(),
+            token: String::new(),
+            allowed_hosts: allowed.iter().map(|host| (*host).to_owned()).collect(),
+            trusted_proxies: Vec::new(),
+            tls: Tls::Off,
+        })
+    }
+
+    #[test]
+    fn only_own_hosts_are_accepted() {
+        let table = [
+            ("127.0.0.1:8000", "127.0.0.1:8000", true),
+            ("127.0.0.1:8000", "localhost:8000", true),
+            ("127.0.0.1:8000", "LOCALHOST", true),
+            ("127.0.0.1:8000", "localhost.:8000", true),
+            ("127.0.0.1:8000", "[::1]:8000", true),
+            ("127.0.0.1:8000", "evil.example:8000", false),
+            ("127.0.0.1:8000", "127.0.0.1.evil.example", false),
+            ("127.0.0.1:8000", "192.0.2.7:8000", false),
+            ("127.0.0.1:8000", "", false),
+            ("0.0.0.0:8000", "192.0.2.7:8000", true),
+            ("0.0.0.0:8000", "evil.example", false),
+        ];
+        for (bind, host, expected) in table {
+            assert_eq!(hosts(bind, &[]).is_own(host), expected, "bound to {bind}, asked as {host}");
+        }
+    }
+
+    #[test]
+    fn an_allowed_host_is_exact_whatever_its_port_letters_and_last_dot() {
+        let hosts = hosts("127.0.0.1:8000", &["cockpit.example", "192.0.2.9"]);
+        for own in ["cockpit.example", "cockpit.example:443", "Cockpit.EXAMPLE:8443", "cockpit.example.", "192.0.2.9:80", "localhost"] {
+            assert!(hosts.is_own(own), "{own}");
+        }
+        for foreign in ["example", "a.cockpit.example", "cockpit.example.evil", "xcockpit.example", "192.0.2.8", "cockpit.example:x"] {
+            assert!(!hosts.is_own(foreign), "{foreign}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_the_host_and_the_setting_and_repeats_no_markup() {
+        assert!(refusal("vox.lan:8000").contains("VOXPILOT_ALLOWED_HOSTS=vox.lan"));
+        let odd = refusal("<script>");
+        assert!(odd.contains("VOXPILOT_ALLOWED_HOSTS") && !odd.contains("script"), "{odd}");
+    }
+
+    #[test]
+    fn an_origin_is_the_host_that_was_asked_for() {
+        for (origin, authority, secure, expected) in [
+            ("http://localhost:1", "localhost:1", false, true),
+            ("https://cockpit.example", "cockpit.example", true, true),
+            ("https://Cockpit.example", "cockpit.example:443", true, true),
+            ("https://cockpit.example:8443", "cockpit.example:8443", true, true),
+            ("https://cockpit.example", "cockpit.example", false, true),
+            ("http://localhost", "localhost:80", false, true),
+            ("http://cockpit.example", "cockpit.example", true, false),
+            ("https://cockpit.example:8443", "cockpit.example", true, false),
+            ("http://localhost:2", "localhost:1", false, false),
+            ("null", "localhost:1", false, false),
+            ("", "", false, false),
+        ] {
+            assert_eq!(is_same_origin(origin, authority, secure), expected, "{origin} at {authority}");
+        }
+    }
+}

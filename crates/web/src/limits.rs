@@ -1,0 +1,150 @@
+//! What one peer may take of the server: the numbers, and the check that every request passes. `docs/LIMITS.md` has the table.
+
+mod body;
+mod share;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use axum::body::{Body, HttpBody};
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use crate::App;
+use crate::connections::Activity;
+use crate::error::ApiError;
+use crate::peer::Peer;
+use body::{Received, Sent};
+use share::Shares;
+pub(crate) use share::owner;
+
+/// The path and query of a request, in bytes.
+const URL_MAX: usize = 8 * 1024;
+const HEADERS_MAX: usize = 64;
+/// All header names and values together, in bytes.
+pub(crate) const HEADER_BYTES_MAX: usize = 16 * 1024;
+
+/// What changes with who serves: tests wait less and count lower.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Connections in all.
+    pub connections: usize,
+    pub connections_per_address: usize,
+    /// This machine's own share of connections: everybody behind a tunnel comes from here.
+    pub connections_of_loopback: usize,
+    /// From the first byte of a request, or from the connection, to the end of its headers.
+    pub header_timeout: Duration,
+    pub handshake_timeout: Duration,
+    /// How long a connection may be open with no request.
+    pub idle_timeout: Duration,
+    /// For a whole request body.
+    pub body_timeout: Duration,
+    /// For the body of a message, which may hold attachments.
+    pub upload_timeout: Duration,
+    /// How long a peer may take none of a response. Event streams are exempt: they hold up nobody.
+    pub send_timeout: Duration,
+    /// Requests at once from one address other than this machine's, open streams included.
+    pub requests_per_address: usize,
+    /// Event streams in all, and from one address other than this machine's.
+    pub streams: usize,
+    pub streams_per_address: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            connections: 512,
+            connections_per_address: 64,
+            connections_of_loopback: 256,
+            header_timeout: Duration::from_secs(10),
+            handshake_timeout: Duration::from_secs(10),
+            idle_timeout: Duration::from_secs(75),
+            body_timeout: Duration::from_secs(60),
+            upload_timeout: Duration::from_secs(300),
+            send_timeout: Duration::from_secs(60),
+            requests_per_address: 128,
+            streams: 128,
+            streams_per_address: 32,
+        }
+    }
+}
+
+/// The limits and what is taken of them.
+pub(crate) struct Ledger {
+    pub(crate) limits: Limits,
+    requests: Arc<Shares>,
+    streams: Arc<Shares>,
+}
+
+impl Ledger {
+    pub(crate) fn new(limits: Limits) -> Ledger {
+        let requests = Shares::new(usize::MAX, limits.requests_per_address);
+        let streams = Shares::new(limits.streams, limits.streams_per_address);
+        Ledger { limits, requests: Arc::new(requests), streams: Arc::new(streams) }
+    }
+}
+
+pub(crate) async fn guard(State(app): State<App>, request: Request, next: Next) -> Response {
+    if let Err(error) = check_head(&request) {
+        return closing(error.into_response());
+    }
+    let ip = Peer::of(request.extensions()).ip;
+    let Some(share) = app.ledger.requests.take(ip) else {
+        return too_many("too many requests at once from your address: wait for one of them to end");
+    };
+    let activity = request.extensions().get::<Arc<Activity>>().cloned().unwrap_or_default();
+    let _handling = activity.handle();
+    let late = Arc::new(AtomicBool::new(false));
+    let response = next.run(watched(request, &app.ledger.limits, &activity, &late)).await;
+    if late.load(Ordering::Relaxed) {
+        let message = "the request's body took too long to arrive";
+        return closing(ApiError::new(StatusCode::REQUEST_TIMEOUT, "too_slow", message).into_response());
+    }
+    let streams = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "text/event-stream");
+    if !streams {
+        return response.map(|body| Body::new(Sent::new(body, share, activity, false)));
+    }
+    let Some(stream) = app.ledger.streams.take(ip) else {
+        return too_many("too many event streams are open: close a page or a program that watches a session");
+    };
+    response.map(|body| Body::new(Sent::new(body, (share, stream), activity, true)))
+}
+
+fn check_head(request: &Request) -> Result<(), ApiError> {
+    let url = request.uri().path_and_query().map_or(0, |text| text.as_str().len());
+    if url > URL_MAX {
+        return Err(ApiError::new(StatusCode::URI_TOO_LONG, "too_large", format!("the address may have {URL_MAX} bytes")));
+    }
+    let headers = request.headers();
+    let bytes: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
+    if headers.len() > HEADERS_MAX || bytes > HEADER_BYTES_MAX {
+        let message = format!("a request may have {HEADERS_MAX} headers with {HEADER_BYTES_MAX} bytes together");
+        return Err(ApiError::new(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "too_large", message));
+    }
+    Ok(())
+}
+
+/// The request with a body that has a deadline and tells when it is waited for.
+fn watched(request: Request, limits: &Limits, activity: &Arc<Activity>, late: &Arc<AtomicBool>) -> Request {
+    if request.body().is_end_stream() {
+        return request;
+    }
+    let uploads = request.uri().path().ends_with("/messages");
+    let within = if uploads { limits.upload_timeout } else { limits.body_timeout };
+    request.map(|body| Body::new(Received::new(body, within, activity.clone(), late.clone())))
+}
+
+fn too_many(message: &str) -> Response {
+    let mut response = ApiError::new(StatusCode::TOO_MANY_REQUESTS, "too_many", message).into_response();
+    response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+    response
+}
+
+/// What is still to come of the request is not wanted.
+fn closing(mut response: Response) -> Response {
+    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    response
+}
