@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 
-use crate::{Output, ReviewFile, run};
+use crate::tests::run;
+use crate::{Output, ReviewFile};
 
 struct Repository(TempDir);
 
