@@ -20,22 +20,30 @@ pub(crate) async fn system_prompt(work_dir: &Path, agent_title: &str) -> String 
          Answer questions that need no change yourself. Be brief and concrete; use Markdown.",
         work_dir.display()
     );
-    if let Some((name, project)) = project_instructions(work_dir).await {
-        let cut = domain::text::clip(&project, PROJECT_MAX);
-        text.push_str(&format!("\n\nThe project's own instructions, from {name}:\n\n{cut}"));
-        if cut.len() < project.len() {
+    let dir = work_dir.to_owned();
+    let project = tokio::task::spawn_blocking(move || project_instructions(&dir)).await.unwrap_or_default();
+    if let Some(Instructions { name, text: project, is_cut }) = project {
+        text.push_str(&format!("\n\nThe project's own instructions, from {name}:\n\n{project}"));
+        if is_cut {
             text.push_str("\n\n(cut: the file is longer)");
         }
     }
     text
 }
 
-async fn project_instructions(work_dir: &Path) -> Option<(&'static str, String)> {
+struct Instructions {
+    name: &'static str,
+    text: String,
+    is_cut: bool,
+}
+
+/// The first of the files that is there and may be read: a project cannot pass off a file of the person's as its own.
+fn project_instructions(work_dir: &Path) -> Option<Instructions> {
     for name in PROJECT_FILES {
-        match tokio::fs::read(work_dir.join(name)).await {
-            Ok(bytes) => return Some((name, String::from_utf8_lossy(&bytes).into_owned())),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) => tracing::warn!(file = name, %error, "the project's instructions cannot be read"),
+        match tools::beginning(work_dir, name, PROJECT_MAX) {
+            Ok(Some((text, is_cut))) => return Some(Instructions { name, text, is_cut }),
+            Ok(None) => {}
+            Err(error) => tracing::warn!(file = name, reason = error.message(), "the project's instructions are not read"),
         }
     }
     None

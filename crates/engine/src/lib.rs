@@ -239,7 +239,7 @@ impl Engine {
     /// Paths of the session's work directory that fit the query, the best first.
     pub async fn search_files(&self, id: SessionId, query: &str, limit: usize) -> Result<Vec<String>, Refusal> {
         let work_dir = self.row(id).await?.work_dir;
-        Ok(tools::search(work_dir.as_ref(), query, limit).await)
+        Ok(tools::search(&self.shared.settings.project(&work_dir), query, limit).await)
     }
 
     /// Sets mode, model or options of a named agent session: at once where it is open, else when it is next brought back.

@@ -20,6 +20,8 @@ pub struct Settings {
     pub exe: PathBuf,
     pub data_dir: PathBuf,
     pub work_dir: PathBuf,
+    /// What lists and searches leave out besides what git ignores: patterns of a `.gitignore` in the work directory.
+    pub ignore: Vec<String>,
     /// The default model's name, `relay` where none is configured.
     pub model: String,
     /// The endpoint at which every other model name is asked for; `Relay` where there is none.
@@ -97,6 +99,11 @@ impl Settings {
                 provider: *provider,
             }),
         }
+    }
+
+    /// What the tools are given for a session in this directory.
+    pub(crate) fn project(&self, work_dir: &str) -> tools::Project {
+        tools::Project { work_dir: work_dir.into(), ignore: self.ignore.clone(), ignore_root: self.work_dir.clone() }
     }
 
     /// The work directory of a new session: the configured one, or a directory that exists below it.

@@ -1,17 +1,16 @@
 //! Which files changed lately: evidence for a person, not a diff.
 
-use std::path::Path;
 use std::time::SystemTime;
 
-use crate::walk;
 use crate::work_dir::WorkDir;
+use crate::{Project, walk};
 
 /// More names than this help nobody.
 const NAMED: usize = 20;
 
 /// The files below the work directory that were written since then, by their relative paths; the last entry says how many more.
-pub fn changed_since(work_dir: &Path, since: SystemTime) -> Vec<String> {
-    let Ok(work_dir) = WorkDir::open(work_dir) else { return Vec::new() };
+pub fn changed_since(project: &Project, since: SystemTime) -> Vec<String> {
+    let Ok(work_dir) = WorkDir::of(project) else { return Vec::new() };
     let changed = |entry: &ignore::DirEntry| {
         let metadata = entry.metadata().ok()?;
         (metadata.is_file() && metadata.modified().ok()? >= since).then_some(())
@@ -40,6 +39,7 @@ mod tests {
         let old = SystemTime::now() - std::time::Duration::from_secs(3600);
         std::fs::File::options().write(true).open(dir.path().join("old")).unwrap().set_modified(old).unwrap();
         std::fs::write(dir.path().join("new"), "x").unwrap();
-        assert_eq!(changed_since(dir.path(), SystemTime::now() - std::time::Duration::from_secs(60)), ["new"]);
+        let project = Project { work_dir: dir.path().to_owned(), ignore: Vec::new(), ignore_root: dir.path().to_owned() };
+        assert_eq!(changed_since(&project, SystemTime::now() - std::time::Duration::from_secs(60)), ["new"]);
     }
 }

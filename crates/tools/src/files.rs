@@ -1,12 +1,8 @@
-//! Text files of the work directory, read and written for an agent that leaves both to its client. Blocking; the caller has asked
-//! whoever must be asked.
+//! Text files of the work directory, read for an agent that leaves that to its client, or for its project's sake. Blocking; the caller
+//! has asked whoever must be asked. How they are written is in `write`.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io::Read;
 use std::path::{Path, PathBuf};
-
-use rustix::fs::OFlags;
 
 use crate::work_dir::{WorkDir, reason};
 use crate::{Refusal, bound, open};
@@ -64,30 +60,24 @@ pub fn current_text(work_dir: &Path, path: &str) -> Result<Option<String>, FileE
     String::from_utf8(bytes).map(Some).map_err(|_| FileError::Refused(format!("'{shown}' is not UTF-8 text")))
 }
 
-/// Makes the file hold exactly `content`, in one step: nobody ever sees half of it. Returns the text that it replaces.
-pub fn write_text(work_dir: &Path, path: &str, content: &str) -> Result<Option<String>, FileError> {
-    let before = current_text(work_dir, path)?;
-    let root = WorkDir::open(work_dir)?;
-    let place = root.place(path)?;
-    let cannot = |why: std::io::Error| FileError::Refused(format!("cannot write '{}': {}", bound::name(path), reason(&why)));
-    let dir = place.parent().unwrap_or(root.root()).to_owned();
-    fs::create_dir_all(&dir).map_err(cannot)?;
-    // Somebody may have put a link there meanwhile.
-    if !dir.canonicalize().is_ok_and(|real| real.starts_with(root.root())) {
-        return Err(FileError::Refused(format!("'{}' is outside the work directory", bound::name(path))));
+/// The beginning of a file that a project addresses to whoever works in it, and whether there is more. `None` where there is none.
+/// A link may lead to another file of the project, not to git's own.
+pub fn beginning(work_dir: &Path, name: &str, most_bytes: usize) -> Result<Option<(String, bool)>, FileError> {
+    let work_dir = WorkDir::open(work_dir)?;
+    if work_dir.root().join(name).symlink_metadata().is_err() {
+        return Ok(None);
     }
-    let fresh = beside(&place);
-    let written = fill(&fresh, content).and_then(|()| {
-        if let Ok(metadata) = place.metadata() {
-            fs::set_permissions(&fresh, metadata.permissions())?;
-        }
-        fs::rename(&fresh, &place)
-    });
-    written.map_err(|why| {
-        let _ = fs::remove_file(&fresh);
-        cannot(why)
-    })?;
-    Ok(before)
+    let real = work_dir.existing(name)?;
+    if real.components().any(|part| part.as_os_str() == ".git") {
+        return Err(FileError::Refused(format!("'{}' leads into a repository", bound::name(name))));
+    }
+    let (file, _) = open::regular_file(&real, name)?;
+    let mut bytes = Vec::new();
+    let read = file.take(most_bytes as u64 + 1).read_to_end(&mut bytes);
+    read.map_err(|why| FileError::Refused(format!("cannot read '{}': {}", bound::name(name), reason(&why))))?;
+    let text = String::from_utf8_lossy(&bytes);
+    let kept = bound::prefix(&text, most_bytes);
+    Ok(Some((kept.to_owned(), kept.len() < text.len())))
 }
 
 /// The real place of a directory inside the work directory.
@@ -97,25 +87,15 @@ pub fn directory(work_dir: &Path, path: Option<&str>) -> Result<PathBuf, FileErr
     if real.is_dir() { Ok(real) } else { Err(FileError::Refused(format!("'{}' is not a directory", bound::name(path.unwrap_or("."))))) }
 }
 
-fn fill(fresh: &Path, content: &str) -> std::io::Result<()> {
-    let flags = OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mut file: File = OpenOptions::new().write(true).create_new(true).custom_flags(flags.bits() as i32).open(fresh)?;
-    file.write_all(content.as_bytes())
-}
-
-/// A name in the same directory that nobody else uses.
-fn beside(place: &Path) -> PathBuf {
-    let name = place.file_name().unwrap_or_default().to_string_lossy();
-    place.with_file_name(format!(".{}.{}.new", bound::prefix(&name, 100), std::process::id()))
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
 
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::fs;
+    use std::os::unix::fs::symlink;
 
     use super::*;
+    use crate::write_text;
 
     fn work() -> (tempfile::TempDir, PathBuf) {
         let home = tempfile::tempdir().unwrap();
@@ -142,18 +122,6 @@ mod tests {
     }
 
     #[test]
-    fn a_write_replaces_the_whole_file_and_keeps_its_mode() {
-        let (_home, work) = work();
-        assert_eq!(write_text(&work, "deep/er/a", "one").unwrap(), None);
-        let absolute = work.join("deep/er/a");
-        fs::set_permissions(&absolute, fs::Permissions::from_mode(0o750)).unwrap();
-        assert_eq!(write_text(&work, absolute.to_str().unwrap(), "two").unwrap().as_deref(), Some("one"));
-        assert_eq!(fs::read_to_string(&absolute).unwrap(), "two");
-        assert_eq!(absolute.metadata().unwrap().permissions().mode() & 0o777, 0o750);
-        assert_eq!(fs::read_dir(work.join("deep/er")).unwrap().count(), 1, "nothing is left beside it");
-    }
-
-    #[test]
     fn nothing_leaves_the_work_directory() {
         let (home, work) = work();
         symlink(home.path(), work.join("out")).unwrap();
@@ -162,15 +130,45 @@ mod tests {
         symlink("inner", work.join("inside")).unwrap();
         for path in ["../secret", "out/secret", "link", "dangling", "out/new/file", "a/../../new", "/etc/hostname", ""] {
             assert!(read_text(&work, path, None, None).is_err(), "{path}");
-            assert!(write_text(&work, path, "x").is_err(), "{path}");
+            assert!(write_text(&work, path, "x", false).is_err(), "{path}");
         }
         assert_eq!(fs::read_to_string(home.path().join("secret")).unwrap(), "secret");
         assert!(!home.path().join("new").exists());
         // A link that stays inside is followed, and stays a link.
-        write_text(&work, "inside", "x").unwrap();
+        write_text(&work, "inside", "x", false).unwrap();
         assert_eq!(fs::read_to_string(work.join("inner")).unwrap(), "x");
         assert!(work.join("inside").is_symlink());
         assert!(directory(&work, Some("out")).is_err());
         assert_eq!(directory(&work, None).unwrap(), work.canonicalize().unwrap());
+    }
+
+    #[test]
+    fn the_beginning_of_a_file_is_all_that_is_read() {
+        let (home, work) = work();
+        assert_eq!(beginning(&work, "AGENTS.md", 10).unwrap(), None);
+        fs::write(work.join("AGENTS.md"), "0123456789").unwrap();
+        assert_eq!(beginning(&work, "AGENTS.md", 10).unwrap(), Some(("0123456789".to_owned(), false)));
+        assert_eq!(beginning(&work, "AGENTS.md", 9).unwrap(), Some(("012345678".to_owned(), true)));
+        symlink("AGENTS.md", work.join("inside")).unwrap();
+        assert_eq!(beginning(&work, "inside", 10).unwrap(), Some(("0123456789".to_owned(), false)));
+        fs::File::create(work.join("sparse")).unwrap().set_len(1 << 30).unwrap();
+        assert_eq!(beginning(&work, "sparse", 10).unwrap(), Some(("\0".repeat(10), true)));
+
+        fs::create_dir(work.join(".git")).unwrap();
+        fs::write(work.join(".git/config"), "[remote]").unwrap();
+        let outside = home.path().join("secret");
+        for (name, target) in [
+            ("outside", outside.as_path()),
+            ("git", Path::new(".git/config")),
+            ("zero", Path::new("/dev/zero")),
+            ("self", Path::new("/proc/self/environ")),
+            ("loop", Path::new("loop")),
+            ("directory", Path::new(".")),
+        ] {
+            symlink(target, work.join(name)).unwrap();
+            assert!(beginning(&work, name, 10).is_err(), "{name}");
+        }
+        assert!(std::process::Command::new("mkfifo").arg(work.join("pipe")).status().unwrap().success());
+        assert!(beginning(&work, "pipe", 10).is_err());
     }
 }

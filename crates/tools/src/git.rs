@@ -1,11 +1,13 @@
 //! `git_diff` and `git_show`: what changed, for the model as bounded text and for people as a review.
 //!
 //! Owns the choice of revisions and the shape of the answer. How git is started is in `command`, how its output is read
-//! in `patch`.
+//! in `patch`, which repository it is in `repository`, and what git sees of it in `stand_in`.
 
 mod command;
 mod patch;
+mod repository;
 mod revision;
+mod stand_in;
 
 use std::path::Path;
 
@@ -15,6 +17,8 @@ use crate::work_dir::WorkDir;
 use crate::{Answer, Output, Refusal, Review};
 use command::{Git, Printed};
 use patch::Patch;
+use repository::Repository;
+use stand_in::StandIn;
 
 /// Names of untracked files told to the model.
 const MOST_UNTRACKED: usize = 50;
@@ -89,13 +93,12 @@ async fn open(work_dir: &Path) -> Result<(WorkDir, Git), Refusal> {
         .await
         .unwrap_or_else(|_| Err(Refusal::new("the work directory cannot be opened")))?;
     let git = Git::new(work_dir.root());
-    let found = git.run(&["rev-parse", "--git-dir"], None).await?;
-    if !found.success {
-        if found.complaint.contains("not a git repository") {
-            return Err(Refusal::new("the work directory is not in a git repository"));
-        }
-        found.succeeded("git")?;
-    }
+    let mut repository = Repository::find(&git, work_dir.root()).await?;
+    let excludes_file = repository.settings.excludes_file.take();
+    let stand_in = tokio::task::spawn_blocking(move || StandIn::make(&repository))
+        .await
+        .unwrap_or_else(|_| Err(Refusal::new("the repository cannot be read")))?;
+    let git = git.behind(stand_in, excludes_file);
     Ok((work_dir, git))
 }
 

@@ -12,22 +12,26 @@ mod files;
 mod git;
 mod glob;
 mod grep;
+mod ignored;
 mod list;
 mod open;
 mod paths;
+mod project;
 mod read;
 mod walk;
 mod work_dir;
+mod write;
 
-use std::path::Path;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 pub use changes::changed_since;
 pub use definitions::{Definition, Kind, definitions, delegate, kind};
-pub use files::{FileError, current_text, directory, read_text, write_text};
+pub use files::{FileError, beginning, current_text, directory, read_text};
 pub use paths::{Named, find, mentioned, search};
+pub use project::Project;
+pub use write::write_text;
 
 use deadline::Deadline;
 use work_dir::WorkDir;
@@ -91,27 +95,27 @@ impl From<Refusal> for Output {
 }
 
 /// Runs one tool. `arguments` is the raw JSON text a model wrote; every failure is an [`Output`] that says what went wrong.
-pub async fn run(work_dir: &Path, name: &str, arguments: &str) -> Output {
-    run_within(work_dir, name, arguments, TIME_LIMIT).await
+pub async fn run(project: &Project, name: &str, arguments: &str) -> Output {
+    run_within(project, name, arguments, TIME_LIMIT).await
 }
 
-async fn run_within(work_dir: &Path, name: &str, arguments: &str, limit: Duration) -> Output {
-    let answer = match tokio::time::timeout(limit, dispatch(work_dir, name, arguments, limit)).await {
+async fn run_within(project: &Project, name: &str, arguments: &str, limit: Duration) -> Output {
+    let answer = match tokio::time::timeout(limit, dispatch(project, name, arguments, limit)).await {
         Ok(answer) => answer,
         Err(_) => Err(Refusal::new(format!("{name} was stopped: it took longer than {limit:?}; narrow it down, for example with a path"))),
     };
     answer.unwrap_or_else(Output::from)
 }
 
-async fn dispatch(work_dir: &Path, name: &str, arguments: &str, limit: Duration) -> Answer {
+async fn dispatch(project: &Project, name: &str, arguments: &str, limit: Duration) -> Answer {
     match name {
-        "read_file" => blocking(work_dir, arguments::parse(name, arguments)?, limit, read::inside).await,
-        "read_file_external" => blocking(work_dir, arguments::parse(name, arguments)?, limit, read::outside).await,
-        "list_directory" => blocking(work_dir, arguments::parse(name, arguments)?, limit, list::run).await,
-        "grep_search" => blocking(work_dir, arguments::parse(name, arguments)?, limit, grep::run).await,
-        "glob_search" => blocking(work_dir, arguments::parse(name, arguments)?, limit, glob::run).await,
-        "git_diff" => git::diff(work_dir, arguments::parse(name, arguments)?).await,
-        "git_show" => git::show(work_dir, arguments::parse(name, arguments)?).await,
+        "read_file" => blocking(project, arguments::parse(name, arguments)?, limit, read::inside).await,
+        "read_file_external" => blocking(project, arguments::parse(name, arguments)?, limit, read::outside).await,
+        "list_directory" => blocking(project, arguments::parse(name, arguments)?, limit, list::run).await,
+        "grep_search" => blocking(project, arguments::parse(name, arguments)?, limit, grep::run).await,
+        "glob_search" => blocking(project, arguments::parse(name, arguments)?, limit, glob::run).await,
+        "git_diff" => git::diff(&project.work_dir, arguments::parse(name, arguments)?).await,
+        "git_show" => git::show(&project.work_dir, arguments::parse(name, arguments)?).await,
         "copilot_agent" | "delegate" => Err(Refusal::new(format!("{name} is a delegation to an agent and cannot be run as a plain tool"))),
         _ => {
             let known: Vec<_> = definitions().iter().map(|tool| tool.name).collect();
@@ -122,10 +126,15 @@ async fn dispatch(work_dir: &Path, name: &str, arguments: &str, limit: Duration)
 
 /// Runs file work on the blocking pool. The thread cannot be aborted, so it carries a deadline that also passes when this
 /// future is dropped.
-async fn blocking<A: Send + 'static>(work_dir: &Path, arguments: A, limit: Duration, tool: fn(&WorkDir, A, &Deadline) -> Answer) -> Answer {
-    let work_dir = work_dir.to_owned();
+async fn blocking<A: Send + 'static>(
+    project: &Project,
+    arguments: A,
+    limit: Duration,
+    tool: fn(&WorkDir, A, &Deadline) -> Answer,
+) -> Answer {
+    let project = project.clone();
     let (deadline, _passes_on_drop) = Deadline::new(limit);
-    let task = tokio::task::spawn_blocking(move || tool(&WorkDir::open(&work_dir)?, arguments, &deadline));
+    let task = tokio::task::spawn_blocking(move || tool(&WorkDir::of(&project)?, arguments, &deadline));
     task.await.unwrap_or_else(|_| Err(Refusal::new("the tool stopped unexpectedly; this is a bug in it")))
 }
 

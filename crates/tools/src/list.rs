@@ -23,9 +23,12 @@ pub(crate) fn run(work_dir: &WorkDir, arguments: ListDirectory, deadline: &Deadl
         return Err(Refusal::new(format!("'{shown}' belongs to the kernel and is not listed")));
     }
     let entries = std::fs::read_dir(&real).map_err(|why| Refusal::new(format!("cannot list '{shown}': {}", reason(&why))))?;
-    let mut lines = Vec::new();
+    let (left_out, mut lines) = (work_dir.left_out(), Vec::new());
     for entry in entries.flatten().take(MOST_ENTRIES) {
         deadline.check()?;
+        if left_out.covers(&entry.path(), entry.file_type().is_ok_and(|kind| kind.is_dir())) {
+            continue;
+        }
         lines.push(describe(&entry));
     }
     if lines.is_empty() {

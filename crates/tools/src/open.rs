@@ -1,6 +1,7 @@
 //! Opening files without ever waiting: no pipe, socket or device is read, whatever its name promises.
 
 use std::fs::{File, Metadata, OpenOptions};
+use std::io::Read;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
@@ -31,6 +32,18 @@ pub(crate) fn regular_file(real: &Path, given: &str) -> Result<(File, Metadata),
     let metadata = file.metadata().map_err(|why| cannot(&why))?;
     refuse_special(&metadata, &shown)?;
     Ok((file, metadata))
+}
+
+/// The text of a file that is known to be small; refused where it is not.
+pub(crate) fn text(file: File, most_bytes: u64, given: &str) -> Result<String, Refusal> {
+    let shown = bound::name(given);
+    let mut bytes = Vec::new();
+    let read = file.take(most_bytes + 1).read_to_end(&mut bytes);
+    read.map_err(|why| Refusal::new(format!("cannot read '{shown}': {}", reason(&why))))?;
+    if bytes.len() as u64 > most_bytes {
+        return Err(Refusal::new(format!("'{shown}' is too large")));
+    }
+    String::from_utf8(bytes).map_err(|_| Refusal::new(format!("'{shown}' is not UTF-8 text")))
 }
 
 fn refuse_special(metadata: &Metadata, shown: &str) -> Result<(), Refusal> {

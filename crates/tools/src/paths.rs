@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::deadline::Deadline;
 use crate::work_dir::WorkDir;
-use crate::{bound, open, walk};
+use crate::{Project, bound, open, walk};
 
 /// Somebody is typing: what is not found by then is not worth waiting for.
 const TIME_LIMIT: Duration = Duration::from_secs(2);
@@ -68,12 +68,12 @@ fn mentions(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The paths that fit `query` best, directories with a slash at their end. What git ignores is left out.
-pub async fn search(work_dir: &Path, query: &str, limit: usize) -> Vec<String> {
-    let (work_dir, query) = (work_dir.to_owned(), query.trim_start_matches("./").to_lowercase());
+/// The paths that fit `query` best, directories with a slash at their end. What git or the person ignores is left out.
+pub async fn search(project: &Project, query: &str, limit: usize) -> Vec<String> {
+    let (project, query) = (project.clone(), query.trim_start_matches("./").to_lowercase());
     let (deadline, _passes_on_drop) = Deadline::new(TIME_LIMIT);
     let task = tokio::task::spawn_blocking(move || {
-        let Ok(work_dir) = WorkDir::open(&work_dir) else { return Vec::new() };
+        let Ok(work_dir) = WorkDir::of(&project) else { return Vec::new() };
         let mut hits: Vec<(u32, usize, String)> = Vec::new();
         let entries = walk::entries(&work_dir, work_dir.root()).flatten().filter(|entry| entry.depth() > 0);
         for entry in entries.take(MOST_VISITED).take_while(|_| !deadline.passed()) {

@@ -25,6 +25,15 @@ fn write(root: &Path, path: &str, content: impl AsRef<[u8]>) {
     fs::write(path, content).unwrap();
 }
 
+fn project(root: &Path) -> Project {
+    Project { work_dir: root.to_owned(), ignore: Vec::new(), ignore_root: root.to_owned() }
+}
+
+/// As the tools are run where nothing is left out.
+pub(crate) async fn run(root: &Path, name: &str, arguments: &str) -> Output {
+    super::run(&project(root), name, arguments).await
+}
+
 async fn call(root: &Path, name: &str, arguments: Value) -> Output {
     // Through a spawned task, as callers do: the future has to be Send.
     let (root, name) = (root.to_owned(), name.to_owned());
@@ -111,7 +120,7 @@ async fn a_tool_that_runs_out_of_time_says_so() {
         ("glob_search", r#"{"pattern": "*"}"#),
         ("list_directory", "{}"),
     ] {
-        let output = run_within(root.path(), tool, arguments, Duration::ZERO).await;
+        let output = run_within(&project(root.path()), tool, arguments, Duration::ZERO).await;
         assert!(output.is_error, "{tool}");
         assert!(output.content.contains("took longer than 0ns"), "{tool}: {}", output.content);
     }

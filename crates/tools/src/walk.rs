@@ -4,47 +4,34 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use globset::{GlobBuilder, GlobMatcher};
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::{DirEntry, Walk, WalkBuilder};
 
+use crate::ignored::Ignored;
+use crate::project::LeftOut;
 use crate::work_dir::WorkDir;
 use crate::{Refusal, bound, open};
 
 /// All entries below `start`, in a stable order.
 pub(crate) fn entries(work_dir: &WorkDir, start: &Path) -> Walk {
-    let in_repository = work_dir.root().ancestors().any(|directory| directory.join(".git").exists());
-    // Without a repository nothing says where ignore files stop to apply, so those above the work directory do not.
-    let above_start = if in_repository { Vec::new() } else { ignore_files(work_dir.root(), start) };
+    let (ignored, left_out) = (Ignored::new(work_dir), work_dir.left_out());
     WalkBuilder::new(start)
-        .hidden(false)
+        .standard_filters(false)
+        .git_global(true)
         .require_git(false)
         .follow_links(false)
-        .parents(in_repository)
         .sort_by_file_path(|a, b| a.cmp(b))
-        .filter_entry(move |entry| is_wanted(entry, &above_start))
+        .filter_entry(move |entry| is_wanted(entry, &ignored, &left_out))
         .build()
 }
 
-fn is_wanted(entry: &DirEntry, above_start: &[Gitignore]) -> bool {
+fn is_wanted(entry: &DirEntry, ignored: &Ignored, left_out: &LeftOut) -> bool {
     if entry.depth() == 0 {
         return true;
     }
     let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());
-    let is_ignored = || above_start.iter().any(|rules| rules.matched(entry.path(), is_dir).is_ignore());
-    entry.file_name() != OsStr::new(".git") && !open::is_kernel_tree(entry.path()) && !is_ignored()
-}
-
-/// The ignore files from the work directory down to the parent of where the search starts.
-fn ignore_files(root: &Path, start: &Path) -> Vec<Gitignore> {
-    let parents = start.ancestors().skip(1).take_while(|directory| directory.starts_with(root));
-    parents
-        .filter_map(|directory| {
-            let mut rules = GitignoreBuilder::new(directory);
-            // A broken line in an ignore file is no reason to fail a search.
-            let _ = rules.add(directory.join(".gitignore"));
-            rules.build().ok()
-        })
-        .collect()
+    let path = entry.path();
+    let is_plain = entry.file_name() != OsStr::new(".git") && !open::is_kernel_tree(path);
+    is_plain && !left_out.covers(path, is_dir) && !ignored.covers(path, is_dir)
 }
 
 /// A glob over paths. Without a slash it looks at the file name; with one, at the path below the start or the work directory.

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
+use crate::project::{LeftOut, Project};
 use crate::{Refusal, bound};
 
 /// A chain of dangling links longer than this is a loop.
@@ -13,6 +14,8 @@ pub(crate) struct WorkDir {
     /// As configured; models repeat this spelling in absolute paths even where it is a symlink.
     given: PathBuf,
     root: PathBuf,
+    /// What the person does not want to see in lists and searches.
+    left_out: LeftOut,
 }
 
 impl WorkDir {
@@ -21,7 +24,15 @@ impl WorkDir {
         if !root.is_dir() {
             return Err(Refusal::new("the work directory is not a directory"));
         }
-        Ok(Self { given: given.to_owned(), root })
+        Ok(Self { given: given.to_owned(), root, left_out: LeftOut::nothing() })
+    }
+
+    pub(crate) fn of(project: &Project) -> Result<Self, Refusal> {
+        Ok(Self { left_out: project.left_out(), ..Self::open(&project.work_dir)? })
+    }
+
+    pub(crate) fn left_out(&self) -> LeftOut {
+        self.left_out.clone()
     }
 
     pub(crate) fn root(&self) -> &Path {

@@ -191,6 +191,7 @@ fn settings(config: &Config, sources: &Sources) -> Result<engine::Settings> {
         exe,
         data_dir: config.data_dir.clone(),
         work_dir: config.work_dir.clone(),
+        ignore: Vec::new(),
         model: config.model.clone(),
         endpoint: endpoint(config)?,
         model_tuning: model::Tuning::default(),

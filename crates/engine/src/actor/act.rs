@@ -56,9 +56,9 @@ impl Actor {
             }
             Effect::StopModel => self.model.stop(),
             Effect::RunTool(call) => {
-                let (work_dir, id) = (self.row.work_dir.clone(), call.id.clone());
+                let (project, id) = (self.shared.settings.project(&self.row.work_dir), call.id.clone());
                 let task = self.tasks.start(async move {
-                    let output = tools::run(work_dir.as_ref(), &call.name, &call.arguments).await;
+                    let output = tools::run(&project, &call.name, &call.arguments).await;
                     Ended::Tool { call_id: call.id, output }
                 });
                 self.tool_tasks.insert(id, task);

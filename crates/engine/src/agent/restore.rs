@@ -109,9 +109,9 @@ impl Actor {
         let turns = self.shared.store.open_turns().await?;
         let started = turns.into_iter().find(|(session, _)| *session == self.id).map(|(_, turn)| turn.started_at);
         let last = self.shared.store.session(self.id).await?.map_or(0, |row| row.last_seq);
-        let work_dir = PathBuf::from(&self.row.work_dir);
+        let project = self.shared.settings.project(&self.row.work_dir);
         let since = started.map_or(std::time::SystemTime::UNIX_EPOCH, std::time::SystemTime::from);
-        let changed = tokio::task::spawn_blocking(move || tools::changed_since(&work_dir, since)).await.unwrap_or_default();
+        let changed = tokio::task::spawn_blocking(move || tools::changed_since(&project, since)).await.unwrap_or_default();
         let files = if changed.is_empty() { "no file has changed".to_owned() } else { format!("files changed: {}", changed.join(", ")) };
         Ok(format!("The last that is known of it is event {last}; since it began, {files}."))
     }

@@ -36,15 +36,18 @@ impl Actor {
     /// Does what was asked. Where it changes anything, it is known to be allowed and stored as begun.
     pub(super) fn do_demand(&mut self, agent: String, runner: RunnerId, id: PermissionId, call_id: Option<String>, demand: Demand) -> Work {
         let work_dir = PathBuf::from(&self.row.work_dir);
+        let to_disk = matches!(self.shared.settings.durability, agents::Durability::Disk);
         match demand {
             Demand::ReadFile { path, line, limit } => file_task(agent, id, move || {
                 let read = tools::read_text(&work_dir, &path, line, limit);
                 (read.map_or_else(refused, |content| Reply::Text { content }), None)
             }),
-            Demand::WriteFile { path, content } => file_task(agent, id, move || match tools::write_text(&work_dir, &path, &content) {
-                Ok(old) => (Reply::Done, Some(written(id, path, old, content))),
-                Err(error) => (refused(error), None),
-            }),
+            Demand::WriteFile { path, content } => {
+                file_task(agent, id, move || match tools::write_text(&work_dir, &path, &content, to_disk) {
+                    Ok(old) => (Reply::Done, Some(written(id, path, old, content))),
+                    Err(error) => (refused(error), None),
+                })
+            }
             Demand::StartTerminal(start) => self.start_terminal(agent, runner, id, start),
             Demand::TerminalOutput { terminal_id } => self.terminal_output(agent, runner, id, &terminal_id),
             Demand::WaitForTerminal { terminal_id } => self.wait_for_terminal(agent, runner, id, &terminal_id),

@@ -50,6 +50,7 @@ impl Setup {
             exe: exe.clone(),
             data_dir: dir.to_owned(),
             work_dir: dir.join("work"),
+            ignore: Vec::new(),
             model: "main".to_owned(),
             endpoint: model::Settings::Endpoint {
                 model: "main".to_owned(),

@@ -9,6 +9,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
 
+use super::stand_in::StandIn;
 use crate::{Refusal, bound};
 
 /// Bound of one answer of git. A review of more than this is not read by anybody.
@@ -16,11 +17,14 @@ const STDOUT_BYTES: usize = 8 * 1024 * 1024;
 const STDERR_BYTES: usize = 16 * 1024;
 
 /// What git needs to find itself and the user's settings. Everything else, this server's secrets and `GIT_*` included,
-/// stays here: git runs filters that the repository names.
+/// stays here.
 const ENVIRONMENT: [&str; 6] = ["PATH", "HOME", "USER", "TMPDIR", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL"];
 
-/// Settings of a repository that would run a program or change the format, switched off.
-const SETTINGS: [&str; 8] = [
+/// What holds for every call, whatever is configured: the format, no program, and no repository that lies in a project as one of its
+/// directories.
+const SETTINGS: [&str; 10] = [
+    "safe.bareRepository=explicit",
+    "protocol.allow=never",
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
     "core.quotePath=false",
@@ -33,6 +37,10 @@ const SETTINGS: [&str; 8] = [
 
 pub(crate) struct Git {
     directory: PathBuf,
+    /// Without one git looks for the repository and reads its configuration, which only `repository` wants.
+    stand_in: Option<StandIn>,
+    /// The person's own list of files to leave out.
+    excludes_file: Option<String>,
 }
 
 pub(crate) struct Printed {
@@ -59,7 +67,12 @@ impl Printed {
 
 impl Git {
     pub(crate) fn new(directory: &Path) -> Self {
-        Self { directory: directory.to_owned() }
+        Self { directory: directory.to_owned(), stand_in: None, excludes_file: None }
+    }
+
+    /// From now on git sees the stand-in in place of the repository.
+    pub(crate) fn behind(self, stand_in: StandIn, excludes_file: Option<String>) -> Self {
+        Self { stand_in: Some(stand_in), excludes_file, ..self }
     }
 
     /// `path` goes behind `--` and means itself, however it looks.
@@ -95,6 +108,9 @@ impl Git {
         for setting in SETTINGS {
             command.arg("-c").arg(setting);
         }
+        if let Some(path) = &self.excludes_file {
+            command.arg("-c").arg(format!("core.excludesFile={path}"));
+        }
         command.args(arguments);
         if let Some(path) = path {
             command.arg("--").arg(path);
@@ -110,6 +126,15 @@ impl Git {
             .stderr(Stdio::piped())
             .process_group(0)
             .kill_on_drop(true);
+        if let Some(stand_in) = &self.stand_in {
+            command
+                .env("GIT_DIR", stand_in.path())
+                .env("GIT_WORK_TREE", &stand_in.top)
+                .env("GIT_OBJECT_DIRECTORY", &stand_in.objects)
+                .env("GIT_CONFIG_GLOBAL", "/dev/null")
+                .env("GIT_CONFIG_NOSYSTEM", "1")
+                .env("GIT_ATTR_NOSYSTEM", "1");
+        }
         command
     }
 }
@@ -119,7 +144,7 @@ fn environment() -> impl Iterator<Item = (&'static str, OsString)> {
     ENVIRONMENT.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?)))
 }
 
-/// Git's process group, killed when the call is given up: the filters and submodule calls of git are in it too.
+/// Git's process group, killed when the call is given up: whatever git starts of its own is in it too.
 struct Group(AtomicI32);
 
 const NO_GROUP: i32 = 0;

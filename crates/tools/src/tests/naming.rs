@@ -4,7 +4,7 @@ use std::os::unix::fs::symlink;
 
 use super::*;
 
-fn project() -> TempDir {
+fn sample() -> TempDir {
     let dir = directory();
     for path in ["src/lib.rs", "src/main.rs", "docs/library.md", "with space.txt", "ignored/lib.rs", "README.md"] {
         write(dir.path(), path, "x\n");
@@ -15,7 +15,7 @@ fn project() -> TempDir {
 
 #[test]
 fn mentions_are_paths_that_are_there_and_inside() {
-    let dir = project();
+    let dir = sample();
     symlink("/etc/hostname", dir.path().join("out")).unwrap();
     let names = |text: &str| mentioned(dir.path(), text).into_iter().map(|named| named.path).collect::<Vec<_>>();
     assert_eq!(names("look at @src/lib.rs, and (@README.md). Not at me@src/main.rs"), ["src/lib.rs", "README.md"]);
@@ -27,7 +27,7 @@ fn mentions_are_paths_that_are_there_and_inside() {
 
 #[test]
 fn a_path_that_is_not_there_is_refused_by_name() {
-    let dir = project();
+    let dir = sample();
     assert!(find(dir.path(), "nope.rs").unwrap_err().contains("nope.rs"));
     assert!(find(dir.path(), "../secret").unwrap_err().contains("outside the work directory"));
     assert_eq!(find(dir.path(), "src").unwrap().path, "src");
@@ -35,8 +35,8 @@ fn a_path_that_is_not_there_is_refused_by_name() {
 
 #[tokio::test]
 async fn a_search_gives_the_best_first_and_leaves_out_what_git_ignores() {
-    let dir = project();
-    let found = async |query: &str| search(dir.path(), query, 3).await;
+    let dir = sample();
+    let found = async |query: &str| search(&project(dir.path()), query, 3).await;
     assert_eq!(found("lib").await, ["src/lib.rs", "docs/library.md"]);
     assert_eq!(found("src/").await, ["src/", "src/lib.rs", "src/main.rs"]);
     assert_eq!(found("READ").await, ["README.md"]);

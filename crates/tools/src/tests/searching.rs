@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn project() -> TempDir {
+fn sample() -> TempDir {
     let root = directory();
     write(root.path(), ".gitignore", "target/\n*.log\n");
     write(root.path(), ".github/ci.yml", "needle\n");
@@ -19,7 +19,7 @@ fn project() -> TempDir {
 
 #[tokio::test]
 async fn grep_finds_lines_that_git_would_not_ignore() {
-    let root = project();
+    let root = sample();
     for (arguments, expected) in [
         (
             json!({"pattern": "needle"}),
@@ -60,7 +60,7 @@ async fn ignore_files_count_without_a_repository_but_not_from_above() {
 
 #[tokio::test]
 async fn patterns_that_are_not_valid_are_named() {
-    let root = project();
+    let root = sample();
     for (tool, arguments, expected) in [
         ("grep_search", json!({"pattern": "(unclosed"}), "'(unclosed' is not a valid regular expression"),
         ("grep_search", json!({"pattern": "a\\nb"}), "is not a valid regular expression"),
@@ -76,7 +76,7 @@ async fn patterns_that_are_not_valid_are_named() {
 
 #[tokio::test]
 async fn glob_finds_files_by_name_or_path() {
-    let root = project();
+    let root = sample();
     let absolute = format!("{}/src/*.rs", root.path().canonicalize().unwrap().display());
     for (arguments, expected) in [
         (json!({"pattern": "*.rs"}), "src/deep/lib.rs\nsrc/main.rs\n"),
@@ -115,4 +115,44 @@ async fn a_line_too_long_for_memory_skips_the_file_and_says_so() {
     write(root.path(), "ok.txt", "needle\n");
     let text = content(root.path(), "grep_search", json!({"pattern": "needle"})).await;
     assert_eq!(text, "[1 files could not be read and were skipped]\nok.txt:1: needle\n");
+}
+
+#[tokio::test]
+async fn what_the_person_leaves_out_is_in_no_list_and_no_search() {
+    let root = directory();
+    for path in ["part/gen/a.rs", "part/src/a.rs", "part/secret.txt", "part/kept.txt"] {
+        write(root.path(), path, "needle\n");
+    }
+    let ignore = ["/part/gen/", "*.txt", "!kept.txt"].map(str::to_owned).to_vec();
+    // The session may work further down than where the list belongs.
+    for (work_dir, prefix) in [(".", "part/"), ("part", "")] {
+        let project = Project { work_dir: root.path().join(work_dir), ignore: ignore.clone(), ignore_root: root.path().to_owned() };
+        let said = |name: &'static str, arguments: Value| {
+            let project = project.clone();
+            async move { super::super::run(&project, name, &arguments.to_string()).await.content }
+        };
+        let found = said("grep_search", json!({"pattern": "needle"})).await;
+        assert_eq!(found, format!("{prefix}kept.txt:1: needle\n{prefix}src/a.rs:1: needle\n"));
+        assert_eq!(said("glob_search", json!({"pattern": "*.txt"})).await, format!("{prefix}kept.txt\n"));
+        let listed = said("list_directory", json!({"path": if prefix.is_empty() { "." } else { "part" }})).await;
+        assert_eq!(listed, "src/\nkept.txt (7 bytes)\n");
+        assert_eq!(search(&project, "a.rs", 10).await, [format!("{prefix}src/a.rs")]);
+    }
+}
+
+#[tokio::test]
+async fn a_list_of_ignored_files_that_is_no_plain_file_is_none() {
+    let root = directory();
+    write(root.path(), "shown.txt", "needle\n");
+    write(root.path(), "pipe/shown.txt", "needle\n");
+    write(root.path(), "large/shown.txt", "needle\n");
+    write(root.path(), "outside/shown.txt", "needle\n");
+    let elsewhere = directory();
+    write(elsewhere.path(), "list", "*\n");
+    std::os::unix::fs::symlink("/dev/zero", root.path().join(".gitignore")).unwrap();
+    std::os::unix::fs::symlink(elsewhere.path().join("list"), root.path().join("outside/.ignore")).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(root.path().join("pipe/.ignore")).status().unwrap().success());
+    fs::File::create(root.path().join("large/.gitignore")).unwrap().set_len(1 << 30).unwrap();
+    let found = content(root.path(), "glob_search", json!({"pattern": "shown.txt"})).await;
+    assert_eq!(found, "large/shown.txt\noutside/shown.txt\npipe/shown.txt\nshown.txt\n");
 }

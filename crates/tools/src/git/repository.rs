@@ -1,0 +1,131 @@
+//! Which repository the work directory is in, and whether it may be read: its working tree is where its `.git` is, and its objects
+//! are its own. Git itself looks it up and checks whom it belongs to; both commands used here run nothing.
+
+use std::path::{Path, PathBuf};
+
+use super::command::{Git, Printed};
+use crate::{Refusal, open};
+
+/// The files that link a worktree to its repository hold one path.
+const LINK_BYTES: u64 = 8 * 1024;
+
+pub(crate) struct Repository {
+    /// The top of the working tree.
+    pub top: PathBuf,
+    /// What belongs to this working tree alone: its HEAD, its index.
+    pub git_dir: PathBuf,
+    /// What all working trees share: objects, branches, configuration.
+    pub common_dir: PathBuf,
+    pub settings: Settings,
+}
+
+/// The few settings without which git would read the repository wrongly. Nothing else of its configuration is ever used, so
+/// whatever it names, also in keys that a later git knows, stays unread.
+#[derive(Default, Debug, PartialEq, Eq)]
+pub(crate) struct Settings {
+    /// From the repository, the person or the system; plain words such as `true` and `sha256`.
+    pub words: Vec<(&'static str, String)>,
+    /// The person's own list of files that no repository is told about.
+    pub excludes_file: Option<String>,
+}
+
+const WORDS: [&str; 10] = [
+    "core.filemode",
+    "core.symlinks",
+    "core.ignorecase",
+    "core.precomposeunicode",
+    "core.trustctime",
+    "core.checkstat",
+    "core.autocrlf",
+    "core.eol",
+    "extensions.objectformat",
+    "extensions.refstorage",
+];
+
+impl Repository {
+    pub(crate) async fn find(git: &Git, work_dir: &Path) -> Result<Self, Refusal> {
+        let places = ["rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir"];
+        let found = git.run(&places, None).await?;
+        if found.complaint.contains("not a git repository") {
+            return Err(Refusal::new("the work directory is not in a git repository"));
+        }
+        let found = found.succeeded("git")?.text();
+        let [top, git_dir, common_dir] = found.lines().map(real).collect::<Result<Vec<_>, _>>()?.try_into().map_err(|_| odd())?;
+        let settings = Settings::read(&git.run(&["config", "--list", "--show-scope", "-z"], None).await?.succeeded("git config")?);
+        let repository = Self { top, git_dir, common_dir, settings };
+        repository.check(work_dir)?;
+        Ok(repository)
+    }
+
+    /// A repository that reaches elsewhere would show another one's files as if they were the project's.
+    fn check(&self, work_dir: &Path) -> Result<(), Refusal> {
+        let dot_git = self.top.join(".git");
+        let about = dot_git.symlink_metadata().map_err(|_| elsewhere("its working tree is not where its .git is"))?;
+        if !work_dir.starts_with(&self.top) {
+            return Err(elsewhere("its working tree is outside of the work directory"));
+        }
+        if about.is_dir() {
+            if self.git_dir != dot_git {
+                return Err(elsewhere("its working tree is not where its .git is"));
+            }
+            return if self.common_dir == self.git_dir { Ok(()) } else { Err(elsewhere("it takes its objects from another repository")) };
+        }
+        if about.is_file() && (self.is_linked_worktree(&dot_git) || self.is_submodule()) {
+            return Ok(());
+        }
+        Err(elsewhere("its .git leads to a directory that does not lead back"))
+    }
+
+    fn is_linked_worktree(&self, dot_git: &Path) -> bool {
+        let leads_back = open::regular_file(&self.git_dir.join("gitdir"), "gitdir")
+            .and_then(|(file, _)| open::text(file, LINK_BYTES, "gitdir"))
+            .is_ok_and(|back| self.git_dir.join(back.trim_end_matches('\n')).canonicalize().is_ok_and(|back| back == dot_git));
+        leads_back && self.git_dir.parent() == Some(self.common_dir.join("worktrees").as_path())
+    }
+
+    /// The repository of a submodule lies in the one that it is a module of.
+    fn is_submodule(&self) -> bool {
+        let above = self.top.ancestors().skip(1);
+        let mut modules = above.map(|directory| directory.join(".git/modules"));
+        self.common_dir == self.git_dir && modules.any(|modules| self.git_dir.starts_with(modules))
+    }
+}
+
+impl Settings {
+    /// Reads `scope NUL key LF value NUL` over and over; the last value of a key holds.
+    fn read(listed: &Printed) -> Self {
+        let text = listed.text();
+        let mut fields = text.split_terminator('\0');
+        let mut settings = Self::default();
+        while let (Some(scope), Some(entry)) = (fields.next(), fields.next()) {
+            let (key, value) = entry.split_once('\n').unwrap_or((entry, "true"));
+            let is_own = matches!(scope, "system" | "global");
+            if key == "core.excludesfile" && is_own {
+                settings.excludes_file = Some(value.to_owned());
+            }
+            if let Some(known) = WORDS.into_iter().find(|known| *known == key)
+                && is_word(value)
+            {
+                settings.words.retain(|(key, _)| *key != known);
+                settings.words.push((known, value.to_owned()));
+            }
+        }
+        settings
+    }
+}
+
+fn is_word(value: &str) -> bool {
+    (1..=16).contains(&value.len()) && value.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+fn real(path: &str) -> Result<PathBuf, Refusal> {
+    Path::new(path).canonicalize().map_err(|_| odd())
+}
+
+fn odd() -> Refusal {
+    Refusal::new("the repository cannot be read: git cannot tell where it is")
+}
+
+fn elsewhere(why: &str) -> Refusal {
+    Refusal::new(format!("the repository is not read: {why}"))
+}
