@@ -13,6 +13,7 @@ mod peer;
 mod routes;
 mod snapshot;
 mod sse;
+mod trust;
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -27,6 +28,7 @@ use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
 
 pub use openapi::document as openapi_document;
+pub use trust::{ProjectFile, Trust, TrustLine, TrustRefusal, TrustState};
 
 /// The largest request body. A message is text; files come by path.
 const BODY_MAX: usize = 2 * 1024 * 1024;
@@ -43,6 +45,8 @@ pub struct Settings {
     /// Networks whose `X-Forwarded-*` headers count: an address and how many of its bits.
     pub trusted_proxies: Vec<(IpAddr, u8)>,
     pub tls: Tls,
+    /// The work directory's own settings.
+    pub trust: Trust,
 }
 
 /// How connections are encrypted.
@@ -66,13 +70,15 @@ pub struct App {
     engine: Engine,
     access: Arc<access::Access>,
     html: html::Cache,
+    trust: Trust,
     /// Ends the event streams, so that they do not hold up a shutdown.
     stopping: CancellationToken,
 }
 
 impl App {
     pub fn new(engine: Engine, settings: Settings, stopping: CancellationToken) -> App {
-        App { engine, access: Arc::new(access::Access::new(settings.token, settings.address)), html: html::Cache::default(), stopping }
+        let access = Arc::new(access::Access::new(settings.token, settings.address));
+        App { engine, access, html: html::Cache::default(), trust: settings.trust, stopping }
     }
 
     pub fn router(&self) -> Router {

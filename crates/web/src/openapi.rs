@@ -10,7 +10,7 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};
 use utoipa_axum::routes;
 
 use crate::App;
-use crate::routes::{agents, artifacts, attachments, files, health, login, messages, queue, rules, sessions, stream, trace, turn};
+use crate::routes::{agents, artifacts, attachments, files, health, login, messages, queue, rules, sessions, stream, trace, trust, turn};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -50,6 +50,7 @@ pub(crate) fn router() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(agents::own_sessions))
         .routes(routes!(login::login))
         .routes(routes!(artifacts::read))
+        .routes(routes!(trust::look, trust::consent, trust::revoke))
         .split_for_parts()
 }
 

@@ -12,4 +12,5 @@ pub(crate) mod rules;
 pub(crate) mod sessions;
 pub(crate) mod stream;
 pub(crate) mod trace;
+pub(crate) mod trust;
 pub(crate) mod turn;
