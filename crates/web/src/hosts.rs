@@ -1,8 +1,6 @@
 //! Which host names are the server's own. A name could be pointed at this machine by anybody, so only known ones count.
 
-use std::net::IpAddr;
-
-use crate::Settings;
+use std::net::{IpAddr, SocketAddr};
 
 pub(crate) struct Hosts {
     /// Bound to loopback only: then no other address can be ours, unless it is allowed by name.
@@ -11,9 +9,9 @@ pub(crate) struct Hosts {
 }
 
 impl Hosts {
-    pub(crate) fn new(settings: &Settings) -> Hosts {
-        let allowed = settings.allowed_hosts.iter().map(|host| normal(host)).collect();
-        Hosts { loopback: settings.address.ip().is_loopback(), allowed }
+    /// Of a server that listens there.
+    pub(crate) fn new(address: SocketAddr, allowed: &[String]) -> Hosts {
+        Hosts { loopback: address.ip().is_loopback(), allowed: allowed.iter().map(|host| normal(host)).collect() }
     }
 
     /// Whether a request for this authority, with or without a port, is meant for this server.
@@ -70,16 +68,10 @@ fn normal(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Tls;
 
     fn hosts(bind: &str, allowed: &[&str]) -> Hosts {
-        Hosts::new(&Settings {
-            address: bind.parse().unwrap(),
-            token: String::new(),
-            allowed_hosts: allowed.iter().map(|host| (*host).to_owned()).collect(),
-            trusted_proxies: Vec::new(),
-            tls: Tls::Off,
-        })
+        let allowed: Vec<_> = allowed.iter().map(|host| (*host).to_owned()).collect();
+        Hosts::new(bind.parse().unwrap(), &allowed)
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod serve;
 mod snapshot;
 mod sse;
 mod tls;
+mod trust;
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -39,6 +40,7 @@ pub use machine::addresses;
 pub use openapi::document as openapi_document;
 pub use serve::serve;
 pub use tls::{Certificate, TlsError};
+pub use trust::{ProjectFile, Trust, TrustLine, TrustRefusal, TrustState};
 
 /// The largest request body. A message is text; files come by path.
 const BODY_MAX: usize = 2 * 1024 * 1024;
@@ -55,6 +57,8 @@ pub struct Settings {
     /// Networks whose `X-Forwarded-*` headers count: an address and how many of its bits.
     pub trusted_proxies: Vec<(IpAddr, u8)>,
     pub tls: Tls,
+    /// The work directory's own settings.
+    pub trust: Trust,
 }
 
 /// How connections are encrypted.
@@ -92,6 +96,7 @@ pub struct App {
     /// `None` where it speaks in the clear.
     certificates: Option<Arc<tls::Certificates>>,
     html: html::Cache,
+    trust: Trust,
     /// Ends the event streams, so that they do not hold up a shutdown.
     stopping: CancellationToken,
 }
@@ -102,7 +107,8 @@ impl App {
     /// # Errors
     /// Where the certificate cannot be used, or who is let in cannot be read.
     pub async fn new(engine: Engine, settings: Settings, stopping: CancellationToken) -> Result<App, AppError> {
-        let (hosts, proxies) = (hosts::Hosts::new(&settings), peer::Proxies::new(&settings.trusted_proxies));
+        let (hosts, proxies) =
+            (hosts::Hosts::new(settings.address, &settings.allowed_hosts), peer::Proxies::new(&settings.trusted_proxies));
         let certificates = tls::Certificates::load(&settings)?.map(Arc::new);
         let access = access::Access::open(settings.token, settings.address, engine.store().clone()).await?;
         Ok(App {
@@ -113,6 +119,7 @@ impl App {
             certificates,
             access: Arc::new(access),
             html: html::Cache::default(),
+            trust: settings.trust,
             stopping,
         })
     }
