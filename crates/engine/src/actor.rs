@@ -156,7 +156,7 @@ impl Actor {
                     None => break,
                 },
                 runner = self.links.receive(&mut batches, DRAIN) => {
-                    for batch in batches.drain(..) { self.agent_batch(runner, batch); }
+                    for batch in batches.drain(..) { self.agent_batch(runner, batch).await; }
                 }
                 count = self.model.receive(&mut model_signals, DRAIN) => {
                     if count == 0 { self.model_over(); }
@@ -257,8 +257,9 @@ impl Actor {
         acts
     }
 
-    fn agent_batch(&mut self, runner: RunnerId, batch: agents::Batch) {
+    async fn agent_batch(&mut self, runner: RunnerId, mut batch: agents::Batch) {
         self.touch();
+        self.look_at_asked(&mut batch.signals).await;
         let Some(host) = self.machine.host_of_runner(runner) else { return };
         let agent = host.agent().to_owned();
         let answered = batch.signals.iter().any(|signal| matches!(signal, agents::Signal::PromptEnded { .. }));

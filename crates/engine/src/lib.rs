@@ -11,6 +11,7 @@ mod command;
 mod history;
 mod instructions;
 mod model_call;
+mod places;
 mod recover;
 mod rules;
 mod settings;
