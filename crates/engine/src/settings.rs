@@ -33,6 +33,9 @@ pub struct Settings {
     /// What every agent is given to use, as far as it can.
     pub mcp_servers: Arc<[McpServer]>,
     pub permission_policy: Option<Policy>,
+    /// What the project calls itself, and what it suggests to begin with.
+    pub project_title: Option<String>,
+    pub suggestions: Vec<String>,
     pub durability: agents::Durability,
     pub agent_ttl: Duration,
     /// How long an agent has to leave at each of the steps from a hint to a kill.

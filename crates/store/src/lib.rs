@@ -46,7 +46,9 @@ pub use table::rule::RuleRow;
 pub use table::runner::RunnerRow;
 pub use table::session::{NewSession, SessionCursor, SessionRow};
 pub use table::turn::{RunningTurn, TurnRow};
-use table::{agent_session, artifact, attachment, message, method_names, permission, queue, request, rule, runner, session, turn};
+use table::{
+    agent_session, artifact, attachment, message, method_names, permission, preference, queue, request, rule, runner, session, turn,
+};
 use tail::Tails;
 use writer::{Command, Job, Writer};
 
@@ -222,6 +224,15 @@ impl Store {
     /// The remembered answers of all sessions and work directories, oldest first.
     pub async fn rules(&self) -> Result<Vec<RuleRow>> {
         Ok(rule::all(&mut *self.reader().await?).await?)
+    }
+
+    /// What people chose for the whole server.
+    pub async fn preference(&self, key: &str) -> Result<Option<String>> {
+        Ok(preference::of(&mut *self.reader().await?, key).await?)
+    }
+
+    pub async fn prefer(&self, key: &'static str, value: String) -> Result<()> {
+        self.ask(|done| Command::Prefer { key, value, done }).await
     }
 
     pub async fn agent_sessions(&self, id: SessionId) -> Result<Vec<AgentSession>> {

@@ -10,6 +10,7 @@ pub(crate) mod event;
 pub(crate) mod message;
 pub(crate) mod method_names;
 pub(crate) mod permission;
+pub(crate) mod preference;
 pub(crate) mod queue;
 pub(crate) mod request;
 pub(crate) mod rule;

@@ -22,7 +22,7 @@ use tokio::time::Instant;
 
 use crate::error::StoreError;
 use crate::row::{Committed, Row, Write};
-use crate::table::session;
+use crate::table::{preference, session};
 use crate::tail::Tails;
 use batch::Batch;
 use piece::Piece;
@@ -40,6 +40,7 @@ type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
 pub(crate) enum Command {
     Write(Job),
     Compact { session: SessionId, older_than: Timestamp, done: Answer<bool> },
+    Prefer { key: &'static str, value: String, done: Answer<()> },
     Close,
 }
 
@@ -110,6 +111,9 @@ impl Writer {
             Command::Write(job) => self.write(vec![job]).await,
             Command::Compact { session, older_than, done } => {
                 let _ = done.send(self.compact(session, older_than).await);
+            }
+            Command::Prefer { key, value, done } => {
+                let _ = done.send(self.prefer(key, &value).await);
             }
             Command::Close => self.commands.close(),
         }
@@ -198,6 +202,13 @@ impl Writer {
         for (job, answer) in jobs.into_iter().zip(batch.answers) {
             let _ = job.done.send(answer);
         }
+    }
+
+    async fn prefer(&mut self, key: &str, value: &str) -> Result<(), StoreError> {
+        let mut conn = self.connection().await?;
+        let saved = preference::save(&mut conn, key, value).await;
+        self.conn = Some(conn);
+        saved
     }
 
     async fn compact(&mut self, id: SessionId, older_than: Timestamp) -> Result<bool, StoreError> {

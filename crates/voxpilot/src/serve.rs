@@ -173,6 +173,8 @@ fn settings(config: &Config, sources: &Sources) -> Result<engine::Settings> {
         environment: sources.env.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))).collect(),
         mcp_servers: config.mcp_servers.iter().map(|(name, section)| mcp_server(name, section)).collect(),
         permission_policy: config.permission_policy,
+        project_title: None,
+        suggestions: Vec::new(),
         durability: match config.durability {
             Durability::Process => agents::Durability::Process,
             Durability::Disk => agents::Durability::Disk,

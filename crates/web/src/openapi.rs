@@ -10,7 +10,7 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};
 use utoipa_axum::routes;
 
 use crate::App;
-use crate::routes::{agents, artifacts, attachments, files, health, login, messages, queue, rules, sessions, stream, trace, turn};
+use crate::routes::{agents, artifacts, attachments, files, health, login, messages, queue, rules, server, sessions, stream, trace, turn};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -23,6 +23,7 @@ struct Document;
 pub(crate) fn router() -> (Router<App>, utoipa::openapi::OpenApi) {
     OpenApiRouter::with_openapi(Document::openapi())
         .routes(routes!(health::health))
+        .routes(routes!(server::read, server::change))
         .routes(routes!(sessions::list, sessions::create))
         .routes(routes!(sessions::read, sessions::change, sessions::delete))
         .routes(routes!(stream::stream))

@@ -9,6 +9,7 @@ pub(crate) mod login;
 pub(crate) mod messages;
 pub(crate) mod queue;
 pub(crate) mod rules;
+pub(crate) mod server;
 pub(crate) mod sessions;
 pub(crate) mod stream;
 pub(crate) mod trace;
