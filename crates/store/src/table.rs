@@ -9,6 +9,7 @@ pub(crate) mod confirm;
 pub(crate) mod event;
 pub(crate) mod message;
 pub(crate) mod method_names;
+pub(crate) mod notice;
 pub(crate) mod permission;
 pub(crate) mod queue;
 pub(crate) mod request;

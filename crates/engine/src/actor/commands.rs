@@ -5,7 +5,7 @@ use domain::ids::{MessageId, TurnId};
 use domain::turn::{CallState, Input};
 use domain::{host, machine};
 use jiff::Timestamp;
-use store::{Row, Write};
+use store::Row;
 use uuid::Uuid;
 
 use super::Actor;
@@ -189,7 +189,7 @@ impl Actor {
 
     pub(super) async fn delete(&mut self) -> Result<(), Refusal> {
         self.end_agents().await;
-        self.shared.store.commit(Write { session: self.id, events: vec![], rows: vec![Row::DeleteSession] }).await?;
+        self.shared.store.delete(self.id).await?;
         crate::recover::forget_traces(&self.shared.settings, self.id);
         self.shared.rules.session_deleted(self.id);
         Ok(())
