@@ -12,7 +12,6 @@ use agents::Transport;
 use agents::catalogue::{self, Catalogue};
 use anyhow::{Context, Result, bail};
 use engine::Engine;
-use jiff::{SignedDuration, Timestamp};
 use store::Store;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -21,16 +20,13 @@ use tokio_util::sync::CancellationToken;
 use crate::bridge::BRIDGE;
 use crate::client::address;
 use crate::config::{AgentSection, Config, Durability, McpSection, McpTransport, Secret, Sources};
-use crate::{logging, memory, stop, token};
+use crate::{housekeeping, logging, memory, stop, token};
 
 /// How long open requests may take once the server stops.
 const DRAIN: Duration = Duration::from_secs(5);
 const CONFIRM_TIMEOUT: Duration = Duration::from_secs(300);
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(10);
 const TERM_GRACE_MS: u64 = 2_000;
-/// Events of sessions that were quiet for this long are dropped, and the raw traffic of agents that ended before; messages stay.
-const EVENTS_KEPT: SignedDuration = SignedDuration::from_hours(7 * 24);
-const COMPACT_EVERY: Duration = Duration::from_secs(3600);
 /// What a process that an interrupt has ended reports by custom.
 const INTERRUPTED: u8 = 130;
 
@@ -52,7 +48,9 @@ async fn serve(config: &Config, sources: &Sources) -> Result<ExitCode> {
     std::fs::write(stop::pid_file(&config.data_dir), std::process::id().to_string()).context("writing the server's pid")?;
     let listener = bind(&config.bind).await?;
     let address = listener.local_addr().context("asking for the server's own address")?;
-    let engine = Engine::start(store, settings(config, sources)?).await.context("starting the engine")?;
+    let settings = settings(config, sources)?;
+    logging::hide(settings.secrets().into_iter().chain([secret.expose().to_owned()]));
+    let engine = Engine::start(store, settings).await.context("starting the engine")?;
     address::announce(&config.data_dir, address).context("writing the server's address")?;
     let stopping = CancellationToken::new();
     let app = web::App::new(engine.clone(), reach(config, address, &secret), stopping.clone());
@@ -61,7 +59,7 @@ async fn serve(config: &Config, sources: &Sources) -> Result<ExitCode> {
     tokio::pin!(server);
     tokio::select! {
         ended = &mut server => ended.context("serving")?,
-        () = housekeeping(&engine) => {}
+        () = housekeeping::run(&engine) => {}
         signalled = stop_signal() => signalled?,
     }
     tracing::info!("stopping; a second signal ends at once");
@@ -135,20 +133,6 @@ async fn stop_signal() -> Result<()> {
     Ok(())
 }
 
-/// Never ends by itself.
-async fn housekeeping(engine: &Engine) {
-    let mut tick = tokio::time::interval(COMPACT_EVERY);
-    loop {
-        tick.tick().await;
-        engine.drop_old_traces(EVENTS_KEPT.unsigned_abs()).await;
-        match engine.store().compact(Timestamp::now() - EVENTS_KEPT).await {
-            Ok(0) => {}
-            Ok(sessions) => tracing::info!(sessions, "dropped events that nobody needs any more"),
-            Err(error) => tracing::warn!(%error, "old events could not be dropped"),
-        }
-    }
-}
-
 fn settings(config: &Config, sources: &Sources) -> Result<engine::Settings> {
     let exe = std::env::current_exe().context("finding this binary")?;
     let catalogue = catalogue(config, &exe)?;
@@ -173,6 +157,7 @@ fn settings(config: &Config, sources: &Sources) -> Result<engine::Settings> {
         environment: sources.env.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))).collect(),
         mcp_servers: config.mcp_servers.iter().map(|(name, section)| mcp_server(name, section)).collect(),
         permission_policy: config.permission_policy,
+        disk_quota: config.disk_quota,
         durability: match config.durability {
             Durability::Process => agents::Durability::Process,
             Durability::Disk => agents::Durability::Disk,

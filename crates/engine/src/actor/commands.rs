@@ -95,6 +95,7 @@ impl Actor {
         if self.machine.turn().queue.len() >= QUEUE_MAX {
             return Err(Refusal::Conflict(format!("{QUEUE_MAX} messages wait already; let some run first")));
         }
+        self.check_room_for(&attachments).await?;
         // What is decided from here on counts only once it is stored.
         self.flush().await;
         let before = (self.machine.clone(), self.row.clone(), self.stored_queue.clone());

@@ -70,6 +70,7 @@ impl Setup {
             environment: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())],
             mcp_servers: std::sync::Arc::default(),
             permission_policy: None,
+            disk_quota: None,
             durability: agents::Durability::Process,
             agent_ttl: Duration::from_secs(120),
             term_grace_ms: 200,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::form::{Given, address, host_name, identifier, list, name, network, shown, url, whole_number};
+use super::form::{Given, address, bytes, host_name, identifier, list, name, network, shown, url, whole_number};
 use super::{Config, Durability, LogFormat, Secret};
 use crate::{logging, token};
 
@@ -20,6 +20,9 @@ pub(super) const PROVIDERS: [(&str, &[&str]); 6] = [
 
 /// Beyond this a deadline made of it could overflow.
 const TTL_MAX_S: u64 = 365 * 24 * 60 * 60;
+
+/// An empty data directory has less.
+const QUOTA_MIN: u64 = 1024 * 1024;
 
 pub(super) struct Setting {
     /// As the flag is spelled, without its dashes; the key and the variable follow from it.
@@ -68,7 +71,7 @@ const ROW: Setting = Setting {
     apply: |_, _| None,
 };
 
-pub(super) static SETTINGS: [Setting; 24] = [
+pub(super) static SETTINGS: [Setting; 25] = [
     Setting {
         name: "bind",
         value_name: "HOST:PORT",
@@ -356,6 +359,17 @@ pub(super) static SETTINGS: [Setting; 24] = [
                 "json" => LogFormat::Json,
                 _ => return None,
             };
+            Some(given.owned())
+        },
+        ..ROW
+    },
+    Setting {
+        name: "disk-quota",
+        value_name: "SIZE",
+        help: "how much the data directory may have before no new sessions and attachments are taken [default: no limit]",
+        form: "a size of at least 1M, such as 500M or 20G",
+        apply: |config, given| {
+            config.disk_quota = Some(bytes(given.text).filter(|bytes| *bytes >= QUOTA_MIN)?);
             Some(given.owned())
         },
         ..ROW
