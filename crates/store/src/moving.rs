@@ -73,8 +73,9 @@ pub struct Restore {
 }
 
 impl Restore {
-    /// Checks the backup, and brings a copy of it beside the database. Nothing is replaced yet.
-    pub async fn prepare(path: &Path, source: &Path) -> Result<Restore, OpenError> {
+    /// Checks the backup, and brings a copy of it beside the database. Nothing is replaced yet. Runners that the backup knows are looked for
+    /// in `runners` from now on: where it comes from, they may well be at work for somebody else.
+    pub async fn prepare(path: &Path, source: &Path, runners: &Path) -> Result<Restore, OpenError> {
         let log = beside(source, "-wal");
         if log.metadata().is_ok_and(|log| log.len() > 0) {
             return Err(OpenError::io(source, "it is a database in use, not a backup: make one with `voxpilot backup`"));
@@ -88,12 +89,17 @@ impl Restore {
         to.set_len(0).map_err(io)?;
         io::copy(&mut from, &mut to).map_err(io)?;
         to.sync_all().map_err(io)?;
-        let sound = check(&copy).await.map_err(|error| error.of(source));
-        if let Err(error) = sound {
-            restore.abandon();
-            return Err(error);
+        let made_ours = match check(&copy).await {
+            Ok(()) => adopt(&copy, runners).await.map_err(|error| OpenError::database(&copy, error)),
+            Err(error) => Err(error),
+        };
+        match made_ours {
+            Ok(()) => Ok(restore),
+            Err(error) => {
+                restore.abandon();
+                Err(error.of(source))
+            }
         }
-        Ok(restore)
     }
 
     /// Leaves everything as it was.
@@ -137,6 +143,12 @@ async fn check(copy: &Path) -> Result<(), OpenError> {
     let verdict: String = sqlx::query_scalar("PRAGMA integrity_check(1)").fetch_one(&mut conn).await.map_err(failed)?;
     conn.close().await.map_err(failed)?;
     if verdict == "ok" { Ok(()) } else { Err(OpenError::Damaged { path: copy.to_owned(), source: verdict.into() }) }
+}
+
+async fn adopt(copy: &Path, runners: &Path) -> Result<(), sqlx::Error> {
+    let mut conn = options(copy).connect().await?;
+    sqlx::query("UPDATE runners SET dir = $1 || '/' || id").bind(runners.to_string_lossy().into_owned()).execute(&mut conn).await?;
+    conn.close().await
 }
 
 async fn into_one_piece(path: &Path) -> Result<(), sqlx::Error> {

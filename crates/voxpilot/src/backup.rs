@@ -25,8 +25,8 @@ pub async fn back_up(data_dir: &Path, target: &Path) -> Result<ExitCode> {
 #[tokio::main(flavor = "current_thread")]
 pub async fn restore(data_dir: &Path, source: &Path) -> Result<ExitCode> {
     token::prepare_data_dir(data_dir)?;
-    let restore = Restore::prepare(&data_dir.join(DATABASE), source).await.map_err(|error| stop_first(data_dir, error))?;
-    let runners = data_dir.join("runners");
+    let (database, runners) = (data_dir.join(DATABASE), data_dir.join("runners"));
+    let restore = Restore::prepare(&database, source, &runners).await.map_err(|error| stop_first(data_dir, error))?;
     let alive = agents::find_runners(&runners).iter().filter(|found| found.runner_alive).count();
     if alive > 0 {
         restore.abandon();

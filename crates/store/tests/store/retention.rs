@@ -192,3 +192,60 @@ async fn copies_of_the_database_lose_what_is_deleted_and_do_not_stay_for_ever() 
     fixture.store.tidy(Duration::from_secs(1800)).await;
     assert!(copy_names(fixture.dir.path()).is_empty());
 }
+
+/// What a kill leaves at each point of a restore is a database that opens, the old one or the new one.
+#[tokio::test]
+async fn a_restore_that_is_cut_off_leaves_one_whole_database() {
+    let (fixture, id) = Fixture::with_session().await;
+    fixture.store.commit(events(id, vec![notice("kept")])).await.unwrap();
+    let backup = fixture.dir.path().join("elsewhere");
+    store::back_up(&fixture.path(), &backup).await.unwrap();
+    fixture.store.commit(events(id, vec![notice("later")])).await.unwrap();
+    let Fixture { dir, store } = fixture;
+    let path = dir.path().join("log.db");
+    let reopened = async |events: u64| {
+        let store = Store::open(&path, false).await.unwrap();
+        assert_eq!(store.session(id).await.unwrap().unwrap().last_seq, events);
+        store.close().await;
+    };
+    let prepare = async || store::Restore::prepare(&path, &backup, Path::new("/runners")).await;
+    assert!(matches!(prepare().await, Err(store::OpenError::InUse { .. })));
+    store.close().await;
+
+    drop(prepare().await.unwrap());
+    reopened(2).await;
+    // Linked aside, and not yet replaced.
+    let prepared = prepare().await.unwrap();
+    std::fs::hard_link(&path, dir.path().join("log.db.replaced")).unwrap();
+    drop(prepared);
+    reopened(2).await;
+    let replaced = prepare().await.unwrap();
+    replaced.replace().await.unwrap();
+    drop(replaced);
+    reopened(1).await;
+    assert!(copy_names(dir.path()).contains(&"log.db.replaced".to_owned()));
+    let again = prepare().await.unwrap();
+    again.replace().await.unwrap();
+    again.finish().unwrap();
+    assert_eq!(copy_names(dir.path()), ["elsewhere"]);
+    reopened(1).await;
+}
+
+#[tokio::test]
+async fn a_write_ahead_log_of_what_is_replaced_is_not_taken_for_the_new_ones() {
+    let (fixture, id) = Fixture::with_session().await;
+    let backup = fixture.dir.path().join("elsewhere");
+    store::back_up(&fixture.path(), &backup).await.unwrap();
+    fixture.store.commit(events(id, (0..100).map(|n| notice(n.to_string())).collect())).await.unwrap();
+    // As a kill leaves it, and with a database that cannot be read.
+    let killed = tempfile::tempdir().unwrap();
+    let path = killed.path().join("log.db");
+    std::fs::copy(fixture.dir.path().join("log.db-wal"), killed.path().join("log.db-wal")).unwrap();
+    std::fs::write(&path, vec![7; 8192]).unwrap();
+    let restore = store::Restore::prepare(&path, &backup, Path::new("/runners")).await.unwrap();
+    restore.replace().await.unwrap();
+    restore.finish().unwrap();
+    let store = Store::open(&path, false).await.unwrap();
+    assert_eq!(store.session(id).await.unwrap().unwrap().last_seq, 0);
+    store.close().await;
+}

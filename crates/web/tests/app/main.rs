@@ -16,6 +16,7 @@ mod denials;
 mod excess;
 mod files;
 mod health;
+mod limits;
 mod messages;
 mod model_faults;
 mod openapi;
