@@ -17,6 +17,7 @@ const BACKUP: &str = ".backup";
 const UNFINISHED: &str = ".unfinished";
 pub(crate) const REPLACED: &str = ".replaced";
 pub(crate) const RESTORING: &str = ".restoring";
+const UNSURE: &str = "it may hold what was deleted";
 
 /// A whole copy beside the database, named for the version it has. An unfinished copy never bears that name.
 pub(crate) async fn before_migration(conn: &mut SqliteConnection, path: &Path, version: usize) -> Result<(), OpenError> {
@@ -41,12 +42,12 @@ pub(crate) async fn write(conn: &mut SqliteConnection, target: &Path) -> Result<
 
 /// Deletes a session in the copies; one in which that cannot be done is removed.
 pub(crate) async fn erase(path: &Path, session: SessionId) {
-    for copy in found(path) {
-        if is_backup(&copy) && erase_in(&copy, session).await.is_ok() {
-            continue;
+    for copy in found(path).iter().filter(|copy| is_backup(copy)) {
+        if erase_in(copy, session).await.is_err() {
+            remove(copy, UNSURE);
         }
-        remove(&copy, "it may hold what was deleted");
     }
+    found(path).iter().filter(|copy| !is_backup(copy)).for_each(|copy| remove(copy, UNSURE));
 }
 
 async fn erase_in(copy: &Path, session: SessionId) -> Result<(), sqlx::Error> {
@@ -75,15 +76,20 @@ fn is_backup(copy: &Path) -> bool {
     copy.extension().is_some_and(|extension| extension == &BACKUP[1..])
 }
 
-/// Everything of ours beside the database that is a copy of it, or a part of one.
+/// Everything of ours beside the database that is a copy of it, or a part of one. A file of a person's own is not.
 fn found(path: &Path) -> Vec<PathBuf> {
     let (Some(dir), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else { return Vec::new() };
     let Ok(entries) = fs::read_dir(dir) else { return Vec::new() };
-    let is_copy = |entry: &Path| {
-        let rest = entry.file_name().and_then(|entry| entry.to_str()?.strip_prefix(name));
-        rest.is_some_and(|rest| [BACKUP, UNFINISHED, REPLACED, RESTORING].iter().any(|part| rest.contains(part)))
-    };
-    entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|entry| is_copy(entry)).collect()
+    let is_ours = |entry: &Path| entry.file_name().and_then(|entry| entry.to_str()?.strip_prefix(name)).is_some_and(is_copy);
+    entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|entry| is_ours(entry)).collect()
+}
+
+/// Of what follows the database's name.
+fn is_copy(rest: &str) -> bool {
+    let main = ["-journal", "-wal", "-shm"].iter().find_map(|part| rest.strip_suffix(part)).unwrap_or(rest);
+    let version = main.strip_prefix(".v").and_then(|main| main.strip_suffix(UNFINISHED).unwrap_or(main).strip_suffix(BACKUP));
+    let is_numbered = version.is_some_and(|version| !version.is_empty() && version.bytes().all(|byte| byte.is_ascii_digit()));
+    is_numbered || [REPLACED, RESTORING].contains(&main)
 }
 
 fn remove(copy: &Path, why: &str) {

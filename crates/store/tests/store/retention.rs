@@ -179,18 +179,20 @@ async fn copies_of_the_database_lose_what_is_deleted_and_do_not_stay_for_ever() 
     }
     std::fs::write(copy("log.db.replaced-wal"), MARKER).unwrap();
     std::fs::write(copy("log.db.v1.backup"), format!("no database, but {MARKER}")).unwrap();
+    std::fs::write(copy("log.db.v4.backup.unfinished"), MARKER).unwrap();
+    std::fs::write(copy("log.db.mine.backup"), "a person's own").unwrap();
     fixture.store.delete(id).await.unwrap();
     erased(fixture.dir.path()).await;
-    assert_eq!(copy_names(fixture.dir.path()), ["log.db.v2.backup", "log.db.v3.backup"]);
+    assert_eq!(copy_names(fixture.dir.path()), ["log.db.mine.backup", "log.db.v2.backup", "log.db.v3.backup"]);
     assert_eq!(stored(&copy("log.db.v3.backup"), other).await.len(), 1, "what was not deleted is still there");
 
     let earlier = std::time::SystemTime::now() - Duration::from_secs(3600);
     std::fs::File::options().write(true).open(copy("log.db.v2.backup")).unwrap().set_modified(earlier).unwrap();
     fixture.store.tidy(Duration::from_secs(7200)).await;
-    assert_eq!(copy_names(fixture.dir.path()), ["log.db.v3.backup"], "the latest is enough");
+    assert_eq!(copy_names(fixture.dir.path()), ["log.db.mine.backup", "log.db.v3.backup"], "the latest is enough");
     std::fs::File::options().write(true).open(copy("log.db.v3.backup")).unwrap().set_modified(earlier).unwrap();
     fixture.store.tidy(Duration::from_secs(1800)).await;
-    assert!(copy_names(fixture.dir.path()).is_empty());
+    assert_eq!(copy_names(fixture.dir.path()), ["log.db.mine.backup"]);
 }
 
 /// What a kill leaves at each point of a restore is a database that opens, the old one or the new one.

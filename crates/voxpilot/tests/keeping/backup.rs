@@ -86,6 +86,9 @@ async fn a_restore_replaces_everything_and_only_while_nothing_runs() {
     server.kill().await;
     refuses(&run(server.rig(), &["restore", name]).await, "voxpilot stop --all");
     succeeds(&run(server.rig(), &["stop", "--all"]).await);
+    // Of what a kill left, too.
+    let after_kill = server.rig().home().join("after-kill.backup");
+    succeeds(&run(server.rig(), &["backup", after_kill.to_str().unwrap()]).await);
 
     let broken = server.rig().home().join("broken.backup");
     std::fs::write(&broken, "no database").unwrap();
@@ -108,6 +111,11 @@ async fn a_restore_replaces_everything_and_only_while_nothing_runs() {
     assert_eq!(server.call("GET", &format!("/api/sessions/{later}"), None).await.0, 404);
     assert_eq!(messages(&server, &kept).await[0]["content"], "say kept");
     finished(&server, &kept, json!({ "content": "say on" })).await;
+    server.terminate().await;
+    succeeds(&run(server.rig(), &["restore", after_kill.to_str().unwrap()]).await);
+    server.restart().await;
+    assert_eq!(server.call("GET", &format!("/api/sessions/{later}"), None).await.0, 200);
+    assert_eq!(messages(&server, &kept).await.as_array().unwrap().iter().filter(|message| message["content"] == "say on").count(), 0);
     server.end().await;
 }
 

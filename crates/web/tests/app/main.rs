@@ -24,6 +24,7 @@ mod permission_rules;
 mod permissions;
 mod protocol;
 mod queue;
+mod retention;
 mod reused_ids;
 mod rig;
 mod sessions;
