@@ -176,6 +176,13 @@ pub struct Notice {
     pub session_name: Option<String>,
 }
 
+impl Notice {
+    /// It still matters when its turn is over. That something was tried again, or that a turn was stopped, does not.
+    pub fn is_lasting(&self) -> bool {
+        self.level != "info" && self.code != "model_retry" || self.code == "late_output"
+    }
+}
+
 /// The fields of a session that changed.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, ToSchema)]
 pub struct SessionChange {

@@ -20,6 +20,8 @@ pub(crate) const COUNT_MAX: usize = 20;
 pub const ATTACHMENT_MAX: usize = 8 * 1024 * 1024;
 /// All attachments of one message.
 pub const MESSAGE_MAX: usize = 16 * 1024 * 1024;
+/// All attachments of one session.
+const SESSION_MAX: u64 = 256 * 1024 * 1024;
 const NAME_MAX: usize = 255;
 /// How much of one file's text the main AI reads.
 const TEXT_FOR_MODEL: usize = 64 * 1024;
@@ -99,6 +101,22 @@ impl Actor {
         let shown = made.iter().map(|(about, _)| about.clone()).collect();
         self.rows.extend(made.into_iter().map(|(about, data)| Row::Attachment(AttachmentRow { message_id, about, data })));
         Ok(shown)
+    }
+
+    /// Whether there is room for what came with a message: in the session, and on the disk.
+    pub(crate) async fn check_room_for(&self, new: &[NewAttachment]) -> Result<(), Refusal> {
+        let size: usize = new.iter().map(NewAttachment::size).sum();
+        if size == 0 {
+            return Ok(());
+        }
+        self.shared.check_room().await?;
+        let stored = self.shared.store.attachment_bytes(self.id).await?;
+        if stored + size as u64 > SESSION_MAX {
+            let most = crate::size(SESSION_MAX);
+            let message = format!("all attachments of a session together may have {most}, and this one has {}", crate::size(stored));
+            return Err(Refusal::TooLarge(format!("{message}: begin a new session")));
+        }
+        Ok(())
     }
 
     /// Where the agent has said already what it takes, a person need not wait for its word.

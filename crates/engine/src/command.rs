@@ -118,6 +118,9 @@ pub enum Refusal {
     Unavailable(String),
     #[error("{0}")]
     TooLarge(String),
+    /// The quota is used up.
+    #[error("{0}")]
+    NoRoom(String),
     #[error("the database refused")]
     Store(#[from] StoreError),
 }

@@ -8,6 +8,7 @@ mod attachments;
 mod browse;
 mod catalogue;
 mod command;
+mod disk;
 mod history;
 mod instructions;
 mod model_call;
@@ -22,6 +23,7 @@ mod trace;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use domain::event::SessionChange;
 use domain::ids::{MessageId, PermissionId, RuleId, SessionId};
@@ -43,9 +45,12 @@ pub use attachments::{ATTACHMENT_MAX, MESSAGE_MAX, NewAttachment};
 pub use browse::AgentsOwn;
 pub use catalogue::CatalogueEntry;
 pub use command::{AgentSessionView, Posted, Refusal};
+pub use disk::{Disk, size};
 pub use settings::Settings;
 pub use trace::{Capture, TraceCursor, TracePage, TracedRunner};
 
+/// How many sessions there may be.
+const SESSIONS_MAX: u64 = 10_000;
 /// How many commands may wait for one session's task; a sender that meets the bound waits.
 const INBOX: usize = 64;
 
@@ -63,6 +68,8 @@ pub(crate) struct Shared {
     sessions: Mutex<HashMap<SessionId, Live>>,
     /// By agent id.
     learned: Mutex<HashMap<String, catalogue::Learned>>,
+    /// When the data directory was last measured, and what came out.
+    disk: Mutex<Option<(Instant, Disk)>>,
     /// One at a time takes over a session of an agent's own.
     taking_over: Semaphore,
     /// The sessions' tasks.
@@ -105,6 +112,7 @@ impl Engine {
             default_policy,
             sessions: Mutex::default(),
             learned: Mutex::default(),
+            disk: Mutex::default(),
             taking_over: Semaphore::new(1),
             tasks: Mutex::default(),
             stop: CancellationToken::new(),
@@ -123,6 +131,10 @@ impl Engine {
     }
 
     pub async fn create(&self, mut wanted: Wanted) -> Result<SessionRow, Refusal> {
+        if self.shared.store.session_count().await? >= SESSIONS_MAX {
+            return Err(Refusal::Conflict(format!("there are {SESSIONS_MAX} sessions already: delete some that are not needed any more")));
+        }
+        self.shared.check_room().await?;
         if let Some(agent_session) = wanted.agent_session.take() {
             return self.take_over(wanted, agent_session).await;
         }

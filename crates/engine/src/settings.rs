@@ -13,6 +13,7 @@ use domain::policy::Policy;
 use crate::Refusal;
 
 pub(crate) const RELAY: &str = "relay";
+const NAME_MAX: usize = 200;
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -40,6 +41,8 @@ pub struct Settings {
     /// What the page proposes to begin with.
     pub suggestions: Vec<String>,
     pub durability: agents::Durability,
+    /// How many bytes the data directory may have before nothing new is begun.
+    pub disk_quota: Option<u64>,
     pub agent_ttl: Duration,
     /// How long an agent has to leave at each of the steps from a hint to a kill.
     pub term_grace_ms: u64,
@@ -92,6 +95,7 @@ impl Settings {
         match (name, &self.endpoint) {
             (RELAY, _) => Ok(model::Settings::Relay),
             ("", _) => Err(Refusal::Invalid("the model has no name".to_owned())),
+            (name, _) if name.len() > NAME_MAX => Err(Refusal::Invalid(format!("the model's name is longer than {NAME_MAX} bytes"))),
             (name, model::Settings::Relay) => {
                 let advice = "set VOXPILOT_MODEL_BASE_URL or VOXPILOT_MODEL_PROVIDER, or use `relay`";
                 Err(Refusal::Invalid(format!("no endpoint is configured for the model `{name}`: {advice}")))

@@ -124,7 +124,7 @@ impl Settings {
     }
 
     /// Every secret that the server was told, by its value.
-    fn secrets(&self) -> Vec<String> {
+    pub fn secrets(&self) -> Vec<String> {
         let given = self.environment.iter().map(|(name, value)| (name.to_string_lossy(), value.to_string_lossy()));
         let mut secrets: Vec<String> = given.filter(|(name, _)| trace::sounds_secret(name)).map(|(_, value)| value.into_owned()).collect();
         for agent in self.catalogue.iter() {

@@ -10,7 +10,7 @@ mod history;
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures::StreamExt;
@@ -27,6 +27,10 @@ use crate::settings::{SettingsError, Target};
 
 /// An unreachable host must not eat the whole time that a stall may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
+/// The text of one answer.
+const TEXT_MIB: usize = 4;
+/// Everything that comes over the wire for one answer; each word of the text has a frame around it.
+const WIRE_MIB: usize = 128;
 
 pub(crate) struct Endpoint {
     target: Target,
@@ -97,8 +101,18 @@ impl Endpoint {
                 | ChatStreamEvent::ThoughtSignatureChunk(_)
                 | ChatStreamEvent::Heartbeat => {}
             }
+            self.check_length(heard, &frames)?;
         }
         Err(self.ended_without_end(&frames))
+    }
+
+    /// A model that never ends must not fill the log, nor the memory.
+    fn check_length(&self, heard: &Heard, frames: &Frames) -> Result<(), Fault> {
+        let too_long = |most_mib| Err(Fault::TooLong { host: self.target.host.clone(), most_mib });
+        if heard.text.len() > TEXT_MIB << 20 {
+            return too_long(TEXT_MIB);
+        }
+        if frames.bytes() > WIRE_MIB << 20 { too_long(WIRE_MIB) } else { Ok(()) }
     }
 
     /// Gemini's stream is given an end even where the connection broke; only its reason tells.
@@ -185,18 +199,30 @@ struct Heard {
     text: String,
 }
 
-/// Counts the events of a body: those without data and those with.
+/// Counts the events of a body, those without data and those with, and the bytes of all.
 #[derive(Clone, Default)]
-struct Frames(Arc<(AtomicU32, AtomicU32)>);
+struct Frames(Arc<Counts>);
+
+#[derive(Default)]
+struct Counts {
+    blank: AtomicU32,
+    full: AtomicU32,
+    bytes: AtomicUsize,
+}
 
 impl Frames {
     fn note(&self, data: &str) {
-        let counter = if data.is_empty() { &self.0.0 } else { &self.0.1 };
+        let counter = if data.is_empty() { &self.0.blank } else { &self.0.full };
         counter.fetch_add(1, Ordering::Relaxed);
+        self.0.bytes.fetch_add(data.len(), Ordering::Relaxed);
     }
 
     fn counts(&self) -> (u32, u32) {
-        (self.0.0.load(Ordering::Relaxed), self.0.1.load(Ordering::Relaxed))
+        (self.0.blank.load(Ordering::Relaxed), self.0.full.load(Ordering::Relaxed))
+    }
+
+    fn bytes(&self) -> usize {
+        self.0.bytes.load(Ordering::Relaxed)
     }
 }
 

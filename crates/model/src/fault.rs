@@ -25,6 +25,8 @@ pub enum Fault {
     BadRequest { host: String, status: Option<u16>, detail: String },
     #[error("the model endpoint {host} sent something that is not a chat completion ({detail}): check its address")]
     Malformed { host: String, detail: String },
+    #[error("the model at {host} does not come to an end: its answer was broken off after {most_mib} MiB; ask for less at once")]
+    TooLong { host: String, most_mib: usize },
     #[error("the model at {host} answered with neither text nor a tool call: try again, or choose another model")]
     Empty { host: String },
 }
@@ -41,6 +43,7 @@ impl Fault {
             Fault::Refused { .. } => "model_unreachable",
             Fault::BadRequest { .. } => "model_bad_request",
             Fault::Malformed { .. } => "model_malformed",
+            Fault::TooLong { .. } => "model_too_long",
             Fault::Empty { .. } => "model_empty",
         }
     }

@@ -17,6 +17,8 @@ pub enum OpenError {
     Foreign { path: PathBuf },
     #[error("the database {} is damaged: restore a backup or move it away", path.display())]
     Damaged { path: PathBuf, source: Source },
+    #[error("{} exists already: give another name", path.display())]
+    Exists { path: PathBuf },
     #[error("the database {} cannot be opened", path.display())]
     Io { path: PathBuf, source: Source },
 }
@@ -83,6 +85,19 @@ impl From<StoreError> for FeedError {
 }
 
 impl OpenError {
+    /// The same of another file, of which that one is a copy.
+    pub(crate) fn of(self, other: &std::path::Path) -> Self {
+        let path = other.to_owned();
+        match self {
+            OpenError::InUse { .. } => OpenError::InUse { path },
+            OpenError::Foreign { .. } => OpenError::Foreign { path },
+            OpenError::Damaged { source, .. } => OpenError::Damaged { path, source },
+            OpenError::Exists { .. } => OpenError::Exists { path },
+            OpenError::Io { source, .. } => OpenError::Io { path, source },
+            OpenError::Newer { .. } => self,
+        }
+    }
+
     pub(crate) fn io(path: &std::path::Path, source: impl Into<Source>) -> Self {
         OpenError::Io { path: path.to_owned(), source: source.into() }
     }

@@ -3,10 +3,13 @@
 //! The promise: an event is durable before anyone can see it, numbers are dense in each session, and a write that was not stored
 //! is never passed over in silence. This crate alone names the database; it knows nothing of HTTP, agents or models.
 
+mod copies;
 mod error;
 mod feed;
 mod frame;
+mod moving;
 mod open;
+mod retention;
 mod row;
 mod snapshot;
 mod table;
@@ -16,13 +19,12 @@ mod writer;
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::event::{Message, PermissionRequest, QueueItem};
 use domain::host::AgentSession;
 use domain::ids::{ArtifactId, AttachmentId, MessageId, SessionId, TurnId};
-use jiff::Timestamp;
 use serde_json::Value;
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::SqlitePoolOptions;
@@ -33,6 +35,7 @@ use tokio::task::JoinSet;
 pub use error::{FeedError, OpenError, StoreError};
 pub use feed::{Batch, Feed};
 pub use frame::Frame;
+pub use moving::{Restore, back_up, vacuum};
 use open::Opened;
 pub use open::in_use;
 pub use row::{Committed, Row, ServerRow, Write};
@@ -65,6 +68,7 @@ pub struct Store {
 }
 
 struct Inner {
+    path: PathBuf,
     commands: mpsc::Sender<Command>,
     pool: SqlitePool,
     tails: Arc<Tails>,
@@ -88,7 +92,15 @@ impl Store {
         let lock = Arc::new(opened.lock);
         let mut task = JoinSet::new();
         task.spawn(Writer::new(inbox, opened.writing, opened.conn, Arc::clone(&tails), Arc::clone(&lock)).run());
-        let inner = Inner { commands, pool, tails, writer: Mutex::new(task), lock: Mutex::new(Some(lock)), closed: OnceCell::new() };
+        let inner = Inner {
+            path: opened.path,
+            commands,
+            pool,
+            tails,
+            writer: Mutex::new(task),
+            lock: Mutex::new(Some(lock)),
+            closed: OnceCell::new(),
+        };
         Store { inner: Arc::new(inner) }
     }
 
@@ -133,17 +145,6 @@ impl Store {
         answer.await.unwrap_or(Err(StoreError::Closed))
     }
 
-    /// Drops the events of sessions that have been quiet since then and in which no turn runs; messages stay. Says how many sessions
-    /// it concerned.
-    pub async fn compact(&self, older_than: Timestamp) -> Result<u64> {
-        let sessions = session::compactable(&mut *self.reader().await?, older_than).await?;
-        let mut compacted = 0;
-        for session in sessions {
-            compacted += u64::from(self.ask(|done| Command::Compact { session, older_than, done }).await?);
-        }
-        Ok(compacted)
-    }
-
     /// Live reading from any cursor.
     pub fn feed(&self, id: SessionId) -> Feed {
         Feed::new(id, self.inner.tails.tail(id), self.inner.pool.clone())
@@ -160,6 +161,10 @@ impl Store {
 
     pub async fn session(&self, id: SessionId) -> Result<Option<SessionRow>> {
         Ok(session::one(&mut *self.reader().await?, id).await?)
+    }
+
+    pub async fn session_count(&self) -> Result<u64> {
+        Ok(session::count(&mut *self.reader().await?).await?)
     }
 
     /// The latest messages before the given one, or the latest of all.
@@ -244,6 +249,11 @@ impl Store {
 
     pub async fn attachment(&self, session: SessionId, id: AttachmentId) -> Result<Option<AttachmentRow>> {
         Ok(attachment::one(&mut *self.reader().await?, session, id).await?)
+    }
+
+    /// How many bytes were sent along with all messages of the session.
+    pub async fn attachment_bytes(&self, session: SessionId) -> Result<u64> {
+        Ok(attachment::total(&mut *self.reader().await?, session).await?)
     }
 
     /// What was sent along with the message that began the turn, in the order given.

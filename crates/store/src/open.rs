@@ -1,4 +1,4 @@
-//! Opening the database file: one owner, the right kind of file, the right schema, a copy before anything is changed.
+//! Opening the database file: one owner, the right kind of file, the right schema, nothing of what was deleted left in it.
 
 use std::fs::{File, OpenOptions, Permissions, TryLockError};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, SqliteConnection};
 
+use crate::copies;
 use crate::error::OpenError;
 
 /// Forward only: the n-th one takes a database from schema version n-1 to n.
@@ -19,11 +20,12 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0005_requests.sql"),
     include_str!("../migrations/0006_hosts.sql"),
     include_str!("../migrations/0007_devices.sql"),
+    include_str!("../migrations/0008_retention.sql"),
 ];
 
 /// Marks the file as ours ("VoxP"), so that no other program's database is ever migrated.
-const APPLICATION_ID: i64 = 0x566f_7850;
-const BUSY: Duration = Duration::from_secs(10);
+pub(crate) const APPLICATION_ID: i64 = 0x566f_7850;
+pub(crate) const BUSY: Duration = Duration::from_secs(10);
 const LOCK_PATIENCE: Duration = Duration::from_secs(2);
 const LOCK_LOOK: Duration = Duration::from_millis(20);
 /// The write-ahead log is cut back to this after a flood.
@@ -31,6 +33,7 @@ const WAL_BYTES: &str = "67108864";
 
 /// An opened database, ready to be written.
 pub(crate) struct Opened {
+    pub path: PathBuf,
     pub conn: SqliteConnection,
     pub writing: SqliteConnectOptions,
     pub reading: SqliteConnectOptions,
@@ -48,17 +51,21 @@ pub(crate) async fn open(path: &Path, durability_disk: bool, migrations: &[&'sta
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(if durability_disk { SqliteSynchronous::Full } else { SqliteSynchronous::Normal })
         .foreign_keys(true)
+        // What is deleted is overwritten, not only forgotten.
+        .pragma("secure_delete", "ON")
         .pragma("journal_size_limit", WAL_BYTES);
     let failed = |error| OpenError::database(path, error);
     let mut conn = writing.connect().await.map_err(failed)?;
     if found > 0 && found < migrations.len() {
-        back_up(&mut conn, path, found).await?;
+        copies::before_migration(&mut conn, path, found).await?;
+        // An earlier version may have left deleted text in the file; written anew, it has none.
+        sqlx::query("VACUUM").execute(&mut conn).await.map_err(failed)?;
     }
     for (version, sql) in migrations.iter().enumerate().skip(found) {
         migrate(&mut conn, version + 1, sql).await.map_err(failed)?;
     }
     check(&mut conn, path).await?;
-    Ok(Opened { conn, writing, reading: plain.read_only(true), lock })
+    Ok(Opened { path: path.to_owned(), conn, writing, reading: plain.read_only(true), lock })
 }
 
 /// Whether a server holds the database at this moment.
@@ -68,7 +75,7 @@ pub fn in_use(path: &Path) -> bool {
 
 /// A server that was killed while it started a process leaves the lock to that process until it has become another program, which
 /// takes a moment.
-async fn lock(path: &Path) -> Result<File, OpenError> {
+pub(crate) async fn lock(path: &Path) -> Result<File, OpenError> {
     let lock_path = beside(path, ".lock");
     let file = private(&lock_path).map_err(|error| OpenError::io(&lock_path, error))?;
     let deadline = Instant::now() + LOCK_PATIENCE;
@@ -82,14 +89,14 @@ async fn lock(path: &Path) -> Result<File, OpenError> {
     }
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
 }
 
 /// Opens or makes a file that only its owner may read. What SQLite puts beside it inherits the mode.
-fn private(path: &Path) -> std::io::Result<File> {
+pub(crate) fn private(path: &Path) -> std::io::Result<File> {
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
     if file.metadata()?.permissions().mode() & 0o077 != 0 {
         file.set_permissions(Permissions::from_mode(0o600))?;
@@ -98,7 +105,7 @@ fn private(path: &Path) -> std::io::Result<File> {
 }
 
 /// Looks before anything is changed, the journal mode included. Gives the schema version, 0 for a new file.
-async fn examine(path: &Path, options: &SqliteConnectOptions, known: usize) -> Result<usize, OpenError> {
+pub(crate) async fn examine(path: &Path, options: &SqliteConnectOptions, known: usize) -> Result<usize, OpenError> {
     let failed = |error| OpenError::database(path, error);
     let mut conn = options.connect().await.map_err(failed)?;
     let application: i64 = sqlx::query_scalar("PRAGMA application_id").fetch_one(&mut conn).await.map_err(failed)?;
@@ -115,22 +122,6 @@ async fn examine(path: &Path, options: &SqliteConnectOptions, known: usize) -> R
         Ok(found) => Ok(found as usize),
         Err(_) => Err(OpenError::Foreign { path: path.to_owned() }),
     }
-}
-
-/// A whole copy beside the database, named for the version it has. An unfinished copy never bears that name.
-async fn back_up(conn: &mut SqliteConnection, path: &Path, version: usize) -> Result<(), OpenError> {
-    let target = beside(path, &format!(".v{version}.backup"));
-    let unfinished = beside(&target, ".unfinished");
-    let io = |error| OpenError::io(&target, error);
-    // SQLite writes into an empty file, and so keeps its mode.
-    let file = private(&unfinished).map_err(io)?;
-    file.set_len(0).map_err(io)?;
-    let name = unfinished.to_str().ok_or_else(|| OpenError::io(&unfinished, "the path is not UTF-8"))?;
-    sqlx::query("VACUUM INTO $1").bind(name).execute(conn).await.map_err(|error| OpenError::database(&target, error))?;
-    file.sync_all().map_err(io)?;
-    std::fs::rename(&unfinished, &target).map_err(io)?;
-    tracing::info!(version, backup = %target.display(), "backed up the database before migrating it");
-    Ok(())
 }
 
 async fn migrate(conn: &mut SqliteConnection, version: usize, sql: &'static str) -> Result<(), sqlx::Error> {

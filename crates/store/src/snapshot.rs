@@ -7,7 +7,7 @@ use sqlx::SqliteConnection;
 use crate::frame::Frame;
 use crate::table::session::SessionRow;
 use crate::table::turn::RunningTurn;
-use crate::table::{artifact, confirm, event, message, permission, queue, session, turn};
+use crate::table::{artifact, confirm, event, message, notice, permission, queue, session, turn};
 
 /// A session as it is after event `seq`: everything a client needs that comes without a cursor.
 #[derive(Clone, PartialEq, Debug)]
@@ -19,7 +19,8 @@ pub struct Snapshot {
     /// There are older messages.
     pub more: bool,
     pub artifacts: Vec<ReviewArtifact>,
-    /// What people were told beside the conversation, as far as the log reaches back, each with the turn it happened in.
+    /// What people were told beside the conversation, as far as the log reaches back, each with the turn it happened in; of what is
+    /// older, that which still matters.
     pub notices: Vec<(Option<TurnId>, Notice)>,
     /// The turns that ended otherwise than completed.
     pub ended_turns: Vec<Turn>,
@@ -46,7 +47,7 @@ pub(crate) async fn read(conn: &mut SqliteConnection, id: SessionId, message_lim
         messages: page.messages,
         more: page.more,
         artifacts: artifact::summaries(conn, id).await?,
-        notices: event::notices(conn, id).await?,
+        notices: notice::all(conn, id).await?,
         ended_turns: turn::ended(conn, id).await?,
         turn,
         turn_events: turn_events.iter().filter_map(Frame::event).collect(),

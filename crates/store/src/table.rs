@@ -12,6 +12,7 @@ pub(crate) mod event;
 pub(crate) mod link;
 pub(crate) mod message;
 pub(crate) mod method_names;
+pub(crate) mod notice;
 pub(crate) mod permission;
 pub(crate) mod preference;
 pub(crate) mod queue;

@@ -16,13 +16,14 @@ use std::time::Duration;
 use domain::ids::SessionId;
 use jiff::Timestamp;
 use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{ConnectOptions, Connection, SqliteConnection};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Row as _, SqliteConnection};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use crate::error::StoreError;
+use crate::open::BUSY;
 use crate::row::{Committed, Row, ServerRow, Write};
-use crate::table::{self, session};
+use crate::table::{self, event};
 use crate::tail::Tails;
 use batch::Batch;
 use piece::Piece;
@@ -32,6 +33,13 @@ pub(crate) const QUEUE: usize = 4096;
 /// How many writes share a transaction.
 const GROUP: usize = 1024;
 const SWEEP: Duration = Duration::from_secs(30);
+/// A session keeps its latest events up to this many, and more only where they are of one turn.
+pub(crate) const EVENTS_MOST: u64 = 100_000;
+/// How many events are dropped at a time: whoever writes waits no longer than that takes.
+const DROPPED_AT_ONCE: u64 = 2000;
+/// How long the write-ahead log waits for those who read it to be done, and how soon that is tried again.
+const ERASE_PATIENCE_MS: u32 = 20;
+const ERASE_AGAIN: Duration = Duration::from_millis(250);
 /// How many ends of logs are remembered; they are read again when needed.
 const REMEMBERED: usize = 10_000;
 
@@ -39,8 +47,18 @@ type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
 
 pub(crate) enum Command {
     Write(Job),
-    Save { rows: Vec<ServerRow>, done: Answer<()> },
-    Compact { session: SessionId, older_than: Timestamp, done: Answer<bool> },
+    Save {
+        rows: Vec<ServerRow>,
+        done: Answer<()>,
+    },
+    /// Drops some of the events that nobody needs any more, and says whether there are more of them.
+    Compact {
+        session: SessionId,
+        older_than: Timestamp,
+        done: Answer<bool>,
+    },
+    /// What was deleted shall not stay in the write-ahead log either.
+    Erase,
     Close,
 }
 
@@ -57,6 +75,8 @@ pub(crate) struct Writer {
     tails: Arc<Tails>,
     ends: HashMap<SessionId, u64>,
     swept: Instant,
+    /// When the write-ahead log, which holds something that was deleted, is to be emptied.
+    erase_at: Option<Instant>,
     /// Held as long as this task may write.
     _lock: Arc<File>,
 }
@@ -69,17 +89,21 @@ impl Writer {
         tails: Arc<Tails>,
         lock: Arc<File>,
     ) -> Writer {
-        Writer { commands, options, conn: Some(conn), tails, ends: HashMap::new(), swept: Instant::now(), _lock: lock }
+        Writer { commands, options, conn: Some(conn), tails, ends: HashMap::new(), swept: Instant::now(), erase_at: None, _lock: lock }
     }
 
     /// Runs until it is told to close or nobody can send any more, and everything that was sent is written. Gives the connection back.
     pub(crate) async fn run(mut self) -> Option<SqliteConnection> {
         let mut inbox = Vec::with_capacity(GROUP);
         loop {
-            match tokio::time::timeout(SWEEP, self.commands.recv_many(&mut inbox, GROUP)).await {
+            let wake = self.erase_at.unwrap_or_else(|| Instant::now() + SWEEP);
+            match tokio::time::timeout_at(wake, self.commands.recv_many(&mut inbox, GROUP)).await {
                 Ok(0) => break,
                 Ok(_) => self.handle(&mut inbox).await,
                 Err(_) => {}
+            }
+            if self.erase_at.is_some_and(|at| at <= Instant::now()) {
+                self.erase_at = (!self.erase().await).then(|| Instant::now() + ERASE_AGAIN);
             }
             if self.swept.elapsed() >= SWEEP {
                 self.tails.sweep();
@@ -119,6 +143,7 @@ impl Writer {
             Command::Compact { session, older_than, done } => {
                 let _ = done.send(self.compact(session, older_than).await);
             }
+            Command::Erase => self.erase_at = Some(Instant::now()),
             Command::Close => self.commands.close(),
         }
     }
@@ -217,6 +242,7 @@ impl Writer {
             if change.deleted {
                 self.ends.remove(&session);
                 self.tails.delete(session);
+                self.erase_at = Some(Instant::now());
                 continue;
             }
             self.ends.insert(session, change.last);
@@ -234,16 +260,38 @@ impl Writer {
 
     async fn compact(&mut self, id: SessionId, older_than: Timestamp) -> Result<bool, StoreError> {
         let mut conn = self.connection().await?;
-        let row = session::one(&mut conn, id).await;
+        let droppable = event::droppable(&mut conn, id, older_than, EVENTS_MOST).await;
         self.conn = Some(conn);
-        let Some(row) = row? else { return Ok(false) };
-        if row.running || row.updated_at >= older_than {
-            return Ok(false);
-        }
-        let write = Write { session: id, events: Vec::new(), rows: vec![Row::Horizon(row.last_seq)] };
+        let Some((horizon, target)) = droppable? else { return Ok(false) };
+        let next = target.min(horizon + DROPPED_AT_ONCE);
+        let write = Write { session: id, events: Vec::new(), rows: vec![Row::Horizon(next)] };
         let (done, answer) = oneshot::channel();
         self.write(vec![Job { write: Arc::new(write), done }]).await;
         answer.await.map_err(|_| StoreError::Closed)??;
-        Ok(true)
+        Ok(next < target)
     }
+
+    /// Brings the write-ahead log into the file and empties it. Says whether that was done; somebody who reads may be in the way.
+    async fn erase(&mut self) -> bool {
+        let Ok(mut conn) = self.connection().await else { return false };
+        let emptied = empty_log(&mut conn).await;
+        match emptied {
+            Ok(emptied) => {
+                self.conn = Some(conn);
+                emptied
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the write-ahead log could not be emptied; trying again");
+                false
+            }
+        }
+    }
+}
+
+async fn empty_log(conn: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
+    let patience = |ms: u128| AssertSqlSafe(format!("PRAGMA busy_timeout = {ms}"));
+    sqlx::query(patience(ERASE_PATIENCE_MS.into())).execute(&mut *conn).await?;
+    let row = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").fetch_one(&mut *conn).await?;
+    sqlx::query(patience(BUSY.as_millis())).execute(conn).await?;
+    Ok(row.try_get::<i64, _>(0)? == 0)
 }

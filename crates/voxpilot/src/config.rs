@@ -72,6 +72,8 @@ pub struct Config {
     /// None: an agent's question waits for ever.
     pub permission_timeout: Option<Duration>,
     pub durability: Durability,
+    /// How many bytes the data directory may have; None: as many as the disk.
+    pub disk_quota: Option<u64>,
     /// A tracing filter, known to parse.
     pub log: String,
     pub log_format: LogFormat,

@@ -1,9 +1,11 @@
 //! The binary's parts: command line, configuration, lifecycle, wiring. Kept as a library so that tests can reach them.
 
+pub mod backup;
 pub mod bridge;
 pub mod client;
 pub mod config;
 pub mod doctor;
+pub mod housekeeping;
 pub mod logging;
 pub mod memory;
 pub mod serve;

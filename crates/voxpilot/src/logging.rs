@@ -1,12 +1,28 @@
 //! The log: to stderr, filtered, as text or as JSON. What is logged is not decided here.
+//!
+//! Much of it are the words of agents, models and browsers. So whatever is logged is clipped, hidden characters in it are made visible
+//! and secrets masked, and nobody can fill the disk with it: of each kind of line a session gets only so many a second.
 
-use std::io::IsTerminal;
+mod limit;
+mod line;
 
-use tracing_subscriber::EnvFilter;
+use std::io::{self, IsTerminal, Write as _};
+use std::sync::{Mutex, PoisonError, RwLock};
+use std::time::Instant;
+
+use agents::trace::Mask;
+use tracing::{Event, Metadata, Subscriber};
+use tracing_subscriber::layer::{Context, SubscriberExt as _};
+use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{EnvFilter, Layer};
 
 use crate::config::LogFormat;
+use limit::Limit;
+use line::Line;
 
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+
+static MASK: RwLock<Option<Mask>> = RwLock::new(None);
 
 /// Whether a text is a filter. A lone word must be a level: as a target, `verbose` would silently switch everything off.
 pub fn is_filter(text: &str) -> bool {
@@ -16,12 +32,53 @@ pub fn is_filter(text: &str) -> bool {
 
 /// Installs the log for the whole process. The filter is one that `is_filter` accepts.
 pub fn init(filter: &str, format: LogFormat) -> anyhow::Result<()> {
-    let builder = tracing_subscriber::fmt().with_env_filter(EnvFilter::try_new(filter)?).with_writer(std::io::stderr);
-    let installed = match format {
-        LogFormat::Text => builder.with_ansi(std::io::stderr().is_terminal()).try_init(),
-        LogFormat::Json => builder.json().flatten_event(true).try_init(),
-    };
+    let lines = Lines { format, colour: io::stderr().is_terminal(), limit: Mutex::default() };
+    let installed = tracing_subscriber::registry().with(EnvFilter::try_new(filter)?).with(lines).try_init();
     installed.map_err(|error| anyhow::anyhow!("cannot start the log: {error}"))
+}
+
+/// From now on these are masked in the log, wherever they come from. What looks like a secret is masked anyway.
+pub fn hide(secrets: impl IntoIterator<Item = String>) {
+    *MASK.write().unwrap_or_else(PoisonError::into_inner) = Some(Mask::new(secrets));
+}
+
+struct Lines {
+    format: LogFormat,
+    colour: bool,
+    limit: Mutex<Limit>,
+}
+
+impl<S: Subscriber> Layer<S> for Lines {
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        let mut line = Line::default();
+        event.record(&mut line);
+        let (told, admitted) = {
+            let mut limit = self.limit.lock().unwrap_or_else(PoisonError::into_inner);
+            let now = Instant::now();
+            (limit.settle(now), limit.admit(event.metadata(), &line, now))
+        };
+        for left_out in told {
+            self.write(left_out.metadata, &left_out.line());
+        }
+        if admitted {
+            self.write(event.metadata(), &line);
+        }
+    }
+}
+
+impl Lines {
+    fn write(&self, metadata: &Metadata<'_>, line: &Line) {
+        let text = {
+            let (known, by_looks) = (MASK.read().unwrap_or_else(PoisonError::into_inner), Mask::default());
+            let mask = known.as_ref().unwrap_or(&by_looks);
+            match self.format {
+                LogFormat::Text => line.text(metadata, mask, self.colour),
+                LogFormat::Json => line.json(metadata, mask),
+            }
+        };
+        // Where nobody reads the log any more there is nobody to tell.
+        let _ = io::stderr().lock().write_all(text.as_bytes());
+    }
 }
 
 #[cfg(test)]

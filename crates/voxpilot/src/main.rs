@@ -2,13 +2,13 @@
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use voxpilot::config::{self, ConfigError};
-use voxpilot::{bridge, client, doctor, memory, serve, stop, trust};
+use voxpilot::{backup, bridge, client, doctor, memory, serve, stop, trust};
 
 const RUNNER: &str = "runner";
 
@@ -52,11 +52,23 @@ fn command() -> Command {
             with_settings("stop", "End the server of the data directory and, with --all, every agent it left running")
                 .arg(Arg::new("all").long("all").action(ArgAction::SetTrue).help("end the agents too, also those in the middle of a turn")),
         )
+        .subcommand(
+            with_settings("backup", "Write the whole store into a new file, also while the server runs").arg(file("the file to make")),
+        )
+        .subcommand(
+            with_settings("restore", "Bring a backup back in place of what is in the data directory; the server must be stopped")
+                .arg(file("a file that `voxpilot backup` made")),
+        )
+        .subcommand(with_settings("vacuum", "Give back the room that deleted sessions have left; the server must be stopped"))
         .subcommands(client::commands())
         .subcommand(Command::new("openapi").hide(true).about("Print the description of the HTTP interface"))
         .subcommand(Command::new(RUNNER).hide(true).arg(Arg::new("dir").required(true)))
         .subcommand(Command::new(bridge::BRIDGE).hide(true).arg(Arg::new("address").required(true)))
         .subcommand(Command::new("terminal").hide(true).arg(words("command").required(true)))
+}
+
+fn file(help: &'static str) -> Arg {
+    Arg::new("file").value_name("FILE").help(help).required(true).value_parser(value_parser!(PathBuf))
 }
 
 /// A program and its arguments, whatever they look like.
@@ -83,6 +95,15 @@ fn run(matches: &ArgMatches) -> Result<ExitCode> {
         Some(("stop", matches)) => {
             let (config, _) = config::load(config::flags(matches))?;
             stop::run(&config.data_dir, matches.get_flag("all"))
+        }
+        Some((name @ ("backup" | "restore" | "vacuum"), matches)) => {
+            let (config, _) = config::load(config::flags(matches))?;
+            let file = || matches.get_one::<PathBuf>("file").context("the file is missing");
+            match name {
+                "backup" => backup::back_up(&config.data_dir, file()?),
+                "restore" => backup::restore(&config.data_dir, file()?),
+                _ => backup::vacuum(&config.data_dir),
+            }
         }
         Some(("demo-agent", matches)) => {
             let flags = matches.get_many::<String>("flags").into_iter().flatten().cloned();

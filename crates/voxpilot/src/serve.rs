@@ -13,7 +13,6 @@ use agents::Transport;
 use agents::catalogue::{self, Catalogue};
 use anyhow::{Context, Result, bail};
 use engine::Engine;
-use jiff::{SignedDuration, Timestamp};
 use store::Store;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -24,16 +23,13 @@ use web::Certificate;
 use crate::bridge::BRIDGE;
 use crate::client::address;
 use crate::config::{AgentSection, Config, Durability, McpSection, McpTransport, Secret, Sources};
-use crate::{logging, memory, stop, token, trust};
+use crate::{housekeeping, logging, memory, stop, token, trust};
 
 /// How long open requests may take once the server stops.
 const DRAIN: Duration = Duration::from_secs(5);
 const CONFIRM_TIMEOUT: Duration = Duration::from_secs(300);
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(10);
 const TERM_GRACE_MS: u64 = 2_000;
-/// Events of sessions that were quiet for this long are dropped, and the raw traffic of agents that ended before; messages stay.
-const EVENTS_KEPT: SignedDuration = SignedDuration::from_hours(7 * 24);
-const COMPACT_EVERY: Duration = Duration::from_secs(3600);
 /// The flag of a server that takes itself up anew: it asks nobody anything.
 pub const RESTARTED: &str = "restarted";
 /// What a process that an interrupt has ended reports by custom.
@@ -76,7 +72,9 @@ async fn serve(config: &Config, sources: &Sources) -> Result<End> {
     std::fs::write(stop::pid_file(&config.data_dir), std::process::id().to_string()).context("writing the server's pid")?;
     let listener = bind(&config.bind).await?;
     let address = listener.local_addr().context("asking for the server's own address")?;
-    let engine = Engine::start(store, settings(config, sources)?).await.context("starting the engine")?;
+    let settings = settings(config, sources)?;
+    logging::hide(settings.secrets().into_iter().chain([secret.expose().to_owned()]));
+    let engine = Engine::start(store, settings).await.context("starting the engine")?;
     engine.learn_versions();
     let stopping = CancellationToken::new();
     let restart = CancellationToken::new();
@@ -91,7 +89,7 @@ async fn serve(config: &Config, sources: &Sources) -> Result<End> {
     tokio::pin!(server);
     tokio::select! {
         ended = &mut server => ended.context("serving")?,
-        () = housekeeping(&engine) => {}
+        () = housekeeping::run(&engine) => {}
         () = keep_certificate(certificate, &config.data_dir) => {}
         signalled = stop_signal() => signalled?,
         () = restart.cancelled() => {}
@@ -195,20 +193,6 @@ async fn keep_certificate(certificate: Option<watch::Receiver<Certificate>>, dat
     std::future::pending().await
 }
 
-/// Never ends by itself.
-async fn housekeeping(engine: &Engine) {
-    let mut tick = tokio::time::interval(COMPACT_EVERY);
-    loop {
-        tick.tick().await;
-        engine.drop_old_traces(EVENTS_KEPT.unsigned_abs()).await;
-        match engine.store().compact(Timestamp::now() - EVENTS_KEPT).await {
-            Ok(0) => {}
-            Ok(sessions) => tracing::info!(sessions, "dropped events that nobody needs any more"),
-            Err(error) => tracing::warn!(%error, "old events could not be dropped"),
-        }
-    }
-}
-
 pub(crate) fn settings(config: &Config, sources: &Sources) -> Result<engine::Settings> {
     let exe = std::env::current_exe().context("finding this binary")?;
     let catalogue = catalogue(config, &exe)?;
@@ -236,6 +220,7 @@ pub(crate) fn settings(config: &Config, sources: &Sources) -> Result<engine::Set
         permission_policy: config.permission_policy,
         project_title: config.title.clone(),
         suggestions: config.suggestions.clone(),
+        disk_quota: config.disk_quota,
         durability: match config.durability {
             Durability::Process => agents::Durability::Process,
             Durability::Disk => agents::Durability::Disk,

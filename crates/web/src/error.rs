@@ -62,6 +62,7 @@ impl From<Refusal> for ApiError {
             Refusal::Conflict(message) => ApiError::new(StatusCode::CONFLICT, "conflict", message),
             Refusal::Invalid(message) => ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", message),
             Refusal::TooLarge(message) => ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message),
+            Refusal::NoRoom(message) => ApiError::new(StatusCode::INSUFFICIENT_STORAGE, "quota", message),
             Refusal::Unavailable(message) => ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", message),
             Refusal::Store(error) => error.into(),
         }

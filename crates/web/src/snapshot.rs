@@ -32,18 +32,13 @@ fn messages(messages: Vec<Message>, notices: &[(Option<TurnId>, Notice)], ended:
         let turn_id = message.turn_id;
         let last = messages.peek().is_none_or(|next| next.turn_id != turn_id);
         events.push(Event::Message(message));
-        let told = notices.iter().filter(|(turn, notice)| last && turn.is_some() && *turn == turn_id && is_lasting(notice));
+        let told = notices.iter().filter(|(turn, notice)| last && turn.is_some() && *turn == turn_id && notice.is_lasting());
         events.extend(told.map(|(_, notice)| Event::Notice(notice.clone())));
         if let Some(turn) = ended.iter().find(|turn| last && Some(turn.turn_id) == turn_id) {
             events.push(Event::Turn(turn.clone()));
         }
     }
     events
-}
-
-/// What still matters when it is over; that something was tried again, or that a turn was stopped, does not.
-fn is_lasting(notice: &Notice) -> bool {
-    notice.level != "info" && notice.code != "model_retry" || notice.code == "late_output"
 }
 
 /// Which of the turn's open calls go on from before a restart: their blocks say so. Of several restarts the last counts.

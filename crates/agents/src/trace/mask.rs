@@ -103,7 +103,7 @@ impl Mask {
     }
 
     /// The text without its secrets; `None` where there are none.
-    fn text(&self, text: &str) -> Option<String> {
+    pub fn text(&self, text: &str) -> Option<String> {
         let mut masked: Option<String> = None;
         for value in &self.values {
             let now = masked.as_deref().unwrap_or(text);

@@ -5,7 +5,7 @@ use domain::ids::{MessageId, TurnId};
 use domain::turn::{CallState, Input};
 use domain::{host, machine};
 use jiff::Timestamp;
-use store::{Row, Write};
+use store::Row;
 use uuid::Uuid;
 
 use super::Actor;
@@ -97,6 +97,7 @@ impl Actor {
         if self.machine.turn().queue.len() >= QUEUE_MAX {
             return Err(Refusal::Conflict(format!("{QUEUE_MAX} messages wait already; let some run first")));
         }
+        self.check_room_for(&attachments).await?;
         // What is decided from here on counts only once it is stored.
         self.flush().await;
         let before = (self.machine.clone(), self.row.clone(), self.stored_queue.clone());
@@ -195,7 +196,7 @@ impl Actor {
 
     pub(super) async fn delete(&mut self) -> Result<(), Refusal> {
         self.end_agents().await;
-        self.shared.store.commit(Write { session: self.id, events: vec![], rows: vec![Row::DeleteSession] }).await?;
+        self.shared.store.delete(self.id).await?;
         crate::recover::forget_traces(&self.shared.settings, self.id);
         self.shared.rules.session_deleted(self.id);
         Ok(())

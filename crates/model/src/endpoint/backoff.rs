@@ -16,9 +16,12 @@ pub(super) fn pause(fault: &Fault, attempt: u32, first_backoff_ms: u64) -> Optio
             Some(jittered(doubled(first_backoff_ms, attempt)))
         }
         // A stall has already cost its patience, and the rest would only fail again.
-        Fault::Stalled { .. } | Fault::Unauthorized { .. } | Fault::BadRequest { .. } | Fault::Malformed { .. } | Fault::Empty { .. } => {
-            None
-        }
+        Fault::Stalled { .. }
+        | Fault::Unauthorized { .. }
+        | Fault::BadRequest { .. }
+        | Fault::Malformed { .. }
+        | Fault::TooLong { .. }
+        | Fault::Empty { .. } => None,
     }
 }
 

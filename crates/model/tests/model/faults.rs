@@ -44,6 +44,16 @@ async fn a_page_instead_of_an_error_object_is_cut_short() {
 }
 
 #[tokio::test]
+async fn an_answer_that_does_not_end_is_broken_off() {
+    let piece = "x".repeat(512 * 1024);
+    let server = ModelServer::start([Reply::chunks(std::iter::repeat_n(piece.as_str(), 12))]);
+    let heard = ask(&server, says("hi")).await;
+    assert!(matches!(heard.fault(), Fault::TooLong { most_mib: 4, .. }), "{:?}", heard.fault());
+    assert_eq!(heard.fault().code(), "model_too_long");
+    assert_eq!(server.requests().len(), 1, "it is not asked again");
+}
+
+#[tokio::test]
 async fn silence_before_the_first_word_is_a_stall() {
     let server = ModelServer::start([Reply::new().stall()]);
     let heard = ask_model(&impatient_model(settings(&server.base_url())), says("hi")).await;

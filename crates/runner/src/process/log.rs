@@ -1,4 +1,4 @@
-//! The runner's own log, `runner.log`. It must never be the reason that a runner fails.
+//! The runner's own log, `runner.log`. It must never be the reason that a runner fails, or that the disk is full.
 
 use std::fmt::Arguments;
 use std::fs::{File, OpenOptions};
@@ -7,11 +7,16 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::journal::now_ms;
 use crate::spec::log_path;
 
+/// A runner that has said this much says no more.
+const MOST_BYTES: usize = 1024 * 1024;
+
 static FILE: OnceLock<File> = OnceLock::new();
+static WRITTEN: AtomicUsize = AtomicUsize::new(0);
 
 pub(super) fn open(dir: &Path) {
     if let Ok(file) = OpenOptions::new().append(true).create(true).mode(0o600).open(log_path(dir)) {
@@ -28,6 +33,9 @@ pub(super) fn sink() -> Stdio {
 pub(super) fn line(text: Arguments<'_>) {
     let now = now_ms();
     let text = format!("{}.{:03} {text}\n", now / 1000, now % 1000);
+    if WRITTEN.fetch_add(text.len(), Ordering::Relaxed) > MOST_BYTES {
+        return;
+    }
     match FILE.get() {
         // On a full disk there is nowhere left to complain.
         Some(mut file) => drop(file.write_all(text.as_bytes())),

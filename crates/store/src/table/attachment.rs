@@ -65,6 +65,15 @@ pub(crate) async fn of_turn(conn: &mut SqliteConnection, session: SessionId, tur
     rows.iter().map(attachment).collect()
 }
 
+/// How many bytes all of the session's attachments have.
+pub(crate) async fn total(conn: &mut SqliteConnection, session: SessionId) -> Read<u64> {
+    let row = sqlx::query("SELECT COALESCE(SUM(LENGTH(data)), 0) AS total FROM attachments WHERE session_id = $1")
+        .bind(session.to_string())
+        .fetch_one(conn)
+        .await?;
+    row.number("total")
+}
+
 fn attachment(row: &SqliteRow) -> Read<AttachmentRow> {
     let data: &[u8] = row.try_get("data")?;
     let id = row.parsed("id")?;

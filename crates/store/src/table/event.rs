@@ -2,14 +2,14 @@
 
 use std::sync::{Arc, LazyLock};
 
-use domain::event::{Event, Notice};
-use domain::ids::{SessionId, TurnId};
+use domain::ids::SessionId;
 use futures::TryStreamExt;
+use jiff::Timestamp;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{AssertSqlSafe, Row, SqliteConnection};
 
 use super::column::{Columns, number};
-use super::{Read, Written, turn};
+use super::{Read, Written, notice, turn};
 use crate::frame::{Draft, Frame};
 
 /// Statements for so many rows at once: few sizes, so that each is prepared once. Larger ones gain nothing, because SQLite looks up
@@ -45,10 +45,47 @@ pub(super) async fn advance_horizon(conn: &mut SqliteConnection, session: Sessio
     let Some((last, horizon)) = bounds(conn, session).await? else { return Ok(()) };
     let kept_from = turn::first_running(conn, session).await?.unwrap_or(last + 1);
     let horizon = seq.min(last).min(kept_from.saturating_sub(1)).max(horizon);
+    notice::keep(conn, session, horizon).await?;
     let session = session.to_string();
     sqlx::query("UPDATE sessions SET horizon = $2 WHERE id = $1").bind(session.as_str()).bind(number(horizon)).execute(&mut *conn).await?;
     sqlx::query("DELETE FROM events WHERE session_id = $1 AND seq <= $2").bind(session).bind(number(horizon)).execute(conn).await?;
     Ok(())
+}
+
+/// The horizon as it is, and as far as it could move: past what was over before `older_than`, and past whole turns beyond the latest
+/// `most` events. Never into a running turn. `None` where there is nothing to drop.
+pub(crate) async fn droppable(
+    conn: &mut SqliteConnection,
+    session: SessionId,
+    older_than: Timestamp,
+    most: u64,
+) -> Read<Option<(u64, u64)>> {
+    let Some((last, horizon)) = bounds(conn, session).await? else { return Ok(None) };
+    let running = turn::first_running(conn, session).await?;
+    let target = if running.is_none() && super::session::quiet_since(conn, session, older_than).await? {
+        last
+    } else {
+        let old = turn::last_ended_before(conn, session, older_than).await?;
+        match old.max(last.checked_sub(most)) {
+            Some(place) => behind_turns(conn, session, place).await?,
+            None => horizon,
+        }
+    };
+    let target = running.map_or(target, |start| target.min(start.saturating_sub(1)));
+    Ok((target > horizon).then_some((horizon, target)))
+}
+
+/// The last event that belongs to the turns which began at or before that place.
+async fn behind_turns(conn: &mut SqliteConnection, session: SessionId, place: u64) -> Read<u64> {
+    if let Some(next) = turn::first_begun_after(conn, session, place).await? {
+        return Ok(next.saturating_sub(1));
+    }
+    // A turn's last event is the word of its end.
+    let row = sqlx::query("SELECT COALESCE(MAX(seq), 0) AS seq FROM events WHERE session_id = $1 AND kind = 'turn'")
+        .bind(session.to_string())
+        .fetch_one(conn)
+        .await?;
+    row.number("seq")
 }
 
 /// The last sequence number and the horizon; `None` where there is no such session.
@@ -57,21 +94,15 @@ pub(crate) async fn bounds(conn: &mut SqliteConnection, session: SessionId) -> R
     row.map(|row| Ok((row.number("last_seq")?, row.number("horizon")?))).transpose()
 }
 
-/// The notices that the log still holds, each with the turn in which it came.
-pub(crate) async fn notices(conn: &mut SqliteConnection, session: SessionId) -> Read<Vec<(Option<TurnId>, Notice)>> {
-    let rows = sqlx::query("SELECT seq, kind, data FROM events WHERE session_id = $1 AND kind IN ('notice', 'turn') ORDER BY seq")
-        .bind(session.to_string())
-        .fetch_all(conn)
-        .await?;
-    let (mut turn, mut notices) = (None, Vec::new());
-    for row in &rows {
-        match frame(session, row)?.event() {
-            Some(Event::Turn(event)) => turn = Some(event.turn_id),
-            Some(Event::Notice(notice)) => notices.push((turn, notice)),
-            _ => {}
-        }
-    }
-    Ok(notices)
+/// The notices and the turns' beginnings and ends that the log still holds, up to and including the event numbered `last`.
+pub(super) async fn told(conn: &mut SqliteConnection, session: SessionId, last: u64) -> Read<Vec<Frame>> {
+    let rows =
+        sqlx::query("SELECT seq, kind, data FROM events WHERE session_id = $1 AND kind IN ('notice', 'turn') AND seq <= $2 ORDER BY seq")
+            .bind(session.to_string())
+            .bind(number(last))
+            .fetch_all(conn)
+            .await?;
+    rows.iter().map(|row| frame(session, row)).collect()
 }
 
 /// At most `limit` events after `after`, fewer where they hold more than `bytes`, but at least one if there is one.

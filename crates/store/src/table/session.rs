@@ -125,16 +125,23 @@ pub(crate) async fn list(conn: &mut SqliteConnection, before: Option<SessionCurs
     Ok(column::readable(TABLE, &query.fetch_all(conn).await?, session))
 }
 
-/// The sessions whose log could be dropped: quiet since that time, no turn running, something left to drop.
-pub(crate) async fn compactable(conn: &mut SqliteConnection, older_than: Timestamp) -> Read<Vec<SessionId>> {
-    let rows = sqlx::query(
-        "SELECT id FROM sessions s WHERE updated_at < $1 AND horizon < last_seq \
-         AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.session_id = s.id AND t.state = 'running')",
-    )
-    .bind(time(older_than))
-    .fetch_all(conn)
-    .await?;
+/// The sessions of whose log something is left.
+pub(crate) async fn with_events(conn: &mut SqliteConnection) -> Read<Vec<SessionId>> {
+    let rows = sqlx::query("SELECT id FROM sessions WHERE horizon < last_seq").fetch_all(conn).await?;
     rows.iter().map(|row| row.parsed("id")).collect()
+}
+
+pub(super) async fn quiet_since(conn: &mut SqliteConnection, id: SessionId, since: Timestamp) -> Read<bool> {
+    let row = sqlx::query("SELECT updated_at < $2 AS quiet FROM sessions WHERE id = $1")
+        .bind(id.to_string())
+        .bind(time(since))
+        .fetch_optional(conn)
+        .await?;
+    row.map_or(Ok(false), |row| row.flag("quiet"))
+}
+
+pub(crate) async fn count(conn: &mut SqliteConnection) -> Read<u64> {
+    sqlx::query("SELECT COUNT(*) AS count FROM sessions").fetch_one(conn).await?.number("count")
 }
 
 /// A policy that cannot be read might have been a strict one, so people are asked.

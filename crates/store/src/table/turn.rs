@@ -64,6 +64,39 @@ pub(super) async fn first_running(conn: &mut SqliteConnection, session: SessionI
     row.map(|row| row.number("started_seq")).transpose()
 }
 
+/// The latest turn that began at or before that place.
+pub(super) async fn last_begun(conn: &mut SqliteConnection, session: SessionId, place: u64) -> Read<Option<TurnId>> {
+    let row = sqlx::query("SELECT id FROM turns WHERE session_id = $1 AND started_seq <= $2 ORDER BY started_seq DESC LIMIT 1")
+        .bind(session.to_string())
+        .bind(number(place))
+        .fetch_optional(conn)
+        .await?;
+    row.map(|row| row.parsed("id")).transpose()
+}
+
+/// Where the next turn behind that place begins.
+pub(super) async fn first_begun_after(conn: &mut SqliteConnection, session: SessionId, place: u64) -> Read<Option<u64>> {
+    let row = sqlx::query("SELECT started_seq FROM turns WHERE session_id = $1 AND started_seq > $2 ORDER BY started_seq LIMIT 1")
+        .bind(session.to_string())
+        .bind(number(place))
+        .fetch_optional(conn)
+        .await?;
+    row.map(|row| row.number("started_seq")).transpose()
+}
+
+/// Where the latest turn began that was over before that time.
+pub(super) async fn last_ended_before(conn: &mut SqliteConnection, session: SessionId, before: Timestamp) -> Read<Option<u64>> {
+    let row = sqlx::query(
+        "SELECT started_seq FROM turns WHERE session_id = $1 AND state <> 'running' AND COALESCE(ended_at, started_at) < $2 \
+         ORDER BY started_seq DESC LIMIT 1",
+    )
+    .bind(session.to_string())
+    .bind(time(before))
+    .fetch_optional(conn)
+    .await?;
+    row.map(|row| row.number("started_seq")).transpose()
+}
+
 /// Of all sessions.
 pub(crate) async fn all_running(conn: &mut SqliteConnection) -> Read<Vec<(SessionId, TurnRow)>> {
     let rows = sqlx::query("SELECT * FROM turns WHERE state = 'running' ORDER BY session_id, started_seq").fetch_all(conn).await?;

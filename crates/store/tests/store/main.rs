@@ -6,6 +6,7 @@ mod file;
 mod fixture;
 mod log;
 mod recovery;
+mod retention;
 mod rules;
 mod tables;
 mod trouble;

@@ -63,6 +63,20 @@ pub(super) fn whole_number(text: &str, range: std::ops::RangeInclusive<u64>) -> 
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?.filter(|number| range.contains(number))
 }
 
+/// A number of bytes, which may be given in K, M, G or T.
+pub(super) fn bytes(text: &str) -> Option<u64> {
+    let digits = text.trim_end_matches(|end: char| !end.is_ascii_digit());
+    let power = match text[digits.len()..].trim_end_matches("iB") {
+        "" => 0,
+        "K" => 1,
+        "M" => 2,
+        "G" => 3,
+        "T" => 4,
+        _ => return None,
+    };
+    whole_number(digits, 0..=u64::MAX)?.checked_mul(1024_u64.pow(power))
+}
+
 /// The id of an agent.
 pub(super) fn identifier(text: &str) -> Option<String> {
     let fits = text.starts_with(|first: char| first.is_ascii_alphanumeric())

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::form::{Given, address, host_name, identifier, line, lines, list, name, network, shown, url, whole_number};
+use super::form::{Given, address, bytes, host_name, identifier, line, lines, list, name, network, shown, url, whole_number};
 use super::{Config, Durability, LogFormat, Secret};
 use crate::{logging, token};
 
@@ -25,6 +25,8 @@ const TITLE_CHARS: usize = 80;
 const LINE_CHARS: usize = 200;
 const SUGGESTIONS: usize = 8;
 const GLOBS: usize = 100;
+/// An empty data directory has less.
+const QUOTA_MIN: u64 = 1024 * 1024;
 
 pub(super) struct Setting {
     /// As the flag is spelled, without its dashes; the key and the variable follow from it.
@@ -90,7 +92,7 @@ const ROW: Setting = Setting {
     apply: |_, _| None,
 };
 
-pub(super) static SETTINGS: [Setting; 27] = [
+pub(super) static SETTINGS: [Setting; 28] = [
     Setting {
         name: "bind",
         value_name: "HOST:PORT",
@@ -440,6 +442,17 @@ pub(super) static SETTINGS: [Setting; 27] = [
         apply: |config, given| {
             config.ignore = lines(given.text, GLOBS, LINE_CHARS)?;
             Some(config.ignore.join("; "))
+        },
+        ..ROW
+    },
+    Setting {
+        name: "disk-quota",
+        value_name: "SIZE",
+        help: "how much the data directory may have before no new sessions and attachments are taken [default: no limit]",
+        form: "a size of at least 1M, such as 500M or 20G",
+        apply: |config, given| {
+            config.disk_quota = Some(bytes(given.text).filter(|bytes| *bytes >= QUOTA_MIN)?);
+            Some(given.owned())
         },
         ..ROW
     },

@@ -1,7 +1,8 @@
-//! The directories: may we write, is it a repository.
+//! The directories: may we write, is there room, is it a repository.
 
 use std::path::Path;
 
+use engine::{Disk, size};
 use rustix::fs::{Access, access};
 
 use super::{Check, Verdict};
@@ -26,6 +27,20 @@ pub(super) fn data(path: &Path) -> Check {
         return Check::bad(name, Verdict::Fail, format!("{} is not writable", nearest.display()), mend);
     }
     Check::ok(name, if nearest == path { format!("{shown}") } else { format!("{shown} (will be made at first start)") })
+}
+
+pub(super) fn disk(path: &Path, quota: Option<u64>) -> Check {
+    let name = "disk";
+    let nearest = path.ancestors().find(|ancestor| ancestor.is_dir()).unwrap_or(path);
+    match Disk::measure(nearest, quota) {
+        // A directory above it holds what is not ours.
+        Ok(disk) if nearest != path => Check::ok(name, format!("{} free", size(disk.free_bytes))),
+        Ok(Disk { warning: Some(warning), .. }) => {
+            Check::bad(name, Verdict::Warn, warning, "delete sessions in the page, then `voxpilot vacuum` with the server stopped")
+        }
+        Ok(disk) => Check::ok(name, format!("{} used, {} free", size(disk.used_bytes), size(disk.free_bytes))),
+        Err(error) => Check::bad(name, Verdict::Warn, format!("it cannot be measured: {error}"), "look at its file system"),
+    }
 }
 
 pub(super) fn work(path: &Path) -> Check {

@@ -22,6 +22,7 @@ use crate::id::Id;
 const PAGE: u32 = 50;
 const PAGE_MAX: u32 = 200;
 const TITLE_MAX: usize = 200;
+const AGENT_SESSION_MAX: usize = 500;
 
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SessionView {
@@ -114,6 +115,9 @@ pub(crate) struct NewSession {
 pub(crate) async fn create(State(app): State<App>, body: Result<Json<NewSession>, JsonRejection>) -> ApiResult<impl IntoResponse> {
     let Json(new) = body?;
     check_title(new.title.as_deref())?;
+    if new.agent_session_id.as_ref().is_some_and(|id| id.len() > AGENT_SESSION_MAX) {
+        return Err(invalid(format!("`agent_session_id` is longer than {AGENT_SESSION_MAX} bytes")));
+    }
     let wanted = Wanted {
         title: new.title,
         work_dir: new.work_dir.map(Into::into),

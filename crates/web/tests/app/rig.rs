@@ -235,6 +235,7 @@ fn settings(dir: &Path, model: &ModelServer, options: &Options) -> engine::Setti
         permission_policy: None,
         project_title: None,
         suggestions: Vec::new(),
+        disk_quota: None,
         durability: agents::Durability::Process,
         agent_ttl: Duration::from_secs(120),
         term_grace_ms: 200,

@@ -30,6 +30,8 @@
 //! | `big_reads FILE MARKER` | 60 reads of a large file; no answer (beyond the first) is read before the marker exists |
 //! | `deep_json` | two tool calls whose input is nested 124 and 5,000 levels deep |
 //! | `unknown_sessions` | updates for 10,000 sessions that nobody knows |
+//! | `bad_lines [N] words` | 1,000 lines of 3 KB that are no messages and hold the words, with a chunk after each |
+//! | `last_words words` | the words to stderr, exit code 4 |
 //! | `output_deltas [MB]` | a tool call's output of 2 MB in `_meta.terminal_output_delta`, 1,000 bytes at a time |
 //! | `error_text` · `error_text pieces` | an answer of the model that begins with `Error: `, whole · in pieces |
 //! | `usage_in_result` | an answer whose result holds `usage` |

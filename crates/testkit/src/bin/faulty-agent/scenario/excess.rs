@@ -13,6 +13,7 @@ const BIG_READS: usize = 60;
 const DEPTHS: [usize; 2] = [124, 5_000];
 const UNKNOWN_SESSIONS: usize = 10_000;
 const PIECE: usize = 1_000;
+const BAD_LINE_BYTES: usize = 3_200;
 
 pub(super) fn by_name(turn: &Turn, name: &str, rest: &str) -> Option<Flow> {
     Some(match name {
@@ -20,9 +21,28 @@ pub(super) fn by_name(turn: &Turn, name: &str, rest: &str) -> Option<Flow> {
         "big_reads" => big_reads(turn, rest),
         "deep_json" => deep_json(turn),
         "unknown_sessions" => unknown_sessions(turn),
+        "bad_lines" => bad_lines(turn, rest),
+        "last_words" => last_words(rest),
         "output_deltas" => output_deltas(turn, megabytes(rest.parse().unwrap_or(2))),
         _ => return None,
     })
+}
+
+/// Between two of them comes something good, so that each stands alone.
+fn bad_lines(turn: &Turn, rest: &str) -> Flow {
+    let (count, words) = rest.split_once(' ').unwrap_or((rest, ""));
+    let count: usize = count.parse().unwrap_or(1000);
+    let filler = "x".repeat(BAD_LINE_BYTES);
+    for number in 0..count {
+        turn.agent.wire.raw(format!("\u{1b}[31mnoise {number} {words} {filler}\n").as_bytes());
+        turn.chunk(".");
+    }
+    turn.say_at_once(&format!("{count} bad lines"))
+}
+
+fn last_words(words: &str) -> Flow {
+    eprintln!("{words}");
+    super::exit(4)
 }
 
 fn many_requests(turn: &Turn, file: &str) -> Flow {

@@ -1,0 +1,45 @@
+//! How long things are kept: events, what was deleted, and copies of the database.
+
+use std::time::Duration;
+
+use domain::ids::SessionId;
+use jiff::Timestamp;
+
+use crate::row::{Row, Write};
+use crate::table::{event, session};
+use crate::writer::{Command, EVENTS_MOST};
+use crate::{Result, Store, copies};
+
+impl Store {
+    /// Drops the events of turns that were over before that time, and of whole sessions that have been quiet since; messages stay, and so
+    /// does what a snapshot shows. A session in use is held up for moments only. Says how many sessions it concerned.
+    pub async fn compact(&self, older_than: Timestamp) -> Result<u64> {
+        let sessions = session::with_events(&mut *self.reader().await?).await?;
+        let mut compacted = 0;
+        for session in sessions {
+            if event::droppable(&mut *self.reader().await?, session, older_than, EVENTS_MOST).await?.is_none() {
+                continue;
+            }
+            compacted += 1;
+            while self.ask(|done| Command::Compact { session, older_than, done }).await? {}
+        }
+        Ok(compacted)
+    }
+
+    /// Removes the session with everything it has, also from copies that were made before a migration. Its text is overwritten in the file
+    /// and gone from the write-ahead log as soon as nobody reads there any more.
+    pub async fn delete(&self, session: SessionId) -> Result<()> {
+        // First, so that a crash in between leaves something that can be deleted again.
+        copies::erase(&self.inner.path, session).await;
+        self.commit(Write { session, events: Vec::new(), rows: vec![Row::DeleteSession] }).await?;
+        Ok(())
+    }
+
+    /// Empties the write-ahead log as soon as nobody reads there, and drops copies of the database that are older than that; of
+    /// those that were made before migrations only the latest is kept.
+    pub async fn tidy(&self, copies_kept: Duration) {
+        // A store that is closing does it by itself.
+        let _ = self.inner.commands.send(Command::Erase).await;
+        copies::drop_older(&self.inner.path, copies_kept);
+    }
+}

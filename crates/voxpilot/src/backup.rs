@@ -1,0 +1,71 @@
+//! `voxpilot backup`, `restore` and `vacuum`: the whole store as one file, back again, and without unused room.
+//!
+//! The store is the database: conversations, attachments, reviews, rules. The access secret, who is let in, and the raw traffic of agents are not
+//! part of a backup.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use engine::size;
+use store::{OpenError, Restore};
+
+use crate::stop::DATABASE;
+use crate::token;
+
+#[tokio::main(flavor = "current_thread")]
+pub async fn back_up(data_dir: &Path, target: &Path) -> Result<ExitCode> {
+    let bytes = store::back_up(&existing(data_dir)?, target).await?;
+    println!("{}: {}, all of {} up to now", target.display(), size(bytes), data_dir.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+#[tokio::main(flavor = "current_thread")]
+pub async fn restore(data_dir: &Path, source: &Path) -> Result<ExitCode> {
+    token::prepare_data_dir(data_dir)?;
+    let (database, runners) = (data_dir.join(DATABASE), data_dir.join("runners"));
+    let restore = Restore::prepare(&database, source, &runners).await.map_err(|error| stop_first(data_dir, error))?;
+    let alive = agents::find_runners(&runners).iter().filter(|found| found.runner_alive).count();
+    if alive > 0 {
+        restore.abandon();
+        bail!("{alive} agent(s) still work for what would be replaced: end them with `voxpilot stop --all`");
+    }
+    restore.replace().await?;
+    // What agents left belongs to what was replaced.
+    match fs::remove_dir_all(&runners) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            return Err(error).with_context(|| format!("removing {}", runners.display()));
+        }
+        _ => {}
+    }
+    restore.finish()?;
+    println!("{} is as it was when {} was made; start the server to use it", data_dir.display(), source.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+#[tokio::main(flavor = "current_thread")]
+pub async fn vacuum(data_dir: &Path) -> Result<ExitCode> {
+    let (before, after) = store::vacuum(&existing(data_dir)?).await.map_err(|error| stop_first(data_dir, error))?;
+    println!("the database had {} and has {} now", size(before), size(after));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn existing(data_dir: &Path) -> Result<PathBuf> {
+    let path = data_dir.join(DATABASE);
+    match path.metadata() {
+        Ok(_) => Ok(path),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            bail!("there is nothing in {} yet: is it the right data directory?", data_dir.display())
+        }
+        Err(error) => Err(error).with_context(|| format!("looking at {}", path.display())),
+    }
+}
+
+fn stop_first(data_dir: &Path, error: OpenError) -> anyhow::Error {
+    match error {
+        OpenError::InUse { .. } => anyhow::anyhow!("a server runs on {}: stop it first with `voxpilot stop`", data_dir.display()),
+        other => other.into(),
+    }
+}
