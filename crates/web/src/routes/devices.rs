@@ -149,7 +149,7 @@ pub(crate) async fn link(
         qr_svg: qr_svg.expect("an address is short enough for a QR code"),
         kind: new.kind,
         expires_at: made.expires_at,
-        fingerprint: None,
+        fingerprint: app.fingerprint(),
     };
     Ok((StatusCode::CREATED, Extension(Detail(detail.to_owned())), Json(link)))
 }

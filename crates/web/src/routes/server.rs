@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::extract::rejection::JsonRejection;
 use axum::http::StatusCode;
 use domain::policy::Policy;
+use engine::Disk;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -29,6 +30,30 @@ pub(crate) struct ServerView {
     pub relay_policy: Policy,
     /// Somebody has chosen the policy, here or in the configuration.
     pub policy_chosen: bool,
+    /// It serves HTTPS itself.
+    pub tls: bool,
+    /// Left out where it cannot be measured just now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disk: Option<DiskView>,
+}
+
+/// How much room the data directory takes.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct DiskView {
+    pub used_bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quota_bytes: Option<u64>,
+    pub free_bytes: u64,
+    /// What people should know before the disk is full.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
+}
+
+impl From<Disk> for DiskView {
+    fn from(disk: Disk) -> DiskView {
+        let Disk { used_bytes, quota_bytes, free_bytes, warning } = disk;
+        DiskView { used_bytes, quota_bytes, free_bytes, warning }
+    }
 }
 
 #[utoipa::path(get, operation_id = "server_read", path = "/api/server", responses((status = 200, body = ServerView)))]
@@ -44,6 +69,8 @@ pub(crate) async fn read(State(app): State<App>) -> Json<ServerView> {
         permission_policy: app.engine.default_policy(false),
         relay_policy: app.engine.default_policy(true),
         policy_chosen: app.engine.is_policy_chosen(),
+        tls: app.certificate().is_some(),
+        disk: app.engine.disk().await.ok().map(DiskView::from),
     })
 }
 
