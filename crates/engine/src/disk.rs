@@ -5,6 +5,8 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
+
 use crate::{Engine, Refusal, Shared};
 
 /// Above this share of the quota people are warned.
@@ -15,20 +17,24 @@ const FREE_WARNING_PERCENT: u64 = 5;
 /// So long a measurement is good enough to be shown.
 const FRESH: Duration = Duration::from_secs(5);
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Disk {
+    /// Without what deleted sessions have left in the database to be used again.
     pub used_bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub quota_bytes: Option<u64>,
     pub free_bytes: u64,
     /// What people should know before it is too late.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
 
 impl Disk {
-    pub fn measure(data_dir: &Path, quota_bytes: Option<u64>) -> io::Result<Disk> {
+    /// `unused_bytes` of the files are there to be used again.
+    pub fn measure(data_dir: &Path, quota_bytes: Option<u64>, unused_bytes: u64) -> io::Result<Disk> {
         let disk = rustix::fs::statvfs(data_dir)?;
         let (free_bytes, all_bytes) = (disk.f_bavail * disk.f_frsize, disk.f_blocks * disk.f_frsize);
-        let used_bytes = used(data_dir);
+        let used_bytes = used(data_dir).saturating_sub(unused_bytes);
         let warning = quota_bytes.and_then(|quota| quota_warning(used_bytes, quota)).or_else(|| free_warning(free_bytes, all_bytes));
         Ok(Disk { used_bytes, quota_bytes, free_bytes, warning })
     }
@@ -101,7 +107,8 @@ impl Shared {
 
     async fn measure_disk(&self) -> Result<Disk, Refusal> {
         let (data_dir, quota) = (self.settings.data_dir.clone(), self.settings.disk_quota);
-        let measured = tokio::task::spawn_blocking(move || Disk::measure(&data_dir, quota)).await;
+        let unused = self.store.unused_bytes().await?;
+        let measured = tokio::task::spawn_blocking(move || Disk::measure(&data_dir, quota, unused)).await;
         let failed = |error: &dyn std::fmt::Display| {
             tracing::warn!(%error, "the data directory cannot be measured");
             Refusal::Unavailable("the data directory cannot be measured: see the server's log".to_owned())
@@ -138,7 +145,7 @@ mod tests {
         fs::create_dir(dir.path().join("below")).unwrap();
         fs::write(dir.path().join("below/a"), [0; 1000]).unwrap();
         fs::write(dir.path().join("b"), [0; 24]).unwrap();
-        let disk = Disk::measure(dir.path(), Some(1000)).unwrap();
+        let disk = Disk::measure(dir.path(), Some(1000), 0).unwrap();
         assert_eq!((disk.used_bytes, disk.is_over_quota()), (1024, true));
         assert!(disk.warning.unwrap().contains("1.0 KiB"));
     }

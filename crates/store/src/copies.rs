@@ -2,7 +2,8 @@
 //!
 //! They hold what people said, so they do not stay for ever, and what is deleted is deleted in them too.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -33,11 +34,20 @@ pub(crate) async fn before_migration(conn: &mut SqliteConnection, path: &Path, v
 pub(crate) async fn write(conn: &mut SqliteConnection, target: &Path) -> Result<(), OpenError> {
     let io = |error| OpenError::io(target, error);
     // SQLite writes into an empty file, and so keeps its mode.
-    let file = private(target).map_err(io)?;
-    file.set_len(0).map_err(io)?;
+    let file = empty(target).map_err(io)?;
     let name = target.to_str().ok_or_else(|| OpenError::io(target, "the path is not UTF-8"))?;
     sqlx::query("VACUUM INTO $1").bind(name).execute(conn).await.map_err(|error| OpenError::database(target, error))?;
     file.sync_all().map_err(io)
+}
+
+/// Opens or makes a file for a copy. What a killed process has left of an earlier one, a journal above all, must not be mixed into it.
+pub(crate) fn empty(target: &Path) -> io::Result<File> {
+    let file = private(target)?;
+    file.set_len(0)?;
+    match fs::remove_file(beside(target, "-journal")) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(file),
+    }
 }
 
 /// Deletes a session in the copies; one in which that cannot be done is removed.

@@ -85,8 +85,7 @@ impl Restore {
         let copy = beside(path, RESTORING);
         let restore = Restore { path: path.to_owned(), _lock: lock };
         let io = |error: io::Error| OpenError::io(&copy, error);
-        let mut to = private(&copy).map_err(io)?;
-        to.set_len(0).map_err(io)?;
+        let mut to = copies::empty(&copy).map_err(io)?;
         io::copy(&mut from, &mut to).map_err(io)?;
         to.sync_all().map_err(io)?;
         let made_ours = match check(&copy).await {

@@ -201,6 +201,25 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn text_that_an_earlier_version_deleted_without_overwriting_it_is_gone_after_the_migration() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log.db");
+        let mut opened = open(&path, false, FIRST).await.unwrap();
+        let marker = "zq-marker-7f31 ".repeat(2000);
+        sqlx::query("PRAGMA secure_delete = OFF").execute(&mut opened.conn).await.unwrap();
+        sqlx::query("INSERT INTO meta (key, value) VALUES ('a', $1)").bind(marker).execute(&mut opened.conn).await.unwrap();
+        sqlx::query("DELETE FROM meta").execute(&mut opened.conn).await.unwrap();
+        opened.conn.close().await.unwrap();
+        drop(opened.lock);
+        let holds = |path: &Path| std::fs::read(path).unwrap().windows(14).any(|part| part == b"zq-marker-7f31");
+        assert!(holds(&path));
+
+        let opened = open(&path, false, LATER).await.unwrap();
+        opened.conn.close().await.unwrap();
+        assert!(!holds(&path) && !holds(&dir.path().join("log.db.v1.backup")));
+    }
+
+    #[tokio::test]
     async fn a_newer_database_is_refused_and_left_as_it_is() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("log.db");

@@ -35,6 +35,14 @@ impl Store {
         Ok(())
     }
 
+    /// How many bytes of the file were let go of and wait to be used again.
+    pub async fn unused_bytes(&self) -> Result<u64> {
+        let mut conn = self.reader().await?;
+        let pages: i64 = sqlx::query_scalar("PRAGMA freelist_count").fetch_one(&mut *conn).await?;
+        let bytes: i64 = sqlx::query_scalar("PRAGMA page_size").fetch_one(&mut *conn).await?;
+        Ok(u64::try_from(pages.saturating_mul(bytes)).unwrap_or(0))
+    }
+
     /// Empties the write-ahead log as soon as nobody reads there, and drops copies of the database that are older than that; of
     /// those that were made before migrations only the latest is kept.
     pub async fn tidy(&self, copies_kept: Duration) {

@@ -14,6 +14,8 @@ use crate::command::{Command, Posted, Refusal};
 
 const TITLE_MAX: usize = 60;
 const QUEUE_MAX: usize = 100;
+/// The texts of all messages that wait: every change of the queue is told with all of them.
+const QUEUE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 impl Actor {
     pub(super) async fn command(&mut self, command: Command) {
@@ -23,7 +25,7 @@ impl Actor {
                 let _ = reply.send(self.post(content, client_id, attachments).await);
             }
             Command::Edit { message_id, content, reply } => {
-                let done = self.queued(message_id);
+                let done = self.queued(message_id).and_then(|()| self.check_queue(&content, Some(message_id)));
                 if done.is_ok() {
                     self.turn_input(Input::Edit { message_id, content });
                 }
@@ -94,9 +96,7 @@ impl Actor {
         {
             return Ok(Posted { message_id, turn_id, queued });
         }
-        if self.machine.turn().queue.len() >= QUEUE_MAX {
-            return Err(Refusal::Conflict(format!("{QUEUE_MAX} messages wait already; let some run first")));
-        }
+        self.check_queue(&content, None)?;
         self.check_room_for(&attachments).await?;
         // What is decided from here on counts only once it is stored.
         self.flush().await;
@@ -126,6 +126,20 @@ impl Actor {
         }
         self.flush().await;
         Ok(posted)
+    }
+
+    /// Whether a text may wait too, in place of another or behind all.
+    fn check_queue(&self, content: &str, instead_of: Option<MessageId>) -> Result<(), Refusal> {
+        let others = || self.machine.turn().queue.iter().filter(|item| Some(item.message_id) != instead_of);
+        if others().count() >= QUEUE_MAX {
+            return Err(Refusal::Conflict(format!("{QUEUE_MAX} messages wait already; let some run first")));
+        }
+        let bytes: usize = others().map(|item| item.content.len()).sum();
+        if bytes > 0 && bytes + content.len() > QUEUE_BYTES_MAX {
+            let most = crate::size(QUEUE_BYTES_MAX as u64);
+            return Err(Refusal::Conflict(format!("the messages that wait may have {most} together; let some run first")));
+        }
+        Ok(())
     }
 
     fn queued(&self, message_id: MessageId) -> Result<(), Refusal> {

@@ -216,6 +216,10 @@ async fn a_restore_that_is_cut_off_leaves_one_whole_database() {
 
     drop(prepare().await.unwrap());
     reopened(2).await;
+    // Killed while it changed its copy.
+    std::fs::write(dir.path().join("log.db.restoring-journal"), "half a journal").unwrap();
+    drop(prepare().await.unwrap());
+    assert!(!dir.path().join("log.db.restoring-journal").exists());
     // Linked aside, and not yet replaced.
     let prepared = prepare().await.unwrap();
     std::fs::hard_link(&path, dir.path().join("log.db.replaced")).unwrap();

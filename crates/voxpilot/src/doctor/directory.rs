@@ -32,7 +32,7 @@ pub(super) fn data(path: &Path) -> Check {
 pub(super) fn disk(path: &Path, quota: Option<u64>) -> Check {
     let name = "disk";
     let nearest = path.ancestors().find(|ancestor| ancestor.is_dir()).unwrap_or(path);
-    match Disk::measure(nearest, quota) {
+    match Disk::measure(nearest, quota, 0) {
         // A directory above it holds what is not ours.
         Ok(disk) if nearest != path => Check::ok(name, format!("{} free", size(disk.free_bytes))),
         Ok(Disk { warning: Some(warning), .. }) => {

@@ -25,6 +25,11 @@ async fn beyond_the_quota_nothing_new_is_begun_and_what_runs_goes_on() {
     assert_eq!((status, answer["error"]["code"].as_str()), (507, Some("quota")), "{answer}");
     server.send(&session, "say it goes on").await;
     assert_eq!(client.turn_end(SOON).await, "completed");
+    // What is deleted makes room, though the file stays as large as it was.
+    assert_eq!(server.call("DELETE", &format!("/api/sessions/{session}"), None).await.0, 204);
+    wait_for("the log is emptied", || server.rig().data_dir().join("voxpilot.db-wal").metadata().is_ok_and(|log| log.len() < 100_000))
+        .await;
+    server.new_session(json!({})).await;
     server.end().await;
 }
 

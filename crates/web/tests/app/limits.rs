@@ -61,16 +61,23 @@ async fn the_attachments_of_a_session_have_a_bound_together() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_so_many_messages_wait() {
+async fn the_texts_that_wait_have_a_bound_together() {
     let gate = Gate::new();
     let rig = Rig::replies([Reply::text("held").gate(&gate)]).await;
     let session = rig.session().await;
     let path = format!("/api/sessions/{session}/messages");
-    for n in 0..=100 {
-        let sent = rig.post(&path, json!({ "content": n.to_string() })).await;
-        assert_eq!(sent.status, 202, "{n}: {}", sent.text);
+    rig.say(&session, "runs").await;
+    let large = "x".repeat(1_500_000);
+    let mut waiting = Vec::new();
+    for content in [large.as_str(), &large, "small"] {
+        waiting.push(rig.say(&session, content).await["message_id"].as_str().unwrap().to_owned());
     }
-    rig.post(&path, json!({ "content": "one too many" })).await.refuses(409, "conflict");
+    rig.post(&path, json!({ "content": large })).await.refuses(409, "conflict");
+    let small = format!("/api/sessions/{session}/queue/{}", waiting[2]);
+    rig.patch(&small, json!({ "content": large })).await.refuses(409, "conflict");
+    let first = format!("/api/sessions/{session}/queue/{}", waiting[0]);
+    assert_eq!(rig.patch(&first, json!({ "content": "less" })).await.status, 204);
+    assert_eq!(rig.patch(&small, json!({ "content": large })).await.status, 204, "there is room again");
     tokio::time::timeout(SOON, rig.delete(&format!("/api/sessions/{session}"))).await.unwrap();
 }
 
