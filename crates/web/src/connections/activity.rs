@@ -21,6 +21,8 @@ struct State {
     head: bool,
     /// Heads are told from other traffic by their first byte, which HTTP/2 does not allow.
     http2: bool,
+    /// The peer does not read, and no more can be written.
+    blocked: bool,
     handling: u32,
     /// Of those that are handled: how many wait for the rest of their body.
     receiving: u32,
@@ -30,7 +32,8 @@ struct State {
 
 impl Default for Activity {
     fn default() -> Activity {
-        let state = State { since: Instant::now(), head: true, http2: false, handling: 0, receiving: 0, sending: 0, streaming: 0 };
+        let state =
+            State { since: Instant::now(), head: true, http2: false, blocked: false, handling: 0, receiving: 0, sending: 0, streaming: 0 };
         Activity { state: Mutex::new(state) }
     }
 }
@@ -70,6 +73,15 @@ impl Activity {
             if state.is_quiet() && !state.http2 && !state.head {
                 state.head = true;
                 state.since = Instant::now();
+            }
+        });
+    }
+
+    /// Something was written, or could not be.
+    pub(crate) fn wrote(&self, blocked: bool) {
+        self.with(|state| {
+            if state.blocked != blocked {
+                (state.blocked, state.since) = (blocked, Instant::now());
             }
         });
     }
@@ -122,7 +134,7 @@ impl State {
     /// By when the peer must have done something. A body that is waited for has a deadline of its own.
     fn due(&self, limits: &Limits) -> Option<Instant> {
         let within = match self {
-            state if state.sending > 0 => limits.send_timeout,
+            state if state.sending > 0 || state.blocked && state.streaming == 0 => limits.send_timeout,
             state if !state.is_quiet() => return None,
             state if state.head => limits.header_timeout,
             _ => limits.idle_timeout,

@@ -32,6 +32,9 @@ pub(crate) struct Options {
     pub tries: u32,
     /// Silence of the model for this long is a stall.
     pub stall: Duration,
+    pub limits: web::Limits,
+    pub allowed_hosts: Vec<String>,
+    pub trusted_proxies: Vec<(std::net::IpAddr, u8)>,
 }
 
 impl Default for Options {
@@ -45,6 +48,9 @@ impl Default for Options {
             agent_env: Vec::new(),
             tries: 3,
             stall: Duration::from_millis(1500),
+            limits: web::Limits::default(),
+            allowed_hosts: Vec::new(),
+            trusted_proxies: Vec::new(),
         }
     }
 }
@@ -99,9 +105,14 @@ impl Rig {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let stopping = CancellationToken::new();
-        let web_settings =
-            web::Settings { address, token: TOKEN.to_owned(), allowed_hosts: Vec::new(), trusted_proxies: Vec::new(), tls: web::Tls::Off };
-        let app = web::App::new(engine.clone(), web_settings, stopping.clone()).unwrap();
+        let web_settings = web::Settings {
+            address,
+            token: TOKEN.to_owned(),
+            allowed_hosts: options.allowed_hosts.clone(),
+            trusted_proxies: options.trusted_proxies.clone(),
+            tls: web::Tls::Off,
+        };
+        let app = web::App::new(engine.clone(), web_settings, stopping.clone()).unwrap().limited(options.limits.clone());
         let mut server = JoinSet::new();
         server.spawn(web::serve(listener, app));
         // A connection for each request: the server closes one whose body it did not read to the end.
