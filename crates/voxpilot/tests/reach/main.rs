@@ -5,6 +5,7 @@
 mod announced;
 mod certificate;
 mod flood;
+mod http2;
 mod limits_table;
 mod proxy;
 mod tls;

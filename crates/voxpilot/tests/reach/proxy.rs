@@ -68,7 +68,9 @@ fn nginx(places: &Places) -> Command {
     );
     let path = places.dir.join("nginx.conf");
     std::fs::write(&path, all).unwrap();
-    let mut command = Command::new("nginx");
+    // Debian has it where the search path of people does not lead.
+    let debian = Path::new("/usr/sbin/nginx");
+    let mut command = Command::new(if debian.exists() { debian } else { Path::new("nginx") });
     command.arg("-p").arg(&places.dir).arg("-e").arg(places.dir.join("error.log")).arg("-c").arg(path);
     command
 }
@@ -142,8 +144,8 @@ impl Reach {
         assert_eq!(client.turn_end(SOON).await, "completed");
         assert_eq!(std::fs::read_to_string(self.server.rig().work_dir().join("made.txt")).unwrap(), "yes\n");
 
-        let foreign = self.request(Method::GET, "/api/sessions").header("origin", "https://evil.example").send().await.unwrap();
-        assert_eq!(foreign.status(), 403);
+        let foreign = self.http.get(format!("{}/api/sessions", self.base)).bearer_auth(self.server.token());
+        assert_eq!(foreign.header("origin", "https://evil.example").send().await.unwrap().status(), 403);
     }
 
     async fn end(mut self) {
