@@ -56,7 +56,7 @@ async fn serve(config: &Config, sources: &Sources) -> Result<ExitCode> {
     let address = listener.local_addr().context("asking for the server's own address")?;
     let engine = Engine::start(store, settings(config, sources)?).await.context("starting the engine")?;
     let stopping = CancellationToken::new();
-    let app = web::App::new(engine.clone(), reach(config, address, &secret), stopping.clone())?;
+    let app = web::App::new(engine.clone(), reach(config, address, &secret)?, stopping.clone())?;
     let certificate = app.certificate();
     let shown = certificate.as_ref().map(|certificate| certificate.borrow().clone());
     address::announce(&config.data_dir, address, shown.as_ref()).context("writing the server's address")?;
@@ -81,19 +81,20 @@ async fn serve(config: &Config, sources: &Sources) -> Result<ExitCode> {
     }
 }
 
-fn reach(config: &Config, address: SocketAddr, secret: &Secret) -> web::Settings {
+fn reach(config: &Config, address: SocketAddr, secret: &Secret) -> Result<web::Settings> {
     let tls = match (&config.tls_cert, &config.tls_key) {
         (Some(cert), Some(key)) => web::Tls::Files { cert: cert.clone(), key: key.clone() },
+        (Some(_), None) | (None, Some(_)) => bail!("VOXPILOT_TLS_CERT and VOXPILOT_TLS_KEY go together: one of them is missing"),
         _ if config.self_signed => web::Tls::SelfSigned { dir: config.data_dir.join("tls") },
         _ => web::Tls::Off,
     };
-    web::Settings {
+    Ok(web::Settings {
         address,
         token: secret.expose().to_owned(),
         allowed_hosts: config.allowed_hosts.clone(),
         trusted_proxies: config.trusted_proxies.clone(),
         tls,
-    }
+    })
 }
 
 async fn finish(server: &mut (impl Future<Output = std::io::Result<()>> + Unpin), engine: &Engine) {

@@ -72,14 +72,13 @@ async fn a_certificate_without_this_machines_address_does_for_the_commands_too()
     assert!(listed.status.success(), "{listed:?}");
     // Another certificate in its place is another server.
     let other = certificate::make(&["cockpit.example"]);
-    let other = reqwest_der(&other.pem);
-    std::fs::write(server.rig().data_dir().join("server.der"), other).unwrap();
+    std::fs::write(server.rig().data_dir().join("server.der"), der_of(&other.pem)).unwrap();
     let refused = command(&server, &["sessions"]);
     assert_eq!(refused.status.code(), Some(1), "{refused:?}");
     server.end().await;
 }
 
-fn reqwest_der(pem: &str) -> Vec<u8> {
+fn der_of(pem: &str) -> Vec<u8> {
     use rustls::pki_types::pem::PemObject;
     CertificateDer::from_pem_slice(pem.as_bytes()).unwrap().to_vec()
 }
@@ -93,7 +92,7 @@ async fn a_new_certificate_is_taken_up_and_a_broken_one_is_not() {
     let http = certificate::client(&second.pem).build().unwrap();
     until("the new certificate", async || health(&http, &server).await.is_ok()).await;
     let kept = || std::fs::read(server.rig().data_dir().join("server.der")).unwrap();
-    until("the commands know it", async || kept() == reqwest_der(&second.pem)).await;
+    until("the commands know it", async || kept() == der_of(&second.pem)).await;
     assert!(command(&server, &["sessions"]).status.success());
 
     std::fs::write(server.rig().home().join("cert.pem"), "no certificate").unwrap();
@@ -112,17 +111,21 @@ async fn files_that_cannot_be_used_are_named_at_the_start() {
     let missing = dir.path().join("missing.pem");
     for (cert, key, named) in [(&missing, &key, &missing), (&cert, &missing, &missing), (&key, &key, &key), (&cert, &wrong_key, &wrong_key)]
     {
-        let said = start_that_fails(dir.path(), cert, key);
+        let said = start_that_fails(dir.path(), &[("VOXPILOT_TLS_CERT", cert), ("VOXPILOT_TLS_KEY", key)]);
         assert!(said.contains(&named.display().to_string()), "{said}");
+    }
+    // Half of it is never taken for none of it.
+    for half in [("VOXPILOT_TLS_CERT", &*cert), ("VOXPILOT_TLS_KEY", &*key)] {
+        let said = start_that_fails(dir.path(), &[half]);
+        assert!(said.contains("VOXPILOT_TLS_CERT") && said.contains("VOXPILOT_TLS_KEY"), "{said}");
     }
 }
 
-fn start_that_fails(dir: &Path, cert: &Path, key: &Path) -> String {
+fn start_that_fails(dir: &Path, files: &[(&str, &Path)]) -> String {
     let mut command = Command::new(faulty_agent::voxpilot_path());
     command.args(["serve", "--bind", "127.0.0.1:0"]).env_clear().env("HOME", dir).env("VOXPILOT_DATA_DIR", dir.join("data"));
-    command.env("VOXPILOT_AGENT", "demo").env("VOXPILOT_TLS_CERT", cert).env("VOXPILOT_TLS_KEY", key);
-    let ended = command.current_dir(dir).output().unwrap();
-    assert_eq!(ended.status.code(), Some(1), "{ended:?}");
+    let ended = command.env("VOXPILOT_AGENT", "demo").envs(files.iter().copied()).current_dir(dir).output().unwrap();
+    assert!(!ended.status.success(), "{ended:?}");
     String::from_utf8(ended.stderr).unwrap()
 }
 

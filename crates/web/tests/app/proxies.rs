@@ -48,3 +48,12 @@ async fn an_allowed_host_is_served_and_another_one_is_told_what_to_set() {
     refused.refuses(403, "forbidden");
     assert!(refused.text.contains("VOXPILOT_ALLOWED_HOSTS=vox.lan"), "{}", refused.text);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tunnel_may_come_out_at_another_port_of_the_persons_own_machine() {
+    let rig = Rig::replies([]).await;
+    for name in ["localhost:9000", "127.0.0.1:9000", "[::1]:9000"] {
+        let origin = format!("http://{name}");
+        assert_eq!(ask(&rig, &[("host", name), ("origin", &origin)]).await.status, 200, "{name}");
+    }
+}
