@@ -43,7 +43,7 @@ ui: ui/dist/index.html ## build the UI
 
 .PHONY: test
 test: need-rust need-rust-tools need-git check-fast ui tests/copilot/node_modules/.package-lock.json ## install what the tests need and run them all
-	@$(MAKE) --no-print-directory PACKAGES="--workspace --all-targets" build lint test-simulation test-rust test-ui types-check e2e
+	@$(MAKE) --no-print-directory PACKAGES="--workspace --all-targets" build lint test-simulation test-programs test-rust test-ui types-check e2e
 	@echo "== all tests passed"
 
 .PHONY: check
@@ -76,6 +76,13 @@ find_browser := command -v chromium || command -v chromium-browser || command -v
 can_install := [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null
 install_browser := $(can_install) && apt-get update -q && apt-get install -qy --no-install-recommends chromium || \
 	{ echo "no Chromium found: install it (on Debian: sudo apt-get install chromium) and run this again"; exit 1; }
+
+# What tests start beside the server: a reverse proxy and a sandbox. Where one is missing and cannot be installed, its tests say that they skip.
+.PHONY: test-programs
+test-programs:
+	@for program in nginx bwrap; do PATH="$$PATH:/usr/sbin" command -v $$program >/dev/null || missing=1; done; \
+	[ -z "$${missing:-}" ] || { $(can_install) && apt-get update -q && apt-get install -qy --no-install-recommends nginx-light bubblewrap; } || \
+	echo "nginx or bubblewrap is missing (on Debian: sudo apt-get install nginx-light bubblewrap): tests that need them are skipped"
 
 .PHONY: types
 types: build ## write ui/openapi.json and the UI's types from the server's own description

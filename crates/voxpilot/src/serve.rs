@@ -29,6 +29,8 @@ use crate::{housekeeping, logging, memory, stop, token, trust};
 const DRAIN: Duration = Duration::from_secs(5);
 const CONFIRM_TIMEOUT: Duration = Duration::from_secs(300);
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(10);
+/// Room for every connection that is let in, and for what each session needs beside it.
+const OPEN_FILES: u64 = 8192;
 const TERM_GRACE_MS: u64 = 2_000;
 /// The flag of a server that takes itself up anew: it asks nobody anything.
 pub const RESTARTED: &str = "restarted";
@@ -37,6 +39,7 @@ const INTERRUPTED: u8 = 130;
 
 pub fn run(config: &Config, sources: &Sources) -> Result<ExitCode> {
     memory::give_back_what_is_freed();
+    allow_open_files();
     logging::init(&config.log, config.log_format)?;
     config.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("starting the runtime")?;
@@ -46,6 +49,17 @@ pub fn run(config: &Config, sources: &Sources) -> Result<ExitCode> {
     match end {
         End::Stopped(code) => Ok(code),
         End::Again(address) => Err(start_again(sources, address)).context("starting the server again"),
+    }
+}
+
+/// The usual soft limit of 1024 is below what the limits on connections allow; the hard one is the administrator's word.
+fn allow_open_files() {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    let wanted = limit.maximum.map_or(OPEN_FILES, |most| most.min(OPEN_FILES));
+    if limit.current.is_some_and(|current| current < wanted) {
+        let raised = rustix::process::Rlimit { current: Some(wanted), maximum: limit.maximum };
+        // Without it there is room for fewer connections, and they are refused as they always are.
+        let _ = rustix::process::setrlimit(rustix::process::Resource::Nofile, raised);
     }
 }
 
@@ -78,7 +92,7 @@ async fn serve(config: &Config, sources: &Sources) -> Result<End> {
     engine.learn_versions();
     let stopping = CancellationToken::new();
     let restart = CancellationToken::new();
-    let reach = reach(config, address, &secret, trust::for_page(sources, restart.clone()));
+    let reach = reach(config, address, &secret, trust::for_page(sources, restart.clone()))?;
     let app = web::App::new(engine.clone(), reach, stopping.clone()).await?;
     let certificate = app.certificate();
     let shown = certificate.as_ref().map(|certificate| certificate.borrow().clone());
@@ -108,20 +122,21 @@ async fn serve(config: &Config, sources: &Sources) -> Result<End> {
     }
 }
 
-fn reach(config: &Config, address: SocketAddr, secret: &Secret, trust: web::Trust) -> web::Settings {
+fn reach(config: &Config, address: SocketAddr, secret: &Secret, trust: web::Trust) -> Result<web::Settings> {
     let tls = match (&config.tls_cert, &config.tls_key) {
         (Some(cert), Some(key)) => web::Tls::Files { cert: cert.clone(), key: key.clone() },
+        (Some(_), None) | (None, Some(_)) => bail!("VOXPILOT_TLS_CERT and VOXPILOT_TLS_KEY go together: one of them is missing"),
         _ if config.self_signed => web::Tls::SelfSigned { dir: config.data_dir.join("tls") },
         _ => web::Tls::Off,
     };
-    web::Settings {
+    Ok(web::Settings {
         address,
         token: secret.expose().to_owned(),
         allowed_hosts: config.allowed_hosts.clone(),
         trusted_proxies: config.trusted_proxies.clone(),
         tls,
         trust,
-    }
+    })
 }
 
 async fn finish(server: &mut (impl Future<Output = std::io::Result<()>> + Unpin), engine: &Engine) {

@@ -56,9 +56,9 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Limits {
         Limits {
-            connections: 512,
+            connections: 2048,
             connections_per_address: 64,
-            connections_of_loopback: 256,
+            connections_of_loopback: 1536,
             header_timeout: Duration::from_secs(10),
             handshake_timeout: Duration::from_secs(10),
             idle_timeout: Duration::from_secs(75),
@@ -66,7 +66,7 @@ impl Default for Limits {
             upload_timeout: Duration::from_secs(300),
             send_timeout: Duration::from_secs(60),
             requests_per_address: 128,
-            streams: 128,
+            streams: 1024,
             streams_per_address: 32,
         }
     }
@@ -147,4 +147,32 @@ fn too_many(message: &str) -> Response {
 fn closing(mut response: Response) -> Response {
     response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documented_numbers_are_those_of_the_code() {
+        let limits = Limits::default();
+        let table = include_str!("../../../docs/LIMITS.md");
+        for (row, number) in [
+            ("connections in all", limits.connections.to_string()),
+            ("connections of one address", limits.connections_per_address.to_string()),
+            ("connections of this machine", limits.connections_of_loopback.to_string()),
+            ("the head of a request, from its first byte or from the connection", format!("{} s", limits.header_timeout.as_secs())),
+            ("a TLS handshake", format!("{} s", limits.handshake_timeout.as_secs())),
+            ("a connection without a request", format!("{} s", limits.idle_timeout.as_secs())),
+            ("a response of which the peer takes nothing", format!("{} s", limits.send_timeout.as_secs())),
+            ("path and query", format!("{} KiB", URL_MAX / 1024)),
+            ("headers, and all of them together", format!("{HEADERS_MAX}, {} KiB", HEADER_BYTES_MAX / 1024)),
+            ("time for a whole body", format!("{} s, {} s for a message", limits.body_timeout.as_secs(), limits.upload_timeout.as_secs())),
+            ("requests at once of one address, open streams included", limits.requests_per_address.to_string()),
+            ("event streams in all", limits.streams.to_string()),
+            ("event streams of one address", limits.streams_per_address.to_string()),
+        ] {
+            assert!(table.contains(&format!("| {row} | {number} |")), "{row}: {number}");
+        }
+    }
 }

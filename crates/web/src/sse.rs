@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use axum::http::header;
+use axum::http::header::{self, HeaderName};
 use axum::response::{IntoResponse, Response};
 use bytes::{BufMut, BytesMut};
 use domain::event::Event;
@@ -57,7 +57,13 @@ pub(crate) async fn open(app: &App, session: SessionId, cursor: Option<u64>) -> 
         ended: false,
         _viewer: app.engine.watch(session),
     };
-    let headers = [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-store"), (header::CONNECTION, "keep-alive")];
+    let headers = [
+        (header::CONTENT_TYPE, "text/event-stream"),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::CONNECTION, "keep-alive"),
+        // A proxy is not to gather events.
+        (HeaderName::from_static("x-accel-buffering"), "no"),
+    ];
     Ok((headers, Body::from_stream(pieces(reader).map(Ok::<_, std::convert::Infallible>))).into_response())
 }
 

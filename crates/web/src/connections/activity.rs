@@ -1,17 +1,26 @@
 //! What a connection is doing: whether we work for its peer, or wait for it, and since when.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::limits::Limits;
 
-/// It is looked at this often.
-const LOOK: Duration = Duration::from_secs(1);
-
 pub(crate) struct Activity {
     state: Mutex<State>,
+    /// Something else is waited for than before.
+    changed: Notify,
+}
+
+/// What a connection waits for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// For nothing of its peer, or for the rest of a body, which has a deadline of its own.
+    Working,
+    Sending,
+    Head,
+    Idle,
 }
 
 struct State {
@@ -21,6 +30,8 @@ struct State {
     head: bool,
     /// Heads are told from other traffic by their first byte, which HTTP/2 does not allow.
     http2: bool,
+    /// The peer does not read, and no more can be written.
+    blocked: bool,
     handling: u32,
     /// Of those that are handled: how many wait for the rest of their body.
     receiving: u32,
@@ -30,8 +41,9 @@ struct State {
 
 impl Default for Activity {
     fn default() -> Activity {
-        let state = State { since: Instant::now(), head: true, http2: false, handling: 0, receiving: 0, sending: 0, streaming: 0 };
-        Activity { state: Mutex::new(state) }
+        let state =
+            State { since: Instant::now(), head: true, http2: false, blocked: false, handling: 0, receiving: 0, sending: 0, streaming: 0 };
+        Activity { state: Mutex::new(state), changed: Notify::new() }
     }
 }
 
@@ -74,6 +86,15 @@ impl Activity {
         });
     }
 
+    /// Something was written, or could not be.
+    pub(crate) fn wrote(&self, blocked: bool) {
+        self.with(|state| {
+            if state.blocked != blocked {
+                (state.blocked, state.since) = (blocked, Instant::now());
+            }
+        });
+    }
+
     /// The connection is set up, and speaks HTTP/2.
     pub(crate) fn is_http2(&self) {
         self.with(|state| (state.http2, state.head) = (true, false));
@@ -92,11 +113,13 @@ impl Activity {
     /// Ends when the peer has kept the connection waiting for too long.
     pub(crate) async fn overdue(&self, limits: &Limits) {
         loop {
-            let (due, now) = (self.with(|state| state.due(limits)), Instant::now());
-            match due {
-                Some(due) if due <= now => return,
-                Some(due) => tokio::time::sleep_until(due.min(now + LOOK)).await,
-                None => tokio::time::sleep(LOOK).await,
+            match self.with(|state| state.due(limits)) {
+                Some(due) if due <= Instant::now() => return,
+                Some(due) => tokio::select! {
+                    () = tokio::time::sleep_until(due) => {}
+                    () = self.changed.notified() => {}
+                },
+                None => self.changed.notified().await,
             }
         }
     }
@@ -110,7 +133,13 @@ impl Activity {
     }
 
     fn with<T>(&self, look: impl FnOnce(&mut State) -> T) -> T {
-        look(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = state.phase();
+        let seen = look(&mut state);
+        if state.phase() != before {
+            self.changed.notify_one();
+        }
+        seen
     }
 }
 
@@ -119,13 +148,22 @@ impl State {
         self.handling + self.sending + self.streaming == 0
     }
 
-    /// By when the peer must have done something. A body that is waited for has a deadline of its own.
+    fn phase(&self) -> Phase {
+        match self {
+            state if state.sending > 0 || state.blocked && state.streaming == 0 => Phase::Sending,
+            state if !state.is_quiet() => Phase::Working,
+            state if state.head => Phase::Head,
+            _ => Phase::Idle,
+        }
+    }
+
+    /// By when the peer must have done something.
     fn due(&self, limits: &Limits) -> Option<Instant> {
-        let within = match self {
-            state if state.sending > 0 => limits.send_timeout,
-            state if !state.is_quiet() => return None,
-            state if state.head => limits.header_timeout,
-            _ => limits.idle_timeout,
+        let within = match self.phase() {
+            Phase::Working => return None,
+            Phase::Sending => limits.send_timeout,
+            Phase::Head => limits.header_timeout,
+            Phase::Idle => limits.idle_timeout,
         };
         Some(self.since + within)
     }

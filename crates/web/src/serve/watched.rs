@@ -1,4 +1,4 @@
-//! A connection that notes when its peer has sent something.
+//! A connection that notes when its peer has sent something, and when it does not read.
 
 use std::io;
 use std::pin::Pin;
@@ -33,11 +33,15 @@ impl<Stream: AsyncRead + Unpin> AsyncRead for Watched<Stream> {
 
 impl<Stream: AsyncWrite + Unpin> AsyncWrite for Watched<Stream> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.activity.wrote(written.is_pending());
+        written
     }
 
     fn poll_write_vectored(mut self: Pin<&mut Self>, context: &mut Context<'_>, parts: &[io::IoSlice<'_>]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(context, parts)
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, parts);
+        self.activity.wrote(written.is_pending());
+        written
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -4,6 +4,7 @@ use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -21,6 +22,8 @@ const RENEWED_BEFORE_DAYS: i64 = 30;
 pub(super) struct Maker {
     dir: PathBuf,
     allowed_hosts: Vec<String>,
+    /// It is looked at once a day.
+    looked: Mutex<Option<Date>>,
 }
 
 /// What was made, kept beside it.
@@ -32,7 +35,7 @@ struct Made {
 
 impl Maker {
     pub(super) fn new(dir: &Path, allowed_hosts: &[String]) -> Maker {
-        Maker { dir: dir.to_owned(), allowed_hosts: allowed_hosts.to_vec() }
+        Maker { dir: dir.to_owned(), allowed_hosts: allowed_hosts.to_vec(), looked: Mutex::new(None) }
     }
 
     pub(super) fn cert(&self) -> PathBuf {
@@ -50,7 +53,8 @@ impl Maker {
     /// Makes one where there is none, where it ends soon, or where it lacks a name that the server goes by now.
     pub(super) fn make_if_due(&self) -> Result<(), TlsError> {
         let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
-        if self.is_due(today) {
+        let looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner).replace(today);
+        if looked != Some(today) && self.is_due(today) {
             self.make(today).map_err(|reason| TlsError::Make { dir: self.dir.clone(), reason })?;
         }
         Ok(())
@@ -131,7 +135,7 @@ mod tests {
         let maker = Maker::new(&dir.path().join("tls"), &[]);
         maker.make_if_due().unwrap();
         let first = std::fs::read(maker.cert()).unwrap();
-        maker.make_if_due().unwrap();
+        Maker::new(&dir.path().join("tls"), &[]).make_if_due().unwrap();
         assert_eq!(std::fs::read(maker.cert()).unwrap(), first);
         for path in [maker.key(), maker.cert(), maker.made()] {
             assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600, "{}", path.display());
@@ -161,7 +165,7 @@ mod tests {
         std::fs::remove_file(maker.cert()).unwrap();
         assert!(maker.is_due(today()));
         std::fs::write(maker.key(), "rubbish").unwrap();
-        maker.make_if_due().unwrap();
+        Maker::new(dir.path(), &[]).make_if_due().unwrap();
         assert!(!maker.is_due(today()));
     }
 }

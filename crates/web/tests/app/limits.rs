@@ -1,96 +1,206 @@
-//! How much of everything a browser may send.
+//! What one peer may take of the server. Each row of `docs/LIMITS.md` that is about connections and requests has its test here.
 
-use std::sync::Arc;
+use std::time::Duration;
 
-use domain::attachment::{Attachment, AttachmentKind};
-use domain::ids::{AttachmentId, MessageId, SessionId};
-use futures::future::join_all;
-use jiff::Timestamp;
+use reqwest::Method;
 use serde_json::json;
-use store::{AttachmentRow, NewSession, Row, Write};
-use testkit::model_server::{Gate, Reply};
-use uuid::Uuid;
+use testkit::client::Client;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use web::Limits;
 
-use crate::rig::{Rig, SOON};
+use crate::rig::{Options, Rig, SOON, TOKEN, answer};
+
+/// Soon over, and yet longer than a busy machine needs to send a few bytes to itself.
+const SHORT: Duration = Duration::from_millis(500);
+
+async fn limited(limits: Limits) -> Rig {
+    Rig::start(Options { limits, ..Options::default() }).await
+}
+
+async fn connect(rig: &Rig) -> TcpStream {
+    TcpStream::connect(rig.base.trim_start_matches("http://")).await.unwrap()
+}
+
+/// A connection that has sent this.
+async fn saying(rig: &Rig, text: &str) -> TcpStream {
+    let mut stream = connect(rig).await;
+    stream.write_all(text.as_bytes()).await.unwrap();
+    stream
+}
+
+/// Everything that the server says before it closes.
+async fn until_closed(stream: &mut TcpStream) -> String {
+    let mut said = Vec::new();
+    // One that is closed with something unread is reset, which is an end too.
+    let _reset = timeout(SOON, stream.read_to_end(&mut said)).await.expect("the server closes the connection");
+    String::from_utf8(said).unwrap()
+}
+
+/// One response, of a server that keeps the connection.
+async fn response(stream: &mut TcpStream, ends: &str) -> String {
+    let mut said = String::new();
+    let mut buffer = [0; 4096];
+    while !said.ends_with(ends) {
+        let count = timeout(SOON, stream.read(&mut buffer)).await.expect("the server answers").unwrap();
+        assert_ne!(count, 0, "closed after {said}");
+        said.push_str(std::str::from_utf8(&buffer[..count]).unwrap());
+    }
+    said
+}
+
+const HEALTH: &str = "GET /api/health HTTP/1.1\r\nhost: localhost\r\n\r\n";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn there_are_only_so_many_sessions() {
-    let rig = Rig::replies([]).await;
-    let new = |n: u128| {
-        let new = NewSession {
-            title: String::new(),
-            work_dir: "/".into(),
-            model: "relay".into(),
-            agent: "faulty".into(),
-            permission_policy: None,
-            created_at: Timestamp::now(),
-        };
-        Write { session: SessionId(Uuid::from_u128(n)), events: vec![], rows: vec![Row::CreateSession(new)] }
-    };
-    let store = rig.engine.store();
-    let made = join_all((1..10_000).map(|n| store.commit(new(n)))).await;
-    assert!(made.iter().all(Result::is_ok));
-    let last = rig.session().await;
-    let refused = rig.post("/api/sessions", json!({})).await;
-    refused.refuses(409, "conflict");
-    assert!(refused.text.contains("10000 sessions"), "{}", refused.text);
-    rig.delete(&format!("/api/sessions/{last}")).await;
-    rig.session().await;
+async fn half_a_head_is_not_waited_for() {
+    let rig = limited(Limits { header_timeout: SHORT, idle_timeout: SOON * 10, ..Limits::default() }).await;
+    for half in ["", "G", "GET /api/health HTTP/1.1\r\nhost: local"] {
+        assert_eq!(until_closed(&mut saying(&rig, half).await).await, "", "after {half:?}");
+    }
+    // The second request of a connection is held to the same.
+    let mut stream = saying(&rig, HEALTH).await;
+    response(&mut stream, "}").await;
+    stream.write_all(b"GET /api").await.unwrap();
+    assert_eq!(until_closed(&mut stream).await, "");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_attachments_of_a_session_have_a_bound_together() {
-    let rig = Rig::replies([]).await;
+async fn an_idle_connection_is_closed_and_an_open_stream_is_not_idle() {
+    let rig = limited(Limits { idle_timeout: SHORT, ..Limits::default() }).await;
+    let session = rig.relay().await;
+    let mut watching = rig.watch(&session).await;
+    let mut idle = saying(&rig, HEALTH).await;
+    response(&mut idle, "}").await;
+    assert_eq!(until_closed(&mut idle).await, "");
+    rig.say(&session, "say still here").await;
+    assert_eq!(watching.turn_end(SOON).await, "completed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn beyond_its_share_an_address_loses_what_has_waited_longest() {
+    let rig = limited(Limits { connections_of_loopback: 4, ..Limits::default() }).await;
+    let mut first = saying(&rig, "GET / HT").await;
+    let _more = [saying(&rig, "GET / HT").await, saying(&rig, "GET / HT").await, saying(&rig, "GET / HT").await];
+    assert_eq!(rig.get("/api/sessions").await.status, 200);
+    assert_eq!(until_closed(&mut first).await, "");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_every_connection_is_at_work_another_is_closed_at_once_and_the_others_go_on() {
+    let rig = limited(Limits { connections: 3, ..Limits::default() }).await;
+    let session = rig.relay().await;
+    let mut streams = [rig.watch(&session).await, rig.watch(&session).await];
+    // The last place is taken by whoever comes, one after the other.
+    rig.say(&session, "say hello").await;
+    let third = rig.watch(&session).await;
+    assert_eq!(until_closed(&mut saying(&rig, HEALTH).await).await, "");
+    for stream in &mut streams {
+        assert_eq!(stream.turn_end(SOON).await, "completed");
+    }
+    drop(third);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_that_does_not_come_is_not_waited_for() {
+    let rig = limited(Limits { body_timeout: SHORT, upload_timeout: SHORT, ..Limits::default() }).await;
     let session = rig.session().await;
-    let (id, data): (SessionId, Arc<[u8]>) = (session.parse().unwrap(), vec![0; 32 * 1024 * 1024].into());
-    let about = |n: u128, size: usize| Attachment {
-        id: AttachmentId(Uuid::from_u128(n)),
-        kind: AttachmentKind::File,
-        name: "large".into(),
-        mime_type: "text/plain".into(),
-        size: size as u64,
-    };
-    for n in 1..=8 {
-        let row = AttachmentRow { message_id: MessageId(Uuid::from_u128(n)), about: about(n, data.len()), data: data.clone() };
-        rig.engine.store().commit(Write { session: id, events: vec![], rows: vec![Row::Attachment(row)] }).await.unwrap();
+    for path in ["/api/sessions".to_owned(), format!("/api/sessions/{session}/messages")] {
+        let head =
+            format!("POST {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {TOKEN}\r\ncontent-type: application/json\r\n");
+        let mut stream = saying(&rig, &format!("{head}content-length: 100\r\n\r\n{{")).await;
+        let said = until_closed(&mut stream).await;
+        assert!(said.starts_with("HTTP/1.1 408 ") && said.contains("too_slow"), "{path}: {said}");
     }
-    let file = json!({ "kind": "file", "name": "one.txt", "text": "x" });
-    let refused = rig.post(&format!("/api/sessions/{session}/messages"), json!({ "content": "one more", "attachments": [file] })).await;
-    refused.refuses(413, "too_large");
-    assert!(refused.text.contains("256.0 MiB"), "{}", refused.text);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_texts_that_wait_have_a_bound_together() {
-    let gate = Gate::new();
-    let rig = Rig::replies([Reply::text("held").gate(&gate)]).await;
-    let session = rig.session().await;
-    let path = format!("/api/sessions/{session}/messages");
-    rig.say(&session, "runs").await;
-    let large = "x".repeat(1_500_000);
-    let mut waiting = Vec::new();
-    for content in [large.as_str(), &large, "small"] {
-        waiting.push(rig.say(&session, content).await["message_id"].as_str().unwrap().to_owned());
-    }
-    rig.post(&path, json!({ "content": large })).await.refuses(409, "conflict");
-    let small = format!("/api/sessions/{session}/queue/{}", waiting[2]);
-    rig.patch(&small, json!({ "content": large })).await.refuses(409, "conflict");
-    let first = format!("/api/sessions/{session}/queue/{}", waiting[0]);
-    assert_eq!(rig.patch(&first, json!({ "content": "less" })).await.status, 204);
-    assert_eq!(rig.patch(&small, json!({ "content": large })).await.status, 204, "there is room again");
-    tokio::time::timeout(SOON, rig.delete(&format!("/api/sessions/{session}"))).await.unwrap();
+async fn a_peer_that_takes_nothing_of_its_answers_is_cut_off() {
+    let rig = limited(Limits { send_timeout: SHORT, ..Limits::default() }).await;
+    let request = format!("GET /api/openapi.json HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {TOKEN}\r\n\r\n");
+    let mut stream = connect(&rig).await;
+    // It asks and asks and never reads, until the server has had enough.
+    let asking = async { while stream.write_all(request.as_bytes()).await.is_ok() {} };
+    timeout(SOON, asking).await.expect("the server closes the connection");
+    assert_eq!(rig.get("/api/sessions").await.status, 200);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn names_have_a_bound() {
+async fn an_address_and_headers_have_a_length() {
     let rig = Rig::replies([]).await;
-    for (body, status) in [
-        (json!({ "title": "x".repeat(201) }), 400),
-        (json!({ "model": "x".repeat(201) }), 422),
-        (json!({ "agent": "x".repeat(201) }), 422),
-        (json!({ "agent_session_id": "x".repeat(501) }), 400),
-        (json!({ "work_dir": "x".repeat(5000) }), 422),
-    ] {
-        rig.post("/api/sessions", body).await.refuses(status, "invalid");
-    }
+    let get = |path: &str| rig.http.get(format!("{}{path}", rig.base)).bearer_auth(TOKEN);
+    answer(get(&format!("/api/sessions?x={}", "a".repeat(9000)))).await.refuses(414, "too_large");
+    answer(get("/api/sessions").header("x-long", "a".repeat(17_000))).await.refuses(431, "too_large");
+    let many = (0..70).fold(get("/api/sessions"), |request, number| request.header(format!("x-{number}"), "a"));
+    answer(many).await.refuses(431, "too_large");
+    let fits = (0..40).fold(get("/api/sessions"), |request, number| request.header(format!("x-{number}"), "a".repeat(200)));
+    assert_eq!(answer(fits).await.status, 200);
+    // What is far too long is not even read to its end.
+    let said = until_closed(&mut saying(&rig, &format!("GET / HTTP/1.1\r\nhost: localhost\r\nx: {}", "a".repeat(80_000))).await).await;
+    assert!(said.starts_with("HTTP/1.1 431 "), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_has_a_size() {
+    let rig = Rig::replies([]).await;
+    let large = "a".repeat(3 * 1024 * 1024);
+    rig.post("/api/sessions", json!({ "title": large })).await.refuses(413, "too_large");
+}
+
+async fn stream_from(rig: &Rig, session: &str, address: &str) -> reqwest::Response {
+    let request = rig.http.get(format!("{}/api/sessions/{session}/stream", rig.base)).bearer_auth(TOKEN);
+    timeout(SOON, request.header("x-forwarded-for", address).send()).await.unwrap().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn event_streams_are_counted_in_all_and_given_back() {
+    let rig = limited(Limits { streams: 2, ..Limits::default() }).await;
+    let session = rig.session().await;
+    let (one, two) = (rig.watch(&session).await, rig.watch(&session).await);
+    let path = format!("/api/sessions/{session}/stream");
+    let refused = rig.get(&path).await;
+    refused.refuses(429, "too_many");
+    assert!(refused.headers.contains_key("retry-after"));
+    assert_eq!(rig.get("/api/sessions").await.status, 200);
+    drop(one);
+    let again = async {
+        loop {
+            if let Ok(client) = Client::open(&rig.http, &rig.base, TOKEN, &session, None).await {
+                return client;
+            }
+        }
+    };
+    let again = timeout(SOON, again).await.expect("a place is given back");
+    drop((two, again));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_address_has_its_share_of_requests_and_streams_also_behind_a_proxy() {
+    let limits = Limits { streams_per_address: 1, requests_per_address: 2, ..Limits::default() };
+    let trusted_proxies = vec![("127.0.0.1".parse().unwrap(), 32)];
+    let rig = Rig::start(Options { limits, trusted_proxies, ..Options::default() }).await;
+    let session = rig.session().await;
+    let (greedy, other) = ("203.0.113.5", "203.0.113.6");
+    let first = stream_from(&rig, &session, greedy).await;
+    assert_eq!(first.status(), 200);
+    assert_eq!(stream_from(&rig, &session, greedy).await.status(), 429);
+    let body = rig.http.post(format!("{}/api/sessions", rig.base)).bearer_auth(TOKEN).header("x-forwarded-for", greedy);
+    // Its second request waits for a body that does not come; a third is too many.
+    let waiting = body
+        .header("content-type", "application/json")
+        .body(reqwest::Body::wrap_stream(futures::stream::pending::<Result<Vec<u8>, std::io::Error>>()));
+    let mut tasks = tokio::task::JoinSet::new();
+    tasks.spawn(waiting.send());
+    let refused = async {
+        loop {
+            let list = rig.http.get(format!("{}/api/sessions", rig.base)).bearer_auth(TOKEN).header("x-forwarded-for", greedy);
+            if answer(list).await.status == 429 {
+                return;
+            }
+        }
+    };
+    timeout(SOON, refused).await.expect("the share is used up");
+    assert_eq!(stream_from(&rig, &session, other).await.status(), 200);
+    assert_eq!(rig.send(Method::GET, "/api/sessions", None).await.status, 200);
+    drop(first);
 }

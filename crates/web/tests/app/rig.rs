@@ -36,6 +36,9 @@ pub(crate) struct Options {
     /// What an earlier server has left of them.
     pub devices: Vec<DeviceRow>,
     pub links: Vec<LinkRow>,
+    pub limits: web::Limits,
+    pub allowed_hosts: Vec<String>,
+    pub trusted_proxies: Vec<(std::net::IpAddr, u8)>,
 }
 
 impl Default for Options {
@@ -52,6 +55,9 @@ impl Default for Options {
             trust: crate::trust::no_file(),
             devices: Vec::new(),
             links: Vec::new(),
+            limits: web::Limits::default(),
+            allowed_hosts: Vec::new(),
+            trusted_proxies: Vec::new(),
         }
     }
 }
@@ -111,12 +117,12 @@ impl Rig {
         let web_settings = web::Settings {
             address,
             token: TOKEN.to_owned(),
-            allowed_hosts: Vec::new(),
-            trusted_proxies: Vec::new(),
+            allowed_hosts: options.allowed_hosts.clone(),
+            trusted_proxies: options.trusted_proxies.clone(),
             tls: web::Tls::Off,
             trust: options.trust.clone(),
         };
-        let app = web::App::new(engine.clone(), web_settings, stopping.clone()).await.unwrap();
+        let app = web::App::new(engine.clone(), web_settings, stopping.clone()).await.unwrap().limited(options.limits.clone());
         let mut server = JoinSet::new();
         server.spawn(web::serve(listener, app));
         // A connection for each request: the server closes one whose body it did not read to the end.

@@ -1,0 +1,67 @@
+//! What the server says of its address when it starts.
+
+use std::process::Stdio;
+
+use testkit::faulty_agent;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::Command;
+use tokio::time::timeout;
+
+use crate::SOON;
+
+/// What it prints up to the last line that fits.
+async fn said(bind: &str, tls: &str, last: &str) -> Vec<String> {
+    let dir = tempfile::tempdir().unwrap();
+    let mut server = Command::new(faulty_agent::voxpilot_path())
+        .args(["serve", "--bind", bind, "--tls", tls])
+        .env_clear()
+        .env("HOME", dir.path())
+        .env("VOXPILOT_DATA_DIR", dir.path().join("data"))
+        .env("VOXPILOT_AGENT", "demo")
+        .current_dir(dir.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(server.stdout.take().unwrap()).lines();
+    let mut said: Vec<String> = Vec::new();
+    while !said.last().is_some_and(|line| line.contains(last)) {
+        let line = timeout(SOON, lines.next_line()).await.expect("the server starts").unwrap();
+        said.push(line.unwrap_or_else(|| panic!("it ended after {said:?}")));
+    }
+    if tls == "self-signed" {
+        // What is shown is the certificate that people will see.
+        let pem = std::fs::read_to_string(dir.path().join("data/tls/certificate.pem")).unwrap();
+        let shown = said.last().unwrap().rsplit(' ').next().unwrap().to_owned();
+        let count = shown.split(':').filter(|byte| byte.len() == 2).count();
+        assert!(count == 32 && pem.contains("BEGIN CERTIFICATE"), "{shown}");
+    }
+    server.kill().await.unwrap();
+    said
+}
+
+#[tokio::test]
+async fn on_this_machine_alone_there_is_one_link_and_no_warning() {
+    let said = said("127.0.0.1:0", "off", "open http").await;
+    assert!(said.iter().any(|line| line.starts_with("listening on http://127.0.0.1:")), "{said:?}");
+    assert!(!said.iter().any(|line| line.contains("warning") || line.contains("other devices")), "{said:?}");
+}
+
+#[tokio::test]
+async fn in_the_clear_for_others_it_says_what_to_do_instead() {
+    let said = said("0.0.0.0:0", "off", "SSH tunnel").await;
+    let warning = said.last().unwrap();
+    assert!(warning.starts_with("warning: ") && warning.contains("--tls self-signed") && warning.contains("Tailscale"), "{said:?}");
+}
+
+#[tokio::test]
+async fn encrypted_it_says_https_and_the_fingerprint() {
+    let said = said("0.0.0.0:0", "self-signed", "certificate SHA-256 ").await;
+    assert!(said.iter().any(|line| line.starts_with("listening on https://0.0.0.0:")), "{said:?}");
+    assert!(said.iter().any(|line| line.starts_with("open https://127.0.0.1:")), "{said:?}");
+    assert!(!said.iter().any(|line| line.contains("warning")), "{said:?}");
+    for line in said.iter().filter(|line| line.starts_with("from other devices: ")) {
+        assert!(line.contains("https://") && !line.contains("127.0.0.1"), "{line}");
+    }
+}
