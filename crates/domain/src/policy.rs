@@ -39,6 +39,12 @@ impl Policy {
         }
     }
 
+    /// The one of the two that leaves more to the person: what reads does not ask for a read, what denies does not even ask.
+    pub fn stricter(self, other: Policy) -> Policy {
+        let order = [Policy::Auto, Policy::ReadOnly, Policy::Ask, Policy::Deny];
+        order.into_iter().rfind(|policy| [self, other].contains(policy)).unwrap_or(self)
+    }
+
     /// Options are picked by their kind, never by position or id: agents differ in both.
     pub fn decide(self, ask: &PermissionAsk) -> Decision {
         // What would run or change something is no read, whatever the agent calls it.
@@ -105,6 +111,16 @@ mod tests {
                     assert!(matches!(&decision, Decision::Select(option) if option.option_id == id), "{policy:?} {kind}: {decision:?}")
                 }
                 None => assert_eq!(decision, Decision::Ask, "{policy:?} {kind}"),
+            }
+        }
+    }
+
+    #[test]
+    fn of_two_policies_one_is_stricter() {
+        let order = [Policy::Auto, Policy::ReadOnly, Policy::Ask, Policy::Deny];
+        for (place, weaker) in order.into_iter().enumerate() {
+            for stricter in order.into_iter().skip(place) {
+                assert_eq!((weaker.stricter(stricter), stricter.stricter(weaker)), (stricter, stricter));
             }
         }
     }

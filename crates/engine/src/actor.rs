@@ -218,10 +218,13 @@ impl Actor {
         self.turn_settings = turn_settings(&self.row, &self.shared);
     }
 
-    /// The session's own policy, else the configured one, else by who is talking: a person straight to an agent is asked.
+    /// The session's own policy, else the configured one, else by who is talking: a person straight to an agent is asked. The project can
+    /// make it stricter for a session that has none of its own.
     pub(crate) fn policy(&self) -> Policy {
+        let settings = &self.shared.settings;
         let fallback = if self.row.model == RELAY { Policy::Ask } else { Policy::Auto };
-        self.row.permission_policy.or(self.shared.settings.permission_policy).unwrap_or(fallback)
+        let default = settings.permission_policy.unwrap_or(fallback);
+        self.row.permission_policy.unwrap_or(settings.least_policy.map_or(default, |least| default.stricter(least)))
     }
 
     /// Stores what was decided, then runs what follows from it, until nothing is left. The order is the promise: nobody is told

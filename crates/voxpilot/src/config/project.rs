@@ -61,22 +61,13 @@ pub(super) fn needs_consent(key: &str, value: &Value, otherwise: Option<Policy>)
         Some(ForProject::Harmless) => None,
         Some(ForProject::Stricter(why)) => {
             let wanted = value.as_str().and_then(|text| text.parse().ok());
-            let stricter = wanted.is_some_and(|wanted| strictness(wanted) > strictness(otherwise.unwrap_or(Policy::Auto)));
+            let holds = otherwise.unwrap_or(Policy::Auto);
+            let stricter = wanted.is_some_and(|wanted: Policy| wanted.stricter(holds) != holds);
             (!stricter && (wanted.is_none() || wanted != otherwise)).then_some(why)
         }
         Some(ForProject::Consent(why)) => Some(why),
         None if key == "agents" => Some("names a program that is started as an agent, or an address of one"),
         None if key == "mcp_servers" => Some("names a program or an address that agents are given as a tool"),
         None => Some("is no setting that VoxPilot knows"),
-    }
-}
-
-/// How much is left to the person.
-fn strictness(policy: Policy) -> u8 {
-    match policy {
-        Policy::Auto => 0,
-        Policy::ReadOnly => 1,
-        Policy::Ask => 2,
-        Policy::Deny => 3,
     }
 }

@@ -66,6 +66,10 @@ pub fn resolve(sources: &Sources) -> Result<Config, ConfigError> {
         let value = if setting.secret { value.map(|_| "***".to_owned()) } else { value };
         config.entries.push(Entry { key: setting.key(), value, origin });
     }
+    if sources.project.as_ref().is_some_and(|project| !project.trusted && config.is_from("permission_policy", &project.path)) {
+        config.least_policy = config.permission_policy;
+        config.permission_policy = sources.own_policy();
+    }
     files.iter().for_each(|file| tell_withheld(&mut config, file));
     add_mcp_servers(&mut config, &files);
     add_agents(&mut config, files);

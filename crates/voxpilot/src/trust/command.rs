@@ -27,7 +27,7 @@ pub fn run(matches: &ArgMatches) -> Result<ExitCode> {
     if matches.get_flag("list") {
         return list(&data_dir(&sources)?);
     }
-    if matches.contains_id("revoke") && matches.value_source("revoke").is_some() {
+    if matches.contains_id("revoke") {
         return revoke(&sources, matches.get_one::<PathBuf>("revoke").map(PathBuf::as_path));
     }
     sources.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));

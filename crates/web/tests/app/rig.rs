@@ -33,6 +33,7 @@ pub(crate) struct Options {
     /// Silence of the model for this long is a stall.
     pub stall: Duration,
     pub trust: web::Trust,
+    pub least_policy: Option<domain::policy::Policy>,
 }
 
 impl Default for Options {
@@ -47,6 +48,7 @@ impl Default for Options {
             tries: 3,
             stall: Duration::from_millis(1500),
             trust: crate::trust::no_file(),
+            least_policy: None,
         }
     }
 }
@@ -232,6 +234,7 @@ fn settings(dir: &Path, model: &ModelServer, options: &Options) -> engine::Setti
         environment: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()), ("HOME".into(), dir.into())],
         mcp_servers: std::sync::Arc::default(),
         permission_policy: None,
+        least_policy: options.least_policy,
         project_title: None,
         suggestions: Vec::new(),
         ignore: Vec::new(),
