@@ -10,7 +10,6 @@ use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 use toml::Value;
 
-use super::form::visible;
 use super::setting::{ForProject, SETTINGS};
 use super::sources::FILE_NAME;
 use super::{ConfigFile, open_to_others};
@@ -22,7 +21,7 @@ const MOST_BYTES: u64 = 64 * 1024;
 /// passed over.
 pub(super) fn read(dir: &Path) -> Result<Option<ConfigFile>, String> {
     let path = dir.join(FILE_NAME);
-    let passed_over = |why: &str| format!("{} is passed over: {why}", visible(&path.display().to_string()));
+    let passed_over = |why: &str| format!("{} is passed over: {why}", path.display());
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = match rustix::fs::open(&path, flags, Mode::empty()) {
         Ok(file) => File::from(file),
