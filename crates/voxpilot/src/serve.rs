@@ -12,6 +12,7 @@ use std::time::Duration;
 use agents::Transport;
 use agents::catalogue::{self, Catalogue};
 use anyhow::{Context, Result, bail};
+use domain::policy::Policy;
 use engine::Engine;
 use store::Store;
 use tokio::net::TcpListener;
@@ -98,7 +99,7 @@ async fn serve(config: &Config, sources: &Sources) -> Result<End> {
     let shown = certificate.as_ref().map(|certificate| certificate.borrow().clone());
     address::announce(&config.data_dir, address, shown.as_ref()).context("writing the server's address")?;
     let login = app.login_link().await.context("making a login link")?;
-    announce(address, &login, shown.as_ref(), engine.settings());
+    announce(address, &login, shown.as_ref(), &engine);
     let server = web::serve(listener, app);
     tokio::pin!(server);
     tokio::select! {
@@ -159,12 +160,14 @@ async fn bind(text: &str) -> Result<TcpListener> {
     }
 }
 
-fn announce(address: SocketAddr, login: &str, certificate: Option<&Certificate>, settings: &engine::Settings) {
+fn announce(address: SocketAddr, login: &str, certificate: Option<&Certificate>, engine: &Engine) {
+    let settings = engine.settings();
     let scheme = address::scheme(certificate.is_some());
     say(format_args!("listening on {scheme}://{address}"));
     say(format_args!("work directory {}, model {}, agent {}", settings.work_dir.display(), settings.model, settings.default_agent));
     say(format_args!("open {scheme}://{}{login}", address::reachable(address)));
-    if settings.permission_policy.is_none() && settings.model != "relay" {
+    let is_automatic = engine.default_policy(false) == Policy::Auto && !engine.is_policy_chosen();
+    if is_automatic && settings.model != "relay" {
         say(format_args!(
             "approvals: automatic for delegated work (the default); start with --permission-policy ask, or choose in the page, to be asked"
         ));
@@ -233,6 +236,7 @@ pub(crate) fn settings(config: &Config, sources: &Sources) -> Result<engine::Set
         environment: sources.env.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))).collect(),
         mcp_servers: config.mcp_servers.iter().map(|(name, section)| mcp_server(name, section)).collect(),
         permission_policy: config.permission_policy,
+        least_policy: config.least_policy,
         project_title: config.title.clone(),
         suggestions: config.suggestions.clone(),
         disk_quota: config.disk_quota,

@@ -85,7 +85,7 @@ fn a_flag_beats_a_variable_beats_the_project_file_beats_the_users_file() {
 }
 
 /// A value for every setting, with what it must become.
-const EVERY_SETTING: [(&str, &str, &str); 27] = [
+const EVERY_SETTING: [(&str, &str, &str); 28] = [
     ("bind", "localhost:0", "localhost:0"),
     ("data_dir", "/data", "/data"),
     ("work_dir", "/elsewhere", "/elsewhere"),
@@ -113,6 +113,7 @@ const EVERY_SETTING: [(&str, &str, &str); 27] = [
     ("title", "A project", "A project"),
     ("suggestions", "Mend it", "Mend it"),
     ("ignore", "*.min.js", "*.min.js"),
+    ("disk_quota", "20G", "20G"),
 ];
 
 #[test]
@@ -382,6 +383,21 @@ fn what_is_unwise_is_a_warning() {
     // What the file holds is not in use, so nothing of it is at stake.
     open.flags = map(&[("token", "another-token-here"), ("model_api_key", "other")]);
     assert!(resolve(&open).unwrap().warnings.is_empty());
+}
+
+#[test]
+fn a_project_that_is_not_trusted_can_only_make_a_policy_stricter() {
+    let resolved = |env: &[(&str, &str)], user: &str| {
+        let mut sources = sources(&[], env, &[(PROJECT, "permission_policy = 'read-only'"), (USER, user)]);
+        sources.project.as_mut().unwrap().trusted = false;
+        let config = resolve(&sources).unwrap();
+        (config.permission_policy, config.least_policy)
+    };
+    // What a person chooses elsewhere may still be stricter than this.
+    assert_eq!(resolved(&[], ""), (None, Some(Policy::ReadOnly)));
+    assert_eq!(resolved(&[], "permission_policy = 'auto'"), (Some(Policy::Auto), Some(Policy::ReadOnly)));
+    assert_eq!(resolved(&[], "permission_policy = 'deny'"), (Some(Policy::Deny), None));
+    assert_eq!(resolved(&[("VOXPILOT_PERMISSION_POLICY", "auto")], ""), (Some(Policy::Auto), None));
 }
 
 #[test]

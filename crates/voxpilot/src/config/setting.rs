@@ -450,6 +450,7 @@ pub(super) static SETTINGS: [Setting; 28] = [
         value_name: "SIZE",
         help: "how much the data directory may have before no new sessions and attachments are taken [default: no limit]",
         form: "a size of at least 1M, such as 500M or 20G",
+        for_project: ForProject::Consent("decides how much may be stored"),
         apply: |config, given| {
             config.disk_quota = Some(bytes(given.text).filter(|bytes| *bytes >= QUOTA_MIN)?);
             Some(given.owned())
@@ -465,8 +466,7 @@ mod tests {
     #[test]
     fn every_setting_says_what_it_would_let_a_project_do() {
         for setting in &SETTINGS {
-            let unsaid = ForProject::Consent(ROW.name);
-            assert_ne!(setting.for_project, unsaid, "{} says nothing", setting.name);
+            assert_ne!(setting.for_project, ROW.for_project, "{} says nothing", setting.name);
         }
     }
 }

@@ -6,6 +6,7 @@ use engine::{Disk, size};
 use rustix::fs::{Access, access};
 
 use super::{Check, Verdict};
+use crate::config::ConfigError;
 
 pub(super) fn data(path: &Path) -> Check {
     let name = "data directory";
@@ -27,6 +28,11 @@ pub(super) fn data(path: &Path) -> Check {
         return Check::bad(name, Verdict::Fail, format!("{} is not writable", nearest.display()), mend);
     }
     Check::ok(name, if nearest == path { format!("{shown}") } else { format!("{shown} (will be made at first start)") })
+}
+
+/// One that a server refuses.
+pub(super) fn data_inside(error: ConfigError) -> Check {
+    Check::bad("data directory", Verdict::Fail, error.problems.join("; "), "set VOXPILOT_DATA_DIR to a path outside of the work directory")
 }
 
 pub(super) fn disk(path: &Path, quota: Option<u64>) -> Check {

@@ -74,8 +74,8 @@ fn consent_is_taken_back() {
         assert!(again.code == 1 && again.err.contains("voxpilot trust --list"), "{again:?}");
     }
     assert_eq!(person.run(&["trust", "--yes"]).code, 0);
-    std::fs::remove_dir_all(person.work_dir()).unwrap_or_default();
-    std::fs::create_dir_all(&file.parent().unwrap()).unwrap();
+    std::fs::remove_dir_all(person.work_dir()).unwrap();
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
     assert_eq!(person.run(&["trust", "--revoke", file.to_str().unwrap()]).code, 0, "also of a file that is gone");
 }
 

@@ -117,6 +117,11 @@ fn hidden_characters_are_seen_by_whoever_is_asked() {
         assert!(!text.contains(['\u{202e}', '\u{200b}', '\u{2066}']), "{text:?}");
         assert!(text.to_lowercase().contains("202e"), "{text:?}");
     }
+    let injected = Person::cloned("[agents.\"\\u001B[2J\\n\\u202E\"]\ncommand = 'x'\n");
+    for shown in [injected.run(&["trust", "--yes"]), injected.run(&["config"])] {
+        let text = format!("{}{}", shown.out, shown.err);
+        assert!(!text.contains(['\u{202e}', '\u{1b}']) && text.contains("⟨U+001B⟩[2J⟨U+000A⟩⟨U+202E⟩"), "{text:?}");
+    }
     let harmless = Person::cloned("title = \"nice \\u202E\\u001B[2J\"\nsuggestions = [\"a\\u200Bb\"]\n");
     let shown = harmless.run(&["config"]).out;
     assert!(shown.contains("nice") && !shown.contains(['\u{202e}', '\u{200b}', '\u{1b}']), "{shown:?}");

@@ -4,9 +4,11 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::process::{Child, Stdio};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use testkit::processes;
 
+use crate::SOON;
 use crate::person::Person;
 
 /// A command at a terminal of its own.
@@ -31,6 +33,9 @@ impl Terminal {
     /// Reads on until this is there.
     fn wait_for(&mut self, text: &str) {
         while !self.seen.contains(text) {
+            let soon = Timespec { tv_sec: SOON.as_secs().try_into().unwrap(), tv_nsec: 0 };
+            let ready = poll(&mut [PollFd::new(&self.screen, PollFlags::IN)], Some(&soon)).unwrap();
+            assert_eq!(ready, 1, "no {text:?} in {}", self.seen);
             let mut bytes = [0; 4096];
             let count = self.screen.read(&mut bytes).unwrap_or_else(|error| panic!("{error}: {}", self.seen));
             self.seen.push_str(&String::from_utf8_lossy(&bytes[..count]));
@@ -78,6 +83,13 @@ fn a_server_asks_once_at_its_start() {
 #[test]
 fn a_server_does_not_ask_about_what_is_harmless() {
     let mut terminal = Terminal::open(Person::cloned("title = 'x'\n"), &["serve", "--bind", "127.0.0.1:0"]);
+    terminal.wait_for("listening on http");
+    assert!(!terminal.seen.contains("[y/N]"), "{}", terminal.seen);
+}
+
+#[test]
+fn a_server_that_takes_itself_up_anew_asks_nobody() {
+    let mut terminal = Terminal::open(Person::cloned(WANTED), &["serve", "--bind=127.0.0.1:0", "--restarted"]);
     terminal.wait_for("listening on http");
     assert!(!terminal.seen.contains("[y/N]"), "{}", terminal.seen);
 }

@@ -39,6 +39,7 @@ pub(crate) struct Options {
     pub limits: web::Limits,
     pub allowed_hosts: Vec<String>,
     pub trusted_proxies: Vec<(std::net::IpAddr, u8)>,
+    pub least_policy: Option<domain::policy::Policy>,
 }
 
 impl Default for Options {
@@ -58,6 +59,7 @@ impl Default for Options {
             limits: web::Limits::default(),
             allowed_hosts: Vec::new(),
             trusted_proxies: Vec::new(),
+            least_policy: None,
         }
     }
 }
@@ -246,6 +248,7 @@ fn settings(dir: &Path, model: &ModelServer, options: &Options) -> engine::Setti
         environment: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()), ("HOME".into(), dir.into())],
         mcp_servers: std::sync::Arc::default(),
         permission_policy: None,
+        least_policy: options.least_policy,
         project_title: None,
         suggestions: Vec::new(),
         disk_quota: None,
