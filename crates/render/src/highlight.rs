@@ -29,7 +29,7 @@ pub(crate) fn block(text: &str, language_or_path: &str, html: &mut String) {
             scan(text, language, &mut spans);
             spans.close();
         }
-        _ => escape::code(text, html),
+        _ => escape::text(text, html),
     }
     html.push_str("</code></pre>");
 }
@@ -113,7 +113,7 @@ impl Spans<'_> {
             }
             self.class = class;
         }
-        escape::code(token, self.html);
+        escape::text(token, self.html);
     }
 
     fn close(&mut self) {
