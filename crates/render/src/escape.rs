@@ -1,15 +1,22 @@
 //! Text as HTML text, with what people would not see of it made visible: a review that does not show what a compiler reads is worth
 //! nothing.
 
-use domain::text::{Piece, hidden_name, pieces, written_out};
+use std::ops::Range;
+
+use domain::text::{Piece, hidden_name, pieces, pieces_of, written_out};
 
 /// So many hidden characters of a text are marked; a flood of them is written out without, as the page would hold more tags than text.
 const MOST_MARKED: usize = 1000;
 
 /// Appends `text` with everything that HTML would read as markup replaced.
 pub(crate) fn text(text: &str, html: &mut String) {
+    part(text, 0..text.len(), html);
+}
+
+/// As [`text`], for a part of it.
+pub(crate) fn part(text: &str, range: Range<usize>, html: &mut String) {
     let mut marked = 0;
-    for piece in pieces(text) {
+    for piece in pieces_of(text, range) {
         match piece {
             Piece::Plain(plain) => markup(plain, html),
             Piece::Hidden(character) if marked < MOST_MARKED => {
