@@ -22,8 +22,10 @@ pub struct CatalogueEntry {
     pub capabilities: Option<Value>,
     /// missing, unknown, ok, login_required or failing.
     pub health: &'static str,
-    /// Why it could not be started last time.
+    /// Why it could not be started last time, or cannot be at all.
     pub problem: Option<String>,
+    /// What holds a confined agent: landlock, bubblewrap or unavailable.
+    pub sandbox: Option<&'static str>,
 }
 
 /// What was learned of an agent since the server started.
@@ -61,6 +63,7 @@ impl Engine {
                 _ => None,
             };
             let Learned { logged_in, capabilities, problem, .. } = self.shared.learned(&agent.id);
+            let (sandbox, problem) = (settings.held_by(agent), settings.sandbox_problem(agent).or(problem));
             let health = match (&program, &problem, logged_in, &capabilities) {
                 (None, ..) => "missing",
                 (_, Some(_), ..) => "failing",
@@ -69,7 +72,7 @@ impl Engine {
                 _ => "unknown",
             };
             let (id, title, installed) = (agent.id.clone(), agent.title.clone(), program.is_some());
-            entries.push(CatalogueEntry { id, title, installed, version, logged_in, capabilities, health, problem });
+            entries.push(CatalogueEntry { id, title, installed, version, logged_in, capabilities, health, problem, sandbox });
         }
         entries
     }

@@ -13,6 +13,7 @@ mod instructions;
 mod model_call;
 mod recover;
 mod rules;
+mod sandbox;
 mod settings;
 mod tasks;
 mod tool_call;

@@ -57,7 +57,7 @@ impl Sources {
         let cwd = std::env::current_dir()
             .map_err(|error| ConfigError { problems: vec![format!("the current directory cannot be read: {error}")] })?;
         let mut sources = Sources { flags, env: environment()?, files: Vec::new(), cwd };
-        let user = sources.user_directory("XDG_CONFIG_HOME", ".config").map(|dir| dir.join(FILE_NAME));
+        let user = sources.config_dir().map(|dir| dir.join(FILE_NAME));
         let user = user.as_deref().map(read).transpose()?.flatten();
         let project_path = sources.work_dir_before_project_file(user.as_ref()).join(FILE_NAME);
         let project = if user.as_ref().is_some_and(|user| user.path == project_path) { None } else { read(&project_path)? };
@@ -67,6 +67,11 @@ impl Sources {
 
     pub(super) fn home(&self) -> Option<&Path> {
         self.variable("HOME").map(Path::new).filter(|home| home.is_absolute())
+    }
+
+    /// Where the person's own settings are.
+    pub fn config_dir(&self) -> Option<PathBuf> {
+        self.user_directory("XDG_CONFIG_HOME", ".config")
     }
 
     /// `voxpilot` in one of the user's base directories; a relative one counts as not set, as the XDG rules say.

@@ -198,6 +198,7 @@ fn settings(dir: &Path, model: &ModelServer, options: &Options) -> engine::Setti
         token_file: None,
         quirks: agents::Quirks::default(),
         remote: None,
+        confined: false,
     };
     let catalogue = Catalogue::new(catalogue::Settings {
         copilot_command: "/nowhere/copilot".into(),
@@ -223,6 +224,8 @@ fn settings(dir: &Path, model: &ModelServer, options: &Options) -> engine::Setti
         default_agent: "faulty".to_owned(),
         catalogue,
         environment: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()), ("HOME".into(), dir.into())],
+        sandbox: None,
+        private: Vec::new(),
         mcp_servers: std::sync::Arc::default(),
         permission_policy: None,
         durability: agents::Durability::Process,
