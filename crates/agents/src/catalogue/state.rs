@@ -4,14 +4,29 @@ use std::path::{Path, PathBuf};
 
 use super::Agent;
 
-/// By how its id or its program begins: the variable that moves its state, and where that is below the home directory.
-const KNOWN: [(&str, Option<&str>, &[&str]); 6] = [
-    ("copilot", Some("COPILOT_HOME"), &[".copilot"]),
-    ("codex", Some("CODEX_HOME"), &[".codex"]),
-    ("claude", Some("CLAUDE_CONFIG_DIR"), &[".claude"]),
-    ("gemini", None, &[".gemini"]),
-    ("goose", None, &[]),
-    ("opencode", None, &[]),
+/// An agent whose habits are known.
+struct Known {
+    /// How its id or the name of its program begins.
+    begins: &'static str,
+    /// The variable that moves its state, and where that is below the home directory otherwise.
+    moved_by: Option<&'static str>,
+    below_home: Option<&'static str>,
+    /// What its directories in the base directories are called.
+    name: &'static str,
+}
+
+const fn known(begins: &'static str, moved_by: Option<&'static str>, below_home: Option<&'static str>) -> Known {
+    Known { begins, moved_by, below_home, name: begins }
+}
+
+const KNOWN: [Known; 7] = [
+    known("copilot", Some("COPILOT_HOME"), Some(".copilot")),
+    known("codex", Some("CODEX_HOME"), Some(".codex")),
+    known("claude", Some("CLAUDE_CONFIG_DIR"), Some(".claude")),
+    known("gemini", None, Some(".gemini")),
+    known("goose", None, None),
+    known("opencode", None, None),
+    Known { begins: super::DEMO, moved_by: Some("DEMO_AGENT_HOME"), below_home: None, name: "voxpilot-demo-agent" },
 ];
 
 /// Base directories in which programs have a directory of their own name.
@@ -23,16 +38,11 @@ impl Agent {
     /// The directories that belong to it alone, given the environment it is started with.
     pub fn state(&self, env: &[(String, String)]) -> Vec<PathBuf> {
         let program = self.command.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let known = KNOWN.iter().find(|(name, ..)| self.id.starts_with(name) || program.starts_with(name));
-        let home = variable(env, "HOME");
-        let mut state = Vec::new();
-        if let Some((_, moved, below_home)) = known {
-            match moved.and_then(|moved| variable(env, moved)) {
-                Some(path) => state.push(path),
-                None => state.extend(home.iter().flat_map(|home| below_home.iter().map(|path| home.join(path)))),
-            }
-        }
-        let name = known.map_or(self.id.as_str(), |(name, ..)| name);
+        let known = KNOWN.iter().find(|known| self.id.starts_with(known.begins) || program.starts_with(known.begins));
+        let moved = known.and_then(|known| variable(env, known.moved_by?));
+        let at_home = || Some(variable(env, "HOME")?.join(known?.below_home?));
+        let mut state: Vec<PathBuf> = moved.or_else(at_home).into_iter().collect();
+        let name = known.map_or(self.id.as_str(), |known| known.name);
         state.extend(BASES.iter().filter_map(|base| Some(directory(env, *base)?.join(name))));
         state
     }
@@ -85,6 +95,7 @@ mod tests {
         assert_eq!(state("copilot", "/usr/bin/copilot", &[home]), with("/h/.copilot", "copilot"));
         assert_eq!(state("copilot", "copilot", &[home, ("COPILOT_HOME", "/state")]), with("/state", "copilot"));
         assert_eq!(state("mine", "/opt/claude-code-acp", &[home]), with("/h/.claude", "claude"));
+        assert_eq!(state("demo", "/opt/voxpilot", &[home]), own("voxpilot-demo-agent"));
         assert_eq!(state("mine", "/opt/local", &[home]), own("mine"));
         assert_eq!(state("mine", "/opt/local", &[home, ("XDG_CONFIG_HOME", "relative")]), own("mine"));
         assert!(state("mine", "/opt/local", &[]).is_empty());
