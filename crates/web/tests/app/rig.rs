@@ -30,6 +30,8 @@ pub(crate) struct Options {
     pub max_iterations: u32,
     pub agent_env: Vec<(&'static str, &'static str)>,
     pub tries: u32,
+    /// The agent is to be sandboxed, and nothing here can.
+    pub confined: bool,
     /// Silence of the model for this long is a stall.
     pub stall: Duration,
 }
@@ -44,6 +46,7 @@ impl Default for Options {
             max_iterations: 25,
             agent_env: Vec::new(),
             tries: 3,
+            confined: false,
             stall: Duration::from_millis(1500),
         }
     }
@@ -198,7 +201,7 @@ fn settings(dir: &Path, model: &ModelServer, options: &Options) -> engine::Setti
         token_file: None,
         quirks: agents::Quirks::default(),
         remote: None,
-        confined: false,
+        confined: options.confined,
     };
     let catalogue = Catalogue::new(catalogue::Settings {
         copilot_command: "/nowhere/copilot".into(),
