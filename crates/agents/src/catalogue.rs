@@ -7,11 +7,13 @@ use std::time::Duration;
 mod environment;
 mod program;
 mod quirks;
+mod state;
 mod token;
 
 pub use environment::environment;
 pub use program::{find, version};
 pub use quirks::Quirks;
+pub use state::scratch;
 pub use token::TokenError;
 
 pub const COPILOT: &str = "copilot";
@@ -34,6 +36,8 @@ pub struct Agent {
     pub quirks: Quirks,
     /// Where it listens, for an agent that is not started by us: the command only carries its lines there.
     pub remote: Option<String>,
+    /// It may write only in the work directory and where it keeps what is its own.
+    pub confined: bool,
 }
 
 /// What the configuration says about agents.
@@ -65,6 +69,7 @@ impl Catalogue {
             login: vec!["login".to_owned()],
             quirks: quirks::COPILOT,
             remote: None,
+            confined: false,
         };
         let demo = Agent {
             id: DEMO.to_owned(),
@@ -76,6 +81,7 @@ impl Catalogue {
             login: Vec::new(),
             quirks: Quirks::default(),
             remote: None,
+            confined: false,
         };
         let mut agents = vec![copilot, demo];
         for agent in settings.configured {
@@ -173,6 +179,7 @@ mod tests {
             token_file: None,
             quirks: Quirks::default(),
             remote: None,
+            confined: false,
         };
         let catalogue = Catalogue::new(settings(vec![other("mine"), other(COPILOT)]));
         assert_eq!(catalogue.iter().map(|agent| agent.id.as_str()).collect::<Vec<_>>(), [COPILOT, DEMO, "mine"]);

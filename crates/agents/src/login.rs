@@ -110,6 +110,7 @@ mod tests {
             token_file: None,
             quirks: Quirks::default(),
             remote: None,
+            confined: false,
         }
     }
 

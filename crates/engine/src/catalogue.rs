@@ -22,8 +22,10 @@ pub struct CatalogueEntry {
     pub capabilities: Option<Value>,
     /// missing, unknown, ok, login_required or failing.
     pub health: &'static str,
-    /// Why it could not be started last time.
+    /// Why it could not be started last time, or cannot be at all.
     pub problem: Option<String>,
+    /// What holds a confined agent: landlock, bubblewrap or unavailable.
+    pub sandbox: Option<&'static str>,
 }
 
 /// What was learned of an agent since the server started.
@@ -55,6 +57,7 @@ impl Engine {
         let entry = |agent: &agents::catalogue::Agent| {
             let installed = agent.program(settings.path()).is_some();
             let Learned { version, logged_in, capabilities, problem, .. } = self.shared.learned(&agent.id);
+            let (sandbox, problem) = (settings.held_by(agent), settings.sandbox_problem(agent).or(problem));
             let health = match (installed, &problem, logged_in, &capabilities) {
                 (false, ..) => "missing",
                 (_, Some(_), ..) => "failing",
@@ -63,7 +66,7 @@ impl Engine {
                 _ => "unknown",
             };
             let (id, title, version) = (agent.id.clone(), agent.title.clone(), version.filter(|_| installed));
-            CatalogueEntry { id, title, installed, version, logged_in, capabilities, health, problem }
+            CatalogueEntry { id, title, installed, version, logged_in, capabilities, health, problem, sandbox }
         };
         settings.catalogue.iter().map(entry).collect()
     }

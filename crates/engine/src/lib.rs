@@ -16,6 +16,7 @@ mod places;
 mod policy;
 mod recover;
 mod rules;
+mod sandbox;
 mod settings;
 mod tasks;
 mod tool_call;

@@ -33,6 +33,10 @@ pub struct Settings {
     pub catalogue: Catalogue,
     /// The environment that the server was started with; an agent gets what its allowlist lets through.
     pub environment: Vec<(OsString, OsString)>,
+    /// What holds the agents that are to be confined; none where nothing here can.
+    pub sandbox: Option<agents::Mechanism>,
+    /// What a confined agent does not see, besides the data directory.
+    pub private: Vec<PathBuf>,
     /// What every agent is given to use, as far as it can.
     pub mcp_servers: Arc<[McpServer]>,
     pub permission_policy: Option<Policy>,

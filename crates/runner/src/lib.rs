@@ -3,8 +3,9 @@
 //! Two halves live here. `process` is the runner itself: plain threads, a journal on disk, a unix socket. `server` is the
 //! other end of that socket, for the async server. Neither knows what the lines mean: this crate moves bytes between
 //! newlines and must never parse them. `terminal` runs commands for agents, each behind a small process that cannot outlive
-//! the server; `pty` runs one that wants a terminal of its own.
+//! the server; `pty` runs one that wants a terminal of its own. `confine` keeps an agent within bounds.
 
+mod confine;
 mod identity;
 mod journal;
 mod process;
@@ -16,6 +17,7 @@ mod spec;
 mod terminal;
 mod wire;
 
+pub use confine::{CONFINED, Confinement, Mechanism, run_confined};
 pub use identity::{Identity, ProcessIdentity};
 pub use journal::{JournalReader, journal_pieces, read_journal};
 pub use process::run;

@@ -29,7 +29,7 @@ use crate::identity::{Identity, ProcessIdentity};
 use crate::journal::Journal;
 use crate::processes;
 use crate::record::{Body, ExitPayload, Kind};
-use crate::spec::{Spec, lock_path, socket_address, socket_path};
+use crate::spec::{self, Spec, lock_path, socket_address, socket_path};
 use attach::Attach;
 use life::{Event, Life};
 use stdin::Stdin;
@@ -42,6 +42,8 @@ const STACK_BYTES: usize = 256 * 1024;
 /// What the threads of a runner share.
 struct Hub {
     spec: Spec,
+    /// What a server shows before it is listened to.
+    key: Vec<u8>,
     dir: PathBuf,
     journal: Journal,
     stdin: Stdin,
@@ -115,7 +117,8 @@ fn live(dir: &Path) -> io::Result<()> {
     })?;
     let (events, inbox) = sync_channel(64);
     let attach = Attach::new();
-    let hub = Arc::new(Hub { dir: dir.to_owned(), spec, journal, stdin, attach, events });
+    let key = spec::key(dir);
+    let hub = Arc::new(Hub { dir: dir.to_owned(), key, spec, journal, stdin, attach, events });
     let mut life = Life::new(&hub, inbox);
     let exit = tend_agent(&hub, &mut life, identity).unwrap_or_else(|error| {
         let (command, cwd) = (hub.spec.command.display(), hub.spec.cwd.display());

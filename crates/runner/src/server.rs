@@ -11,6 +11,7 @@ use std::path::Path;
 
 use thiserror::Error;
 
+use crate::spec;
 use crate::wire::{self, Request, Status, VERSION};
 
 pub use handle::{Handle, RequestError, WriteError};
@@ -36,8 +37,9 @@ pub enum AttachError {
 ///
 /// [`Handle`] and [`Records`] are independent: a write is answered whether or not the records are being read.
 pub async fn attach(dir: &Path, cursor: u64) -> Result<(Handle, Records), AttachError> {
+    let key = spec::key(dir);
     let mut control = connect::open(dir).await.map_err(AttachError::Gone)?;
-    let payload = match connect::ask(&mut control, &Request::Control).await {
+    let payload = match connect::ask(&mut control, &Request::Control { key: key.clone() }).await {
         Ok((Status::Done, payload)) => payload,
         Ok(_) => return Err(AttachError::Taken),
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Err(AttachError::Gone(error)),
@@ -49,7 +51,7 @@ pub async fn attach(dir: &Path, cursor: u64) -> Result<(Handle, Records), Attach
         return Err(AttachError::Version(version));
     }
     let mut records = connect::open(dir).await.map_err(AttachError::Gone)?;
-    let follow = Request::Records { epoch, cursor };
+    let follow = Request::Records { epoch, cursor, key };
     connect::send(&mut records, &follow).await.map_err(AttachError::Io)?;
     Ok((Handle::new(control), Records::new(records, cursor)))
 }

@@ -14,6 +14,8 @@ use uuid::Uuid;
 /// dead runner left behind can be found even in another process group, another session, or under init.
 pub const MARK: &str = "AGENT_RUNNER";
 
+const KEY_FILE: &str = "key";
+
 /// The longest socket address the system takes.
 const ADDRESS_BYTES: usize = 107;
 
@@ -86,6 +88,16 @@ pub(crate) fn socket_address(dir: &Path) -> io::Result<(PathBuf, Option<OwnedFd>
     let opened = rustix::fs::open(dir, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     let short = PathBuf::from(format!("/proc/self/fd/{}/socket", opened.as_raw_fd()));
     Ok((short, Some(opened)))
+}
+
+/// What the server and the runner know and nobody else: whoever reads it may read everything of the runner. Empty where a runner of an
+/// earlier version has none.
+pub(crate) fn key(dir: &Path) -> Vec<u8> {
+    fs::read(dir.join(KEY_FILE)).unwrap_or_default()
+}
+
+pub(crate) fn make_key(dir: &Path) -> io::Result<()> {
+    write_whole(&dir.join(KEY_FILE), Uuid::new_v4().as_bytes())
 }
 
 pub(crate) fn journal_dir(dir: &Path) -> PathBuf {

@@ -1,7 +1,8 @@
 //! The small requests a server makes of a runner, and the answers. Shared by both ends; knows no sockets but by `Read`.
 //!
 //! A connection has one role, named by its first request: control (requests and answers in turn) or records (nothing but
-//! records from then on, in the journal's own bytes).
+//! records from then on, in the journal's own bytes). Either shows the key that lies in the runner's directory: whoever may not read that
+//! is not the server, even if the socket is within its reach.
 //!
 //! ```text
 //! request: length u32 | kind u8 | payload        answer: length u32 | status u8 | payload
@@ -23,11 +24,14 @@ pub(crate) enum Request {
     /// Is anybody there? Does not attach.
     Ping,
     /// Makes this connection the control one and ends whoever was attached before. Answered with version and epoch.
-    Control,
+    Control {
+        key: Vec<u8>,
+    },
     /// Makes this connection the records one of that attachment.
     Records {
         epoch: u64,
         cursor: u64,
+        key: Vec<u8>,
     },
     Write {
         write_id: Uuid,
@@ -52,11 +56,15 @@ impl Request {
         let mut out = vec![0; 4];
         match self {
             Self::Ping => out.push(0),
-            Self::Control => out.push(1),
-            Self::Records { epoch, cursor } => {
+            Self::Control { key } => {
+                out.push(1);
+                out.extend_from_slice(key);
+            }
+            Self::Records { epoch, cursor, key } => {
                 out.push(2);
                 out.extend_from_slice(&epoch.to_le_bytes());
                 out.extend_from_slice(&cursor.to_le_bytes());
+                out.extend_from_slice(key);
             }
             Self::Write { write_id, line } => {
                 out.push(3);
@@ -77,8 +85,8 @@ impl Request {
         let (kind, payload) = frame.split_first()?;
         Some(match kind {
             0 => Self::Ping,
-            1 => Self::Control,
-            2 => Self::Records { epoch: number(payload)?, cursor: number(payload.get(8..)?)? },
+            1 => Self::Control { key: payload.to_vec() },
+            2 => Self::Records { epoch: number(payload)?, cursor: number(payload.get(8..)?)?, key: payload.get(16..)?.to_vec() },
             3 => {
                 let (id, line) = payload.split_first_chunk::<16>()?;
                 Self::Write { write_id: Uuid::from_bytes(*id), line: line.to_vec() }
@@ -157,8 +165,9 @@ mod tests {
     #[test]
     fn requests_come_back_as_they_went_in() {
         let write = Request::Write { write_id: Uuid::new_v4(), line: b"line".to_vec() };
-        let records = Request::Records { epoch: 3, cursor: u64::MAX };
-        let all = [Request::Ping, Request::Control, records, write, Request::Busy(true), Request::Ack(9), Request::Stop];
+        let records = Request::Records { epoch: 3, cursor: u64::MAX, key: b"key".to_vec() };
+        let control = Request::Control { key: Vec::new() };
+        let all = [Request::Ping, control, records, write, Request::Busy(true), Request::Ack(9), Request::Stop];
         for request in all {
             let bytes = request.encode();
             let frame = read_frame(&mut bytes.as_slice()).unwrap().unwrap();

@@ -109,6 +109,8 @@ pub struct AgentSection {
     pub remote: Option<String>,
     /// The host may be another machine.
     pub allow_remote: bool,
+    /// It may write only in the work directory and where it keeps what is its own: `sandbox = "workdir"`.
+    pub confined: bool,
 }
 
 /// What the journals and the database survive.

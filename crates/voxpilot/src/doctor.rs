@@ -6,6 +6,7 @@ mod directory;
 mod login;
 mod network;
 mod program;
+mod sandbox;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -44,10 +45,11 @@ impl Check {
 /// Looks at everything. `env` is the environment that an agent would be started from.
 pub async fn examine(config: &Config, env: &BTreeMap<String, String>) -> Vec<Check> {
     let path = env.get("PATH").map(String::as_str);
-    let (git, copilot, node, endpoint, server) = tokio::join!(
+    let (git, copilot, node, sandbox, endpoint, server) = tokio::join!(
         program::git(path),
         program::copilot(config, path),
         program::node(path),
+        sandbox::look(config, path),
         network::endpoint(config),
         network::server(&config.bind),
     );
@@ -59,7 +61,7 @@ pub async fn examine(config: &Config, env: &BTreeMap<String, String>) -> Vec<Che
     if has_copilot {
         checks.push(login::copilot(config, env));
     }
-    checks.extend([node, endpoint, server]);
+    checks.extend([node, sandbox, endpoint, server]);
     checks
 }
 

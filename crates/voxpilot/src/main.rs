@@ -20,6 +20,11 @@ fn main() -> ExitCode {
         memory::give_back_what_is_freed();
         return runner::run(Path::new(dir));
     }
+    // What an agent is called and given is its own affair, so nothing of it is read as a command line of ours.
+    let mut words = std::env::args_os().skip(1);
+    if words.next().is_some_and(|word| word == runner::CONFINED) {
+        return runner::run_confined(words);
+    }
     match run(&command().get_matches()) {
         Ok(code) => code,
         Err(error) => {

@@ -234,6 +234,8 @@ pub(crate) fn settings(config: &Config, sources: &Sources) -> Result<engine::Set
         default_agent,
         catalogue,
         environment: sources.env.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))).collect(),
+        sandbox: sandbox(config, sources),
+        private: sources.config_dir().into_iter().collect(),
         mcp_servers: config.mcp_servers.iter().map(|(name, section)| mcp_server(name, section)).collect(),
         permission_policy: config.permission_policy,
         least_policy: config.least_policy,
@@ -251,6 +253,12 @@ pub(crate) fn settings(config: &Config, sources: &Sources) -> Result<engine::Set
         cancel_timeout: CANCEL_TIMEOUT,
         deadlines: agents::Deadlines::default(),
     })
+}
+
+/// Looked for only where an agent is to be confined.
+fn sandbox(config: &Config, sources: &Sources) -> Option<agents::Mechanism> {
+    let path = sources.env.get("PATH").map(|path| path.as_ref());
+    config.agents.values().any(|agent| agent.confined).then(|| agents::Mechanism::find(path)).flatten()
 }
 
 /// Where other models than the relay are asked for, if anywhere.
@@ -317,5 +325,6 @@ fn configured(id: &str, section: &AgentSection, known: Option<&catalogue::Agent>
         token_file: known.and_then(|known| known.token_file.clone()),
         quirks: known.map(|known| known.quirks).unwrap_or_default(),
         remote: section.remote.clone(),
+        confined: section.confined,
     })
 }

@@ -11,6 +11,7 @@ use tokio::sync::mpsc;
 
 use super::{SIGNALS, Work};
 use crate::actor::{Actor, Ended};
+use crate::sandbox::Run;
 use crate::trace::kept;
 use crate::{Refusal, Settings};
 
@@ -30,9 +31,12 @@ impl Settings {
             args.extend([flag.to_owned(), format!("@{}", dir.join(MCP_FILE).display())]);
             (MCP_FILE, servers.to_string().into_bytes())
         });
+        let shown = file.iter().map(|(name, _)| dir.join(name)).collect();
+        let run = Run { work_dir: &cwd, env: &env, shown };
+        let (command, args) = self.confine(agent, run, self.program(agent)?, args)?;
         let spec = agents::Spec {
             id: runner.0,
-            command: self.program(agent)?,
+            command,
             args,
             env,
             cwd,

@@ -14,6 +14,7 @@ use super::Work;
 use super::link::Running;
 use super::work::ask as plain_ask;
 use crate::actor::{Actor, Ended};
+use crate::sandbox::Run;
 
 /// How many one agent may have at a time.
 const MOST: usize = 32;
@@ -30,12 +31,20 @@ impl Actor {
             return done(agent, id, Reply::refused(Problem::NotAllowed, message));
         }
         let settings = &self.shared.settings;
-        let env = settings.agent(&agent).ok().and_then(|agent| agent.environment(settings.environment.iter().cloned()).ok());
+        let known = settings.agent(&agent).ok();
+        let own = known.and_then(|agent| agent.environment(settings.environment.iter().cloned()).ok()).unwrap_or_default();
         let (exe, work_dir) = (settings.exe.clone(), self.row.work_dir.clone());
-        let mut env = env.unwrap_or_default();
+        let (command, args) = program(&start);
+        let run = Run { work_dir: work_dir.as_ref(), env: &own, shown: Vec::new() };
+        // By the agent's own environment: the one that it asks for could name directories that are not its own.
+        let (command, args) = match known.map(|agent| settings.confine(agent, run, command.clone().into(), args.clone())) {
+            Some(Ok((command, args))) => (command.to_string_lossy().into_owned(), args),
+            Some(Err(refusal)) => return done(agent, id, Reply::refused(Problem::NotAllowed, refusal.to_string())),
+            None => (command, args),
+        };
+        let mut env = own;
         env.extend(start.env.iter().cloned());
         Work::task(async move {
-            let (command, args) = program(&start);
             let outcome = match tools::directory(work_dir.as_ref(), start.cwd.as_deref()) {
                 Ok(cwd) => {
                     let spec = TerminalSpec { exe, command, args, env, cwd, limit_bytes: start.output_byte_limit, runner: runner.0 };

@@ -45,6 +45,7 @@ impl Setup {
             token_file: None,
             quirks: agents::Quirks::default(),
             remote: None,
+            confined: false,
         };
         Settings {
             exe: exe.clone(),
@@ -69,6 +70,8 @@ impl Setup {
                 configured: vec![faulty],
             }),
             environment: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())],
+            sandbox: None,
+            private: Vec::new(),
             mcp_servers: std::sync::Arc::default(),
             permission_policy: None,
             least_policy: None,

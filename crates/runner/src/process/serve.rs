@@ -62,7 +62,10 @@ fn connection(hub: &Arc<Hub>, mut stream: UnixStream) -> io::Result<()> {
     stream.set_read_timeout(None)?;
     match Request::decode(&frame) {
         Some(Request::Ping) => stream.write_all(&Status::Done.answer(&[])),
-        Some(Request::Control) => {
+        Some(Request::Control { key } | Request::Records { key, .. }) if key != hub.key => {
+            stream.write_all(&Status::Refused.answer(b"not the server of this runner"))
+        }
+        Some(Request::Control { .. }) => {
             let Some(epoch) = hub.attach.take_over(stream.try_clone()?) else { return Ok(()) };
             hub.journal.rouse();
             let outcome = stream.write_all(&wire::greeting(epoch)).and_then(|()| control(hub, &mut stream));
@@ -71,7 +74,7 @@ fn connection(hub: &Arc<Hub>, mut stream: UnixStream) -> io::Result<()> {
             let _ = hub.events.send(Event::Company);
             outcome
         }
-        Some(Request::Records { epoch, cursor }) => {
+        Some(Request::Records { epoch, cursor, .. }) => {
             if hub.attach.follow(epoch, stream.try_clone()?) {
                 let outcome = send_records(hub, &mut stream, epoch, cursor);
                 // Nobody reads any more, so nobody is waited for.
@@ -106,7 +109,7 @@ fn control(hub: &Hub, stream: &mut UnixStream) -> io::Result<()> {
                 (Status::Done, String::new())
             }
             Some(Request::Ping) => (Status::Done, String::new()),
-            Some(Request::Control | Request::Records { .. }) | None => (Status::Refused, "unknown request".to_owned()),
+            Some(Request::Control { .. } | Request::Records { .. }) | None => (Status::Refused, "unknown request".to_owned()),
         };
         stream.write_all(&status.answer(reason.as_bytes()))?;
         // Only now: the runner may end as soon as its last record is acknowledged.

@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::connect;
 use crate::identity::Identity;
-use crate::spec::{Spec, create_private_dir, log_path};
+use crate::spec::{Spec, create_private_dir, log_path, make_key};
 use crate::wire::{Request, Status};
 
 const READY: Duration = Duration::from_secs(15);
@@ -43,7 +43,7 @@ pub async fn start(exe: &Path, dir: &Path, spec: &Spec) -> Result<(), StartError
     if Identity::load(dir).is_ok_and(|identity| identity.runner_alive()) {
         return Err(StartError::Running);
     }
-    create_private_dir(dir).and_then(|()| spec.store(dir)).map_err(StartError::Directory)?;
+    create_private_dir(dir).and_then(|()| make_key(dir)).and_then(|()| spec.store(dir)).map_err(StartError::Directory)?;
     let log = OpenOptions::new().append(true).create(true).mode(0o600).open(log_path(dir));
     let log = log.map_err(StartError::Directory)?;
     let errors = log.try_clone().map_err(StartError::Directory)?;

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod confine;
 mod disk;
 mod ending;
 mod faults;

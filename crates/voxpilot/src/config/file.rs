@@ -145,7 +145,7 @@ fn agents(value: Value, file: &ParsedFile<'_>, home: Option<&Path>, problems: &m
         }
         let Value::Table(section) = section else {
             problems.push(format!(
-                "`agents.{id}` in {path} is not a table: expected a section with command or url, args, env, login and title"
+                "`agents.{id}` in {path} is not a table: expected a section with command or url, args, env, login, sandbox and title"
             ));
             continue;
         };
@@ -171,6 +171,9 @@ fn unsafe_remote(agent: &AgentSection) -> Option<&'static str> {
     let loopback = host == "localhost" || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
     if agent.command.is_some() {
         return Some("either a command or a url");
+    }
+    if agent.confined {
+        return Some("either a url or a sandbox: what is not started here cannot be held");
     }
     let advice = "a loopback address, since the connection is not authenticated; for another machine add allow_remote = true";
     (!loopback && !agent.allow_remote).then_some(advice)
@@ -205,7 +208,9 @@ fn set_agent_key(
         ("url", _) => return Err("tcp://host:port"),
         ("allow_remote", Value::Boolean(allowed)) => agent.allow_remote = allowed,
         ("allow_remote", _) => return Err("true or false"),
-        _ => return Err("one of the keys command, url, allow_remote, args, env, login and title"),
+        ("sandbox", Value::String(text)) if text == "workdir" => agent.confined = true,
+        ("sandbox", _) => return Err("\"workdir\""),
+        _ => return Err("one of the keys command, url, allow_remote, args, env, login, sandbox and title"),
     }
     Ok(())
 }

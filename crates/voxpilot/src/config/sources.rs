@@ -66,7 +66,7 @@ impl Sources {
         let cwd = std::env::current_dir()
             .map_err(|error| ConfigError { problems: vec![format!("the current directory cannot be read: {error}")] })?;
         let mut sources = Sources { flags, env: environment()?, cwd, ..Sources::default() };
-        let user = sources.user_directory("XDG_CONFIG_HOME", ".config").map(|dir| dir.join(FILE_NAME));
+        let user = sources.config_dir().map(|dir| dir.join(FILE_NAME));
         sources.user = user.as_deref().map(read).transpose()?.flatten();
         // Where there is no such directory, that is said later on, with where it was named.
         if let Ok(work_dir) = sources.own_work_dir().canonicalize() {
@@ -117,6 +117,11 @@ impl Sources {
 
     pub(super) fn home(&self) -> Option<&Path> {
         self.variable("HOME").map(Path::new).filter(|home| home.is_absolute())
+    }
+
+    /// Where the person's own settings are.
+    pub fn config_dir(&self) -> Option<PathBuf> {
+        self.user_directory("XDG_CONFIG_HOME", ".config")
     }
 
     /// `voxpilot` in one of the user's base directories; a relative one counts as not set, as the XDG rules say.

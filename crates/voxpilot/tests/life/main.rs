@@ -5,10 +5,12 @@
 mod client_requests;
 mod devices;
 mod disk;
+mod hostile_project;
 mod login;
 mod memory;
 mod restoring;
 mod reused_ids;
+mod sandbox;
 mod start;
 mod stop;
 mod trace;

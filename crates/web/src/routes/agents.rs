@@ -149,8 +149,11 @@ pub(crate) struct CatalogueAgent {
     pub capabilities: Option<Value>,
     /// missing, unknown, ok, login_required or failing.
     pub health: String,
-    /// Why it could not be started last time.
+    /// Why it could not be started last time, or cannot be at all.
     pub problem: Option<String>,
+    /// What holds an agent that is to be sandboxed: landlock, bubblewrap, or unavailable, and then it is not started; null where it is
+    /// not to be sandboxed.
+    pub sandbox: Option<String>,
 }
 
 #[utoipa::path(get, operation_id = "agents_catalogue", path = "/api/agents", responses((status = 200, body = Catalogue)))]
@@ -166,6 +169,7 @@ pub(crate) async fn catalogue(State(app): State<App>) -> Json<Catalogue> {
             capabilities: agent.capabilities,
             health: agent.health.to_owned(),
             problem: agent.problem,
+            sandbox: agent.sandbox.map(str::to_owned),
         });
     }
     Json(Catalogue { agents, default: app.engine.settings().default_agent.clone() })

@@ -17,6 +17,23 @@ async fn the_catalogue_says_what_is_installed() {
     assert_eq!((installed("copilot"), installed("demo"), installed("faulty")), (json!(false), json!(true), json!(true)));
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_cannot_be_sandboxed_is_not_started_and_that_is_said() {
+    let rig = Rig::start(Options { confined: true, ..Options::default() }).await;
+    let body = rig.get("/api/agents").await.json();
+    let faulty = body["agents"].as_array().unwrap().iter().find(|agent| agent["id"] == "faulty").unwrap().clone();
+    assert_eq!((&faulty["sandbox"], &faulty["health"]), (&json!("unavailable"), &json!("failing")));
+    assert!(faulty["problem"].as_str().unwrap().contains("cannot be sandboxed"), "{faulty}");
+    let demo = body["agents"].as_array().unwrap().iter().find(|agent| agent["id"] == "demo").unwrap();
+    assert_eq!(demo["sandbox"], Value::Null);
+    let session = rig.relay().await;
+    let (state, client) = rig.turn(&session, "say hello").await;
+    assert_eq!(state, "failed");
+    let said = of_kind(&client, "error")[0].data["message"].as_str().unwrap().to_owned();
+    assert!(said.contains("cannot be sandboxed, so it is not started"), "{said}");
+    assert!(!rig.dir.path().join("agent.log").exists(), "it was started");
+}
+
 /// Holds S1-23.
 #[tokio::test(flavor = "multi_thread")]
 async fn named_sessions_are_listed_with_their_state() {

@@ -30,6 +30,8 @@ pub(crate) struct Options {
     pub max_iterations: u32,
     pub agent_env: Vec<(&'static str, &'static str)>,
     pub tries: u32,
+    /// The agent is to be sandboxed, and nothing here can.
+    pub confined: bool,
     /// Silence of the model for this long is a stall.
     pub stall: Duration,
     pub trust: web::Trust,
@@ -52,6 +54,7 @@ impl Default for Options {
             max_iterations: 25,
             agent_env: Vec::new(),
             tries: 3,
+            confined: false,
             stall: Duration::from_millis(1500),
             trust: crate::trust::no_file(),
             devices: Vec::new(),
@@ -221,6 +224,7 @@ fn settings(dir: &Path, model: &ModelServer, options: &Options) -> engine::Setti
         token_file: None,
         quirks: agents::Quirks::default(),
         remote: None,
+        confined: options.confined,
     };
     let catalogue = Catalogue::new(catalogue::Settings {
         copilot_command: "/nowhere/copilot".into(),
@@ -246,6 +250,8 @@ fn settings(dir: &Path, model: &ModelServer, options: &Options) -> engine::Setti
         default_agent: "faulty".to_owned(),
         catalogue,
         environment: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()), ("HOME".into(), dir.into())],
+        sandbox: None,
+        private: Vec::new(),
         mcp_servers: std::sync::Arc::default(),
         permission_policy: None,
         least_policy: options.least_policy,
