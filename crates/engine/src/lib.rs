@@ -73,6 +73,8 @@ pub(crate) struct Shared {
     disk: Mutex<Option<(Instant, Disk)>>,
     /// One at a time takes over a session of an agent's own.
     taking_over: Semaphore,
+    /// One at a time asks the agents for their versions.
+    asking_versions: Semaphore,
     /// The sessions' tasks.
     tasks: Mutex<Tasks<()>>,
     /// How people call each agent, by its id.
@@ -115,6 +117,7 @@ impl Engine {
             learned: Mutex::default(),
             disk: Mutex::default(),
             taking_over: Semaphore::new(1),
+            asking_versions: Semaphore::new(1),
             tasks: Mutex::default(),
             stop: CancellationToken::new(),
         };

@@ -21,7 +21,7 @@ const UNUSED: SignedDuration = SignedDuration::from_hours(30 * 24);
 const OLDEST: SignedDuration = SignedDuration::from_hours(90 * 24);
 /// How many there may be; the one that was not used for longest makes room.
 const MOST: usize = 100;
-/// How exactly the last use is stored.
+/// How exactly the last use is known: not every request writes.
 const USE_WRITTEN_EVERY: SignedDuration = SignedDuration::from_secs(60);
 
 /// A device as a request sees it.
@@ -157,16 +157,17 @@ impl Devices {
     /// It was used, here.
     pub(crate) async fn used(&self, device: &Device, address: IpAddr) {
         let now = Timestamp::now();
+        let id = device.row.id;
         let address = address.to_canonical().to_string();
-        let old = &device.row;
-        if old.address == address && now.duration_since(old.last_used_at) < USE_WRITTEN_EVERY {
-            return;
-        }
-        self.change(old.id, |row| {
-            row.address = address.clone();
-            row.last_used_at = now;
+        let mut is_due = false;
+        self.change(id, |row| {
+            is_due = now.duration_since(row.last_used_at) >= USE_WRITTEN_EVERY;
+            if is_due {
+                row.address.clone_from(&address);
+                row.last_used_at = now;
+            }
         });
-        if let Err(error) = self.store.save(vec![ServerRow::DeviceUsed { id: old.id, at: now, address }]).await {
+        if is_due && let Err(error) = self.store.save(vec![ServerRow::DeviceUsed { id, at: now, address }]).await {
             tracing::warn!(%error, "when a device was last used could not be stored");
         }
     }
@@ -201,4 +202,64 @@ impl Devices {
 
 pub(crate) fn is_key_of(row: &DeviceRow, key: &str) -> bool {
     row.key_hash.as_ref().is_some_and(|hash| secret::same(hash, &secret::hash(key)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+
+    async fn store() -> (tempfile::TempDir, Store) {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(&dir.path().join("log.db"), false).await.unwrap();
+        (dir, store)
+    }
+
+    fn row(created_at: Timestamp, last_used_at: Timestamp) -> DeviceRow {
+        DeviceRow {
+            id: DeviceId(Uuid::nil()),
+            secret_hash: secret::hash("secret"),
+            key_hash: None,
+            name: "desk".to_owned(),
+            kind: DeviceKind::Full,
+            address: "192.0.2.1".to_owned(),
+            created_at,
+            last_used_at,
+        }
+    }
+
+    #[test]
+    fn a_device_expires_when_it_is_not_used_and_when_it_is_old() {
+        let now = Timestamp::now();
+        assert_eq!(expires_at(&row(now, now)), now + UNUSED);
+        assert_eq!(expires_at(&row(now - OLDEST + UNUSED / 2, now)), now + UNUSED / 2);
+    }
+
+    #[tokio::test]
+    async fn not_every_use_is_written() {
+        let (_dir, store) = store().await;
+        let now = Timestamp::now();
+        let old = row(now - UNUSED / 2, now - USE_WRITTEN_EVERY);
+        store.save(vec![ServerRow::Device(old.clone())]).await.unwrap();
+        let devices = Devices::open(store.clone()).await.unwrap();
+        devices.used(&devices.find("secret").unwrap(), HERE).await;
+        let first = store.devices().await.unwrap().remove(0);
+        assert!(first.last_used_at >= now && first.address == "127.0.0.1", "{first:?}");
+        devices.used(&devices.find("secret").unwrap(), "192.0.2.2".parse().unwrap()).await;
+        assert_eq!(store.devices().await.unwrap(), [first]);
+    }
+
+    #[tokio::test]
+    async fn what_an_expired_device_reads_ends() {
+        let (_dir, store) = store().await;
+        let now = Timestamp::now();
+        let soon = row(now - OLDEST + SignedDuration::from_millis(200), now);
+        store.save(vec![ServerRow::Device(soon.clone())]).await.unwrap();
+        let devices = Arc::new(Devices::open(store).await.unwrap());
+        let device = Device { row: soon, ended: CancellationToken::new() };
+        let ended = devices.clone().until_ended(device);
+        tokio::time::timeout(Duration::from_secs(60), ended).await.expect("it ends by itself");
+        assert!(devices.find("secret").is_none() && devices.list().is_empty());
+    }
 }

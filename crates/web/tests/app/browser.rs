@@ -72,7 +72,7 @@ impl<'a> Browser<'a> {
         assert_eq!(stream.status(), 200);
         let mut seen = String::new();
         while !seen.contains("event: ready") {
-            seen.push_str(&String::from_utf8(stream.chunk().await.unwrap().unwrap().to_vec()).unwrap());
+            seen.push_str(std::str::from_utf8(&stream.chunk().await.unwrap().unwrap()).unwrap());
         }
         stream
     }
