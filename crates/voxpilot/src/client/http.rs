@@ -129,8 +129,10 @@ fn unsent(url: &str, source: reqwest::Error) -> CallError {
 }
 
 fn is_about_the_certificate(error: &(dyn Error + 'static)) -> bool {
-    // An error of the system holds its own cause apart from its source.
-    let inner = error.downcast_ref::<io::Error>().and_then(|error| error.get_ref()).and_then(|inner| inner.downcast_ref());
-    let found = inner.or_else(|| error.downcast_ref::<rustls::Error>());
-    matches!(found, Some(rustls::Error::InvalidCertificate(_))) || error.source().is_some_and(is_about_the_certificate)
+    if let Some(error) = error.downcast_ref::<rustls::Error>() {
+        return matches!(error, rustls::Error::InvalidCertificate(_));
+    }
+    // An error of the system holds its cause apart from its source.
+    let held = error.downcast_ref::<io::Error>().and_then(|error| error.get_ref());
+    held.is_some_and(|held| is_about_the_certificate(held)) || error.source().is_some_and(is_about_the_certificate)
 }
