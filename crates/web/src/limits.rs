@@ -72,6 +72,21 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    /// With no more connections than half of the files that the system lets us open: the rest is for the store and the agents.
+    pub(crate) fn within(&self, files: u64) -> Limits {
+        let connections = usize::try_from(files / 2).unwrap_or(usize::MAX).min(self.connections);
+        // Nobody's share is the whole.
+        let share = |share: usize| share.min(connections / 2);
+        Limits {
+            connections,
+            connections_per_address: share(self.connections_per_address),
+            connections_of_loopback: share(self.connections_of_loopback),
+            ..self.clone()
+        }
+    }
+}
+
 /// The limits and what is taken of them.
 pub(crate) struct Ledger {
     pub(crate) limits: Limits,
@@ -152,6 +167,17 @@ fn closing(mut response: Response) -> Response {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn few_files_to_open_are_few_connections() {
+        let of = |files| {
+            let limits = Limits::default().within(files);
+            (limits.connections, limits.connections_of_loopback, limits.connections_per_address)
+        };
+        assert_eq!(of(u64::MAX), (512, 256, 64));
+        assert_eq!(of(1024), (512, 256, 64));
+        assert_eq!(of(200), (100, 50, 50));
+    }
 
     #[test]
     fn the_documented_numbers_are_those_of_the_code() {

@@ -13,6 +13,7 @@ use hyper::rt::Executor;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
+use rustix::process::{Resource, getrlimit};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
@@ -29,7 +30,7 @@ mod watched;
 /// How often the certificate's files are looked at.
 const CERTIFICATE_CHECK: Duration = Duration::from_secs(2);
 /// How long to wait when the system has no more connections to give.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 /// What HTTP/1 keeps at hand of a request and a response: the check of the headers is stricter, and answers in our form.
 const BUFFER: usize = 4 * HEADER_BYTES_MAX;
 const HTTP2_STREAMS: u32 = 100;
@@ -45,6 +46,7 @@ const WRONG_SCHEME: &str = "this is an HTTPS address: write https:// instead of 
 pub async fn serve(listener: TcpListener, app: App) -> io::Result<()> {
     let router = app.router();
     let connections = Connections::default();
+    let limits = app.ledger.limits.within(getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX));
     let mut tasks = JoinSet::new();
     let mut check = tokio::time::interval(CERTIFICATE_CHECK);
     loop {
@@ -59,7 +61,7 @@ pub async fn serve(listener: TcpListener, app: App) -> io::Result<()> {
             accepted = listener.accept() => match accepted {
                 Ok((stream, remote)) => {
                     let is_proxy = app.proxies.trusts(remote.ip());
-                    if let Some(place) = connections.admit(remote.ip(), is_proxy, &app.ledger.limits) {
+                    if let Some(place) = connections.admit(remote.ip(), is_proxy, &limits) {
                         tasks.spawn(connection(app.clone(), router.clone(), stream, remote, place));
                     } else {
                         tracing::debug!(%remote, "a connection is refused: all of them are at work");

@@ -1,12 +1,14 @@
 //! Calls to the server, and how they fail.
 
+use std::error::Error;
+use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
 use reqwest::{Certificate, Client, Method, RequestBuilder, Response, StatusCode};
 use serde_json::Value;
-use thiserror::Error;
+use thiserror::Error as ThisError;
 
 use super::address::Address;
 use super::pinned;
@@ -14,12 +16,21 @@ use super::pinned;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 
-#[derive(Debug, Error)]
+#[derive(Debug, ThisError)]
 pub enum CallError {
     #[error("no server runs on {}: start one with `voxpilot serve`, or say where it is with --url", .data_dir.display())]
     NoServer { data_dir: PathBuf },
     #[error("no server answers at {url}: start it with `voxpilot serve`, or say where it is with --url")]
     Away {
+        url: String,
+        #[source]
+        source: reqwest::Error,
+    },
+    #[error(
+        "the server at {url} shows a certificate that is not known here: copy it from `tls/certificate.pem` of that server's data directory \
+         and name the copy with SSL_CERT_FILE"
+    )]
+    Certificate {
         url: String,
         #[source]
         source: reqwest::Error,
@@ -36,7 +47,7 @@ impl CallError {
     /// The server may be there again in a moment.
     pub fn is_away(&self) -> bool {
         match self {
-            CallError::NoServer { .. } | CallError::Away { .. } => true,
+            CallError::NoServer { .. } | CallError::Away { .. } | CallError::Certificate { .. } => true,
             CallError::Refused { status, .. } => *status == StatusCode::SERVICE_UNAVAILABLE,
             CallError::Token | CallError::GivenUp(_) => false,
         }
@@ -97,7 +108,7 @@ impl Api {
     }
 
     async fn send(&self, url: &str, request: RequestBuilder) -> Result<Response, CallError> {
-        let response = request.send().await.map_err(|source| CallError::Away { url: url.to_owned(), source })?;
+        let response = request.send().await.map_err(|source| unsent(url, source))?;
         let status = response.status();
         if status == StatusCode::UNAUTHORIZED {
             return Err(CallError::Token);
@@ -110,4 +121,18 @@ impl Api {
         let message = body["error"]["message"].as_str().map_or_else(|| status.to_string(), str::to_owned);
         Err(CallError::Refused { status, message })
     }
+}
+
+fn unsent(url: &str, source: reqwest::Error) -> CallError {
+    let url = url.to_owned();
+    if is_about_the_certificate(&source) { CallError::Certificate { url, source } } else { CallError::Away { url, source } }
+}
+
+fn is_about_the_certificate(error: &(dyn Error + 'static)) -> bool {
+    if let Some(error) = error.downcast_ref::<rustls::Error>() {
+        return matches!(error, rustls::Error::InvalidCertificate(_));
+    }
+    // An error of the system holds its cause apart from its source.
+    let held = error.downcast_ref::<io::Error>().and_then(|error| error.get_ref());
+    held.is_some_and(|held| is_about_the_certificate(held)) || error.source().is_some_and(is_about_the_certificate)
 }

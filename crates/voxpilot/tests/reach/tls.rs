@@ -75,6 +75,7 @@ async fn a_certificate_without_this_machines_address_does_for_the_commands_too()
     std::fs::write(server.rig().data_dir().join("server.der"), der_of(&other.pem)).unwrap();
     let refused = command(&server, &["sessions"]);
     assert_eq!(refused.status.code(), Some(1), "{refused:?}");
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("shows a certificate that is not known here"), "{refused:?}");
     server.end().await;
 }
 
