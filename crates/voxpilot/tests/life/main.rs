@@ -6,6 +6,7 @@ mod client_requests;
 mod disk;
 mod login;
 mod memory;
+mod policy;
 mod restoring;
 mod reused_ids;
 mod start;
