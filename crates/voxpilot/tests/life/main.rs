@@ -8,6 +8,7 @@ mod disk;
 mod hostile_project;
 mod login;
 mod memory;
+mod policy;
 mod restoring;
 mod reused_ids;
 mod sandbox;
