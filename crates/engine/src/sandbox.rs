@@ -30,11 +30,11 @@ impl Settings {
             return Err(Refusal::Invalid(problem));
         }
         let Some(mechanism) = self.sandbox.as_ref().filter(|_| agent.confined) else { return Ok((command, args)) };
-        let mut writable = scratch(run.env);
-        writable.push(run.work_dir.to_owned());
+        let mut own = agent.state(run.env);
+        own.extend(scratch(run.env));
         let mut hidden = self.private.clone();
         hidden.push(self.data_dir.clone());
-        let confinement = Confinement { writable, own: agent.state(run.env), hidden, shown: run.shown };
+        let confinement = Confinement { writable: vec![run.work_dir.to_owned()], own, hidden, shown: run.shown };
         Ok(confinement.wrap(mechanism, &self.exe, &command, &args))
     }
 

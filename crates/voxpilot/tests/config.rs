@@ -345,6 +345,21 @@ fn an_agent_on_tcp_is_on_this_machine_unless_it_is_allowed_not_to_be() {
 }
 
 #[test]
+fn an_agent_is_sandboxed_where_its_section_says_so() {
+    let from = |text: &str| resolve(&sources(&[], &[], &[(PROJECT, text)]));
+    assert!(from("[agents.a]\ncommand = 'x'\nsandbox = 'workdir'").unwrap().agents["a"].confined);
+    assert!(!from("[agents.a]\ncommand = 'x'").unwrap().agents["a"].confined);
+    for (text, named) in [
+        ("[agents.a]\ncommand = 'x'\nsandbox = 'all'", "\"workdir\""),
+        ("[agents.a]\ncommand = 'x'\nsandbox = true", "\"workdir\""),
+        ("[agents.a]\nurl = 'tcp://127.0.0.1:1'\nsandbox = 'workdir'", "either a url or a sandbox"),
+    ] {
+        let problems = problems(&sources(&[], &[], &[(PROJECT, text)]));
+        assert!(problems.len() == 1 && problems[0].contains(named), "{named}: {problems:?}");
+    }
+}
+
+#[test]
 fn a_model_without_an_endpoint_is_an_error_that_says_what_is_missing() {
     let problems = problems(&sources(&[], &[("VOXPILOT_MODEL", "gpt-x")], &[]));
     assert!(problems[0].contains("gpt-x") && problems[0].contains("VOXPILOT_MODEL_BASE_URL"), "{problems:?}");

@@ -19,6 +19,7 @@ mod policies;
 mod reload;
 mod replies;
 mod runner_killed;
+mod sandbox;
 mod server_killed;
 mod setup;
 mod stopping;
