@@ -88,7 +88,10 @@ async fn beyond_its_share_an_address_loses_what_has_waited_longest() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn where_every_connection_is_at_work_another_is_closed_at_once_and_the_others_go_on() {
-    let rig = limited(Limits { connections: 3, ..Limits::default() }).await;
+    // A proxy may take the whole.
+    let limits = Limits { connections: 3, ..Limits::default() };
+    let trusted_proxies = vec![("127.0.0.1".parse().unwrap(), 32)];
+    let rig = Rig::start(Options { limits, trusted_proxies, ..Options::default() }).await;
     let session = rig.relay().await;
     let mut streams = [rig.watch(&session).await, rig.watch(&session).await];
     // The last place is taken by whoever comes, one after the other.
