@@ -38,7 +38,7 @@ pub(super) fn arguments(places: &Places) -> Vec<OsString> {
     for path in &directories {
         add("--tmpfs", &[path]);
     }
-    for path in files {
+    for path in files.into_iter().filter(|path| path.exists()) {
         add("--ro-bind", &[&PathBuf::from("/dev/null"), path]);
     }
     for path in inside {

@@ -26,7 +26,11 @@ impl Places {
             }
         }
         let writable = confinement.writable.iter().chain(&confinement.own);
-        let places = Self { writable: real(writable), hidden: real(confinement.hidden.iter()), shown: real(confinement.shown.iter()) };
+        let places = Self {
+            writable: real(writable),
+            hidden: confinement.hidden.iter().map(|path| future(path)).collect(),
+            shown: real(confinement.shown.iter()),
+        };
         let is_hidden = |path: &&PathBuf| places.hidden.contains(path);
         if places.writable.iter().any(|path| is_hidden(&path)) || places.hidden.iter().any(|path| path.parent().is_none()) {
             return Err(io::Error::other("what is to be hidden is also where it shall write"));
@@ -49,7 +53,12 @@ impl Places {
             parts.push(path.to_owned());
             return Ok(());
         }
-        for entry in fs::read_dir(path)? {
+        // One that only lets through can be passed, not listed: then only the way on is known.
+        let Ok(entries) = fs::read_dir(path) else {
+            let ways = self.hidden.iter().filter_map(|hidden| hidden.strip_prefix(path).ok()?.components().next());
+            return ways.map(|next| path.join(next)).try_for_each(|next| self.gather(&next, parts));
+        };
+        for entry in entries {
             let entry = entry?;
             if parts.len() >= MOST_ENTRIES {
                 return Err(io::Error::other(format!("there are too many files in {}", path.display())));
@@ -60,6 +69,16 @@ impl Places {
             }
         }
         Ok(())
+    }
+}
+
+/// Where a path really is, or will be once it is made.
+fn future(path: &Path) -> PathBuf {
+    let found = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
+    match found.and_then(|(above, real)| Some((real, path.strip_prefix(above).ok()?))) {
+        Some((real, below)) if below.as_os_str().is_empty() => real,
+        Some((real, below)) => real.join(below),
+        None => path.to_owned(),
     }
 }
 
@@ -88,6 +107,17 @@ mod tests {
         assert_eq!(parts, [root.join("file"), root.join("share/other")]);
         assert_eq!(places.open_parts(&root.join("share/voxpilot/sub")).unwrap(), [root.join("share/voxpilot/sub")]);
         assert!(places.open_parts(&root.join("share/voxpilot")).unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_is_hidden_may_come_later() {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().canonicalize().unwrap();
+        fs::create_dir(root.join("config")).unwrap();
+        fs::write(root.join("config/other"), "").unwrap();
+        let hidden = vec![root.join("config/voxpilot")];
+        let places = Places::of(&Confinement { hidden, ..Confinement::default() }).unwrap();
+        assert_eq!(places.open_parts(&root).unwrap(), [root.join("config/other")]);
     }
 
     #[test]

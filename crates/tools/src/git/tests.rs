@@ -2,6 +2,7 @@
 
 mod hostile;
 mod layouts;
+mod trap;
 
 use std::fs;
 use std::io::Write;
