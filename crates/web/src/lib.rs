@@ -105,5 +105,8 @@ impl App {
 pub async fn serve(listener: TcpListener, app: App) -> std::io::Result<()> {
     let stopping = app.stopping.clone();
     let service = app.router().into_make_service_with_connect_info::<SocketAddr>();
-    axum::serve(listener, service).with_graceful_shutdown(async move { stopping.cancelled().await }).await
+    let served = axum::serve(listener, service).with_graceful_shutdown(async move { stopping.cancelled().await }).await;
+    app.access.acting.close();
+    app.access.acting.wait().await;
+    served
 }

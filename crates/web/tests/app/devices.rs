@@ -5,6 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use serde_json::{Value, json};
 use store::{DeviceRow, LinkRow};
+use tokio::io::AsyncWriteExt;
 use uuid::Uuid;
 
 use crate::browser::{Browser, KEY, asked, cookie, ends, with_code};
@@ -22,6 +23,21 @@ async fn open(rig: &Rig, url: &Value) -> Answer {
 
 async fn type_code(rig: &Rig, code: &str) -> Answer {
     answer(with_code(rig.http.post(format!("{}/login", rig.base)), code)).await
+}
+
+/// A device that an earlier server has let in, and that was last used so many hours ago.
+fn used_before(index: i64, hours: i64) -> DeviceRow {
+    let now = Timestamp::now();
+    DeviceRow {
+        id: Uuid::from_u128(index as u128 + 1).to_string().parse().unwrap(),
+        secret_hash: format!("hash-{index}"),
+        key_hash: None,
+        name: format!("device {index}"),
+        kind: DeviceKind::Full,
+        address: "127.0.0.1".to_owned(),
+        created_at: now - SignedDuration::from_hours(1000),
+        last_used_at: now - SignedDuration::from_hours(hours),
+    }
 }
 
 fn sign_in_is_refused(answer: &Answer, status: u16, says: &str) {
@@ -218,18 +234,9 @@ async fn who_guesses_too_often_waits_and_who_has_a_link_does_not() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn so_many_devices_are_kept_and_the_longest_unused_makes_room() {
-    let now = Timestamp::now();
-    let device = |index: i64| DeviceRow {
-        id: Uuid::from_u128(index as u128 + 1).to_string().parse().unwrap(),
-        secret_hash: format!("hash-{index}"),
-        key_hash: None,
-        name: format!("device {index}"),
-        kind: DeviceKind::Full,
-        address: "127.0.0.1".to_owned(),
-        created_at: now - SignedDuration::from_hours(1000),
-        last_used_at: now - SignedDuration::from_hours(1 + (index + 50) % 100),
-    };
-    let rig = Rig::start(Options { devices: (0..100).map(device).collect(), ..Options::default() }).await;
+    let rig =
+        Rig::start(Options { devices: (0..100).map(|index| used_before(index, 1 + (index + 50) % 100)).collect(), ..Options::default() })
+            .await;
     let browser = Browser::sign_in(&rig, "full").await;
     let list = browser.get("/api/devices").await.json();
     let names: Vec<_> = list["devices"].as_array().unwrap().iter().map(|device| device["name"].as_str().unwrap()).collect();
@@ -275,4 +282,28 @@ async fn the_audit_log_says_who_did_what_from_which_device() {
     assert_eq!(first["entries"].as_array().unwrap().len(), 3);
     let rest = owner.get(&format!("/api/audit?limit=200&before={}", first["next"])).await.json();
     assert_eq!((rest["entries"].as_array().unwrap().len(), rest.get("next")), (4, None), "{rest}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_somebody_does_who_hangs_up_at_once_is_told_all_the_same() {
+    let rig = Rig::start(Options { devices: (0..50).map(|index| used_before(index, 1)).collect(), ..Options::default() }).await;
+    let host = rig.base.strip_prefix("http://").unwrap();
+    for index in 0..50 {
+        let mut connection = tokio::net::TcpStream::connect(host).await.unwrap();
+        let path = format!("/api/devices/{}", used_before(index, 1).id);
+        let request = format!("DELETE {path} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {TOKEN}\r\n\r\n");
+        connection.write_all(request.as_bytes()).await.unwrap();
+    }
+    let told = async {
+        loop {
+            let left = rig.get("/api/devices").await.json()["devices"].as_array().unwrap().len();
+            let told = rig.get("/api/audit?limit=200").await.json()["entries"].as_array().unwrap().len();
+            // A connection may be gone before the server has read from it: then nothing is done, and nothing told.
+            if told > 0 && told == 50 - left {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(SOON, told).await.expect("what is done is told");
 }
