@@ -19,6 +19,7 @@ use axum::http::header::{self, HeaderMap};
 use domain::device::DeviceKind;
 use domain::ids::DeviceId;
 use store::{DeviceRow, LinkRow, Store, StoreError};
+use tokio_util::task::TaskTracker;
 
 use crate::hosts;
 use crate::peer::Peer;
@@ -41,6 +42,8 @@ pub(crate) struct Access {
     pub(crate) devices: Arc<Devices>,
     pub(crate) links: Links,
     throttle: Mutex<Throttle>,
+    /// What is being done for people, until the audit log knows of it.
+    pub(crate) acting: TaskTracker,
 }
 
 /// Who makes a request.
@@ -88,6 +91,7 @@ impl Access {
             devices: Arc::new(Devices::open(store.clone()).await?),
             links: Links::open(store.clone()).await?,
             throttle: Mutex::new(Throttle::new(Instant::now())),
+            acting: TaskTracker::new(),
             store,
         })
     }

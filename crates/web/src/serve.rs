@@ -78,6 +78,8 @@ pub async fn serve(listener: TcpListener, app: App) -> io::Result<()> {
     }
     drop(listener);
     while tasks.join_next().await.is_some() {}
+    app.access.acting.close();
+    app.access.acting.wait().await;
     Ok(())
 }
 

@@ -42,21 +42,17 @@ pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Ne
             return refuse(refused, api);
         }
     };
-    let about = if call.action.is_some() { subject(&app, &mut request).await } else { None };
     request.extensions_mut().insert(peer);
-    if let Some(caller) = &caller {
-        request.extensions_mut().insert(caller.clone());
-    }
-    let response = next.run(request).await;
-    let response = if api { error::shaped(response) } else { response };
-    let Some(caller) = caller else { return response };
-    if let Some(action) = call.action
-        && response.status().is_success()
-    {
-        let said = response.extensions().get::<Detail>().map(|Detail(text)| text.clone());
-        let detail = [about, said].into_iter().flatten().collect::<Vec<_>>().join(": ");
-        audit::write(&app.access.store, caller.who(peer), action, Some(&detail)).await;
-    }
+    let Some(caller) = caller else { return run(api, request, next).await };
+    request.extensions_mut().insert(caller.clone());
+    let response = match call.action {
+        None => run(api, request, next).await,
+        Some(action) => {
+            // Whoever hangs up in the middle has still done it: it goes on without them, and is told.
+            let acting = act(app.clone(), caller.who(peer), action, request, next);
+            app.access.acting.spawn(acting).await.unwrap_or_else(|error| ApiError::internal(error).into_response())
+        }
+    };
     match caller {
         Caller::Token => response,
         Caller::Device { device, .. } => {
@@ -65,6 +61,23 @@ pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Ne
             ending(response, ended)
         }
     }
+}
+
+async fn run(api: bool, request: Request, next: Next) -> Response {
+    let response = next.run(request).await;
+    if api { error::shaped(response) } else { response }
+}
+
+/// Does what is asked, and tells the audit log once it has worked.
+async fn act(app: App, who: audit::Who, action: &'static str, mut request: Request, next: Next) -> Response {
+    let about = subject(&app, &mut request).await;
+    let response = run(true, request, next).await;
+    if response.status().is_success() {
+        let said = response.extensions().get::<Detail>().map(|Detail(text)| text.clone());
+        let detail = [about, said].into_iter().flatten().collect::<Vec<_>>().join(": ");
+        audit::write(&app.access.store, who, action, Some(&detail)).await;
+    }
+    response
 }
 
 /// Whether the request names us as its host, and comes from a page of ours or from none. From elsewhere one may only open a page.

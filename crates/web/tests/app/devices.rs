@@ -24,6 +24,21 @@ async fn type_code(rig: &Rig, code: &str) -> Answer {
     answer(with_code(rig.http.post(format!("{}/login", rig.base)), code)).await
 }
 
+/// A device that an earlier server has let in, and that was last used so many hours ago.
+fn used_before(index: i64, hours: i64) -> DeviceRow {
+    let now = Timestamp::now();
+    DeviceRow {
+        id: Uuid::from_u128(index as u128 + 1).to_string().parse().unwrap(),
+        secret_hash: format!("hash-{index}"),
+        key_hash: None,
+        name: format!("device {index}"),
+        kind: DeviceKind::Full,
+        address: "127.0.0.1".to_owned(),
+        created_at: now - SignedDuration::from_hours(1000),
+        last_used_at: now - SignedDuration::from_hours(hours),
+    }
+}
+
 fn sign_in_is_refused(answer: &Answer, status: u16, says: &str) {
     assert_eq!(answer.status, status, "{}", answer.text);
     assert!(answer.text.contains(says) && answer.text.contains("role=\"alert\""), "{}", answer.text);
@@ -218,18 +233,9 @@ async fn who_guesses_too_often_waits_and_who_has_a_link_does_not() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn so_many_devices_are_kept_and_the_longest_unused_makes_room() {
-    let now = Timestamp::now();
-    let device = |index: i64| DeviceRow {
-        id: Uuid::from_u128(index as u128 + 1).to_string().parse().unwrap(),
-        secret_hash: format!("hash-{index}"),
-        key_hash: None,
-        name: format!("device {index}"),
-        kind: DeviceKind::Full,
-        address: "127.0.0.1".to_owned(),
-        created_at: now - SignedDuration::from_hours(1000),
-        last_used_at: now - SignedDuration::from_hours(1 + (index + 50) % 100),
-    };
-    let rig = Rig::start(Options { devices: (0..100).map(device).collect(), ..Options::default() }).await;
+    let rig =
+        Rig::start(Options { devices: (0..100).map(|index| used_before(index, 1 + (index + 50) % 100)).collect(), ..Options::default() })
+            .await;
     let browser = Browser::sign_in(&rig, "full").await;
     let list = browser.get("/api/devices").await.json();
     let names: Vec<_> = list["devices"].as_array().unwrap().iter().map(|device| device["name"].as_str().unwrap()).collect();
