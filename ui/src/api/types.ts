@@ -16,7 +16,9 @@ export type ToolContent = Schemas["ToolContent"];
 export type AgentToolCall = Schemas["AgentToolCall"];
 export type PlanEntry = Schemas["PlanEntry"];
 export type Update = Schemas["Update"];
-export type PermissionRequest = Schemas["PermissionRequest"];
+/** A file that a request names, as it is shown, and where it lies. */
+export type AskedFile = { path: string; place: "inside" | "outside" | "protected" };
+export type PermissionRequest = Schemas["PermissionRequest"] & { cwd?: string | null; files?: AskedFile[] };
 /** What a person filled into a form of an agent's. */
 export type FormValue = string | number | boolean | string[];
 export type FormContent = Record<string, FormValue>;
@@ -56,6 +58,54 @@ export type TraceDirection = Schemas["TraceDirection"];
 /** Which lines of the raw traffic are wanted; an empty text is no wish. */
 export type TraceFilter = { text?: string; method?: string; direction?: TraceDirection | undefined };
 export type ErrorBody = Schemas["ErrorBody"];
+export type DeviceKind = "full" | "read-only";
+export type Device = {
+  id: string;
+  name: string;
+  kind: DeviceKind;
+  created_at: string;
+  last_used_at: string;
+  expires_at: string;
+  address?: string | null;
+  current: boolean;
+};
+/** A way in for another device, good for one use and a few minutes. */
+export type DeviceLink = {
+  url: string;
+  code: string;
+  qr_svg: string;
+  kind: DeviceKind;
+  expires_at: string;
+  fingerprint?: string | null;
+};
+export type AuditEntry = {
+  id: number;
+  at: string;
+  device_id?: string | null;
+  device: string;
+  address?: string | null;
+  action: string;
+  detail?: string | null;
+};
+export type AuditPage = { entries: AuditEntry[]; next?: number | null };
+export type TrustLine = { line: number; text: string; key: string; why: string };
+/** The project's own settings file, and whether it counts. */
+export type Trust = {
+  path: string;
+  state: "none" | "harmless" | "waiting" | "trusted";
+  hash?: string | null;
+  lines: TrustLine[];
+  applied: boolean;
+};
+export type ServerInfo = {
+  version: string;
+  title?: string | null;
+  suggestions: string[];
+  work_dir_name: string;
+  permission_policy: Policy;
+  policy_chosen: boolean;
+  disk?: { warning?: string | null } | null;
+};
 
 export type StreamEvent = Schemas["Event"];
 export type EventName = StreamEvent["event"];
