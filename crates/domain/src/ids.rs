@@ -57,6 +57,10 @@ uuid_id!(
     RuleId
 );
 uuid_id!(
+    /// A browser or program that is let in.
+    DeviceId
+);
+uuid_id!(
     /// A runner, and so the one agent process that it owns.
     RunnerId
 );

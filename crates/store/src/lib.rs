@@ -35,10 +35,13 @@ pub use feed::{Batch, Feed};
 pub use frame::Frame;
 use open::Opened;
 pub use open::in_use;
-pub use row::{Committed, Row, Write};
+pub use row::{Committed, Row, ServerRow, Write};
 pub use snapshot::Snapshot;
 pub use table::artifact::ArtifactRow;
 pub use table::attachment::AttachmentRow;
+pub use table::audit::AuditRow;
+pub use table::device::DeviceRow;
+pub use table::link::LinkRow;
 pub use table::message::Page;
 pub use table::permission::{AnswerRow, PermissionRow};
 pub use table::request::RequestRow;
@@ -46,7 +49,8 @@ pub use table::rule::RuleRow;
 pub use table::runner::RunnerRow;
 pub use table::session::{NewSession, SessionCursor, SessionRow};
 pub use table::turn::{RunningTurn, TurnRow};
-use table::{agent_session, artifact, attachment, message, method_names, permission, queue, request, rule, runner, session, turn};
+use table::{agent_session, artifact, attachment, audit, device, link, message, method_names, permission, preference};
+use table::{queue, request, rule, runner, session, turn};
 use tail::Tails;
 use writer::{Command, Job, Writer};
 
@@ -116,6 +120,11 @@ impl Store {
     pub async fn commit(&self, write: impl Into<Arc<Write>>) -> Result<Committed> {
         let write = write.into();
         self.ask(|done| Command::Write(Job { write, done })).await
+    }
+
+    /// Like [`Store::commit`], for what belongs to no session: all of the rows or none.
+    pub async fn save(&self, rows: Vec<ServerRow>) -> Result<()> {
+        self.ask(|done| Command::Save { rows, done }).await
     }
 
     async fn ask<T>(&self, command: impl FnOnce(oneshot::Sender<Result<T>>) -> Command) -> Result<T> {
@@ -258,5 +267,25 @@ impl Store {
     /// What this version of an agent calls the protocol's methods, where it was found out.
     pub async fn method_names(&self, agent: &str, version: &str) -> Result<Option<Value>> {
         Ok(method_names::of(&mut *self.reader().await?, agent, version).await?)
+    }
+
+    /// Everybody who is let in, expired ones included.
+    pub async fn devices(&self) -> Result<Vec<DeviceRow>> {
+        Ok(device::all(&mut *self.reader().await?).await?)
+    }
+
+    /// The links that were made, used and expired ones included.
+    pub async fn links(&self) -> Result<Vec<LinkRow>> {
+        Ok(link::all(&mut *self.reader().await?).await?)
+    }
+
+    /// What people did, newest first, before the given entry or from the newest on.
+    pub async fn audit(&self, before: Option<u64>, limit: u32) -> Result<Vec<AuditRow>> {
+        Ok(audit::page(&mut *self.reader().await?, before, limit).await?)
+    }
+
+    /// What a person chose for the whole server.
+    pub async fn preference(&self, key: &str) -> Result<Option<String>> {
+        Ok(preference::of(&mut *self.reader().await?, key).await?)
     }
 }

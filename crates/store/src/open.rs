@@ -18,6 +18,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0004_attachments.sql"),
     include_str!("../migrations/0005_requests.sql"),
     include_str!("../migrations/0006_hosts.sql"),
+    include_str!("../migrations/0007_devices.sql"),
 ];
 
 /// Marks the file as ours ("VoxP"), so that no other program's database is ever migrated.

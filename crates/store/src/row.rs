@@ -2,11 +2,16 @@
 
 use domain::event::{Event, Message, QueueItem, SessionChange, ToolCall};
 use domain::host::AgentSession;
-use domain::ids::{MessageId, PermissionId, RuleId, SessionId};
+use domain::ids::{DeviceId, MessageId, PermissionId, RuleId, SessionId};
+use jiff::Timestamp;
 use serde_json::Value;
+use uuid::Uuid;
 
 use crate::table::artifact::ArtifactRow;
 use crate::table::attachment::AttachmentRow;
+use crate::table::audit::AuditRow;
+use crate::table::device::DeviceRow;
+use crate::table::link::LinkRow;
 use crate::table::permission::PermissionRow;
 use crate::table::request::RequestRow;
 use crate::table::rule::RuleRow;
@@ -130,6 +135,38 @@ impl Row {
     pub(crate) fn is_exclusive(&self) -> bool {
         matches!(self, Row::DeleteSession | Row::Horizon(_))
     }
+}
+
+/// A change of what belongs to the server as a whole, not to one session.
+#[derive(Clone, Debug)]
+pub enum ServerRow {
+    Device(DeviceRow),
+    RenameDevice {
+        id: DeviceId,
+        name: String,
+    },
+    /// Binds it to the key of its page.
+    BindDevice {
+        id: DeviceId,
+        key_hash: String,
+    },
+    DeviceUsed {
+        id: DeviceId,
+        at: Timestamp,
+        address: String,
+    },
+    /// Whatever is told of it afterwards changes nothing.
+    RemoveDevice(DeviceId),
+    /// Inserts or replaces by id.
+    Link(LinkRow),
+    RemoveLink(Uuid),
+    /// Adds to the audit log, which forgets its oldest entries. The id is the store's to give.
+    Audit(AuditRow),
+    /// Inserts or replaces by key.
+    Preference {
+        key: String,
+        value: String,
+    },
 }
 
 /// The outcome of a write.

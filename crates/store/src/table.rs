@@ -4,12 +4,16 @@
 pub(crate) mod agent_session;
 pub(crate) mod artifact;
 pub(crate) mod attachment;
+pub(crate) mod audit;
 pub(crate) mod column;
 pub(crate) mod confirm;
+pub(crate) mod device;
 pub(crate) mod event;
+pub(crate) mod link;
 pub(crate) mod message;
 pub(crate) mod method_names;
 pub(crate) mod permission;
+pub(crate) mod preference;
 pub(crate) mod queue;
 pub(crate) mod request;
 pub(crate) mod rule;
@@ -22,7 +26,7 @@ use jiff::Timestamp;
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;
-use crate::row::Row;
+use crate::row::{Row, ServerRow};
 
 type Read<T> = std::result::Result<T, sqlx::Error>;
 type Written = std::result::Result<(), StoreError>;
@@ -73,5 +77,20 @@ pub(crate) async fn apply(conn: &mut SqliteConnection, place: Place, row: &Row) 
         Row::RemoveRunner { id } => runner::remove(conn, session, id).await,
         Row::MethodNames { agent, version, names } => method_names::save(conn, agent, version, names).await,
         Row::Horizon(seq) => event::advance_horizon(conn, place.session, *seq).await,
+    }
+}
+
+/// Applies one change of what belongs to no session.
+pub(crate) async fn apply_server(conn: &mut SqliteConnection, row: &ServerRow) -> Written {
+    match row {
+        ServerRow::Device(device) => device::add(conn, device).await,
+        ServerRow::RenameDevice { id, name } => device::rename(conn, *id, name).await,
+        ServerRow::BindDevice { id, key_hash } => device::bind(conn, *id, key_hash).await,
+        ServerRow::DeviceUsed { id, at, address } => device::used(conn, *id, *at, address).await,
+        ServerRow::RemoveDevice(id) => device::remove(conn, *id).await,
+        ServerRow::Link(link) => link::save(conn, link).await,
+        ServerRow::RemoveLink(id) => link::remove(conn, *id).await,
+        ServerRow::Audit(entry) => audit::add(conn, entry).await,
+        ServerRow::Preference { key, value } => preference::save(conn, key, value).await,
     }
 }

@@ -21,8 +21,8 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use crate::error::StoreError;
-use crate::row::{Committed, Row, Write};
-use crate::table::session;
+use crate::row::{Committed, Row, ServerRow, Write};
+use crate::table::{self, session};
 use crate::tail::Tails;
 use batch::Batch;
 use piece::Piece;
@@ -39,6 +39,7 @@ type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
 
 pub(crate) enum Command {
     Write(Job),
+    Save { rows: Vec<ServerRow>, done: Answer<()> },
     Compact { session: SessionId, older_than: Timestamp, done: Answer<bool> },
     Close,
 }
@@ -108,6 +109,13 @@ impl Writer {
     async fn handle_alone(&mut self, command: Command) {
         match command {
             Command::Write(job) => self.write(vec![job]).await,
+            Command::Save { rows, done } => {
+                let saved = self.save(&rows).await;
+                if let Err(error) = &saved {
+                    tracing::error!(%error, source = ?std::error::Error::source(error), "a change of the server's own was not stored");
+                }
+                let _ = done.send(saved);
+            }
             Command::Compact { session, older_than, done } => {
                 let _ = done.send(self.compact(session, older_than).await);
             }
@@ -166,6 +174,30 @@ impl Writer {
                 Err(error)
             }
         }
+    }
+
+    /// The connection is put back as [`Writer::transact`] does.
+    async fn save(&mut self, rows: &[ServerRow]) -> Result<(), StoreError> {
+        let mut conn = self.connection().await?;
+        let mut tx = conn.begin_with("BEGIN IMMEDIATE").await?;
+        let mut applied = Ok(());
+        for row in rows {
+            applied = table::apply_server(&mut tx, row).await;
+            if applied.is_err() {
+                break;
+            }
+        }
+        match applied {
+            Ok(()) => tx.commit().await?,
+            Err(error) => {
+                if tx.rollback().await.is_ok() {
+                    self.conn = Some(conn);
+                }
+                return Err(error);
+            }
+        }
+        self.conn = Some(conn);
+        Ok(())
     }
 
     /// `None` where the general way has to be taken, be it to learn what is wrong.

@@ -55,8 +55,8 @@ async fn serve(config: &Config, sources: &Sources) -> Result<ExitCode> {
     let engine = Engine::start(store, settings(config, sources)?).await.context("starting the engine")?;
     address::announce(&config.data_dir, address).context("writing the server's address")?;
     let stopping = CancellationToken::new();
-    let app = web::App::new(engine.clone(), reach(config, address, &secret), stopping.clone());
-    announce(address, secret.expose(), engine.settings());
+    let app = web::App::new(engine.clone(), reach(config, address, &secret), stopping.clone()).await.context("reading who is let in")?;
+    announce(address, &app.login_link().await.context("making a login link")?, engine.settings());
     let server = web::serve(listener, app);
     tokio::pin!(server);
     tokio::select! {
@@ -111,10 +111,10 @@ async fn bind(text: &str) -> Result<TcpListener> {
     }
 }
 
-fn announce(address: SocketAddr, secret: &str, settings: &engine::Settings) {
+fn announce(address: SocketAddr, login: &str, settings: &engine::Settings) {
     say(format_args!("listening on http://{address}"));
     say(format_args!("work directory {}, model {}, agent {}", settings.work_dir.display(), settings.model, settings.default_agent));
-    say(format_args!("open http://{}/login?token={secret}", address::reachable(address)));
+    say(format_args!("open http://{}{login}", address::reachable(address)));
     if !address.ip().is_loopback() {
         say(format_args!("warning: reachable from other machines, without encryption; whoever has the link can run commands here"));
     }

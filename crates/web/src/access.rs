@@ -1,36 +1,94 @@
-//! Who is let in: the secret as bearer or cookie, the server's own hosts and origins, and the headers that keep a page in bounds.
+//! Who is let in: devices by their own secret, programs by the token; and what keeps strangers from guessing either.
+
+pub(crate) mod audit;
+pub(crate) mod device;
+pub(crate) mod guard;
+pub(crate) mod link;
+pub(crate) mod login;
+pub(crate) mod name;
+mod origin;
+mod secret;
+mod throttle;
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
 
-use axum::Form;
-use axum::Router;
-use axum::extract::{Query, Request, State};
-use axum::http::header::{self, HeaderMap, HeaderName, HeaderValue};
-use axum::http::{Method, StatusCode};
-use axum::middleware::Next;
-use axum::response::{Html, IntoResponse, Response};
-use axum::routing::get;
-use serde::Deserialize;
+use axum::http::Method;
+use axum::http::header::{self, HeaderMap};
+use domain::device::DeviceKind;
+use domain::ids::DeviceId;
+use store::{DeviceRow, LinkRow, Store, StoreError};
 
-use crate::App;
-use crate::error::{self, ApiError};
+use crate::peer::Peer;
+use crate::routes::{Call, Who};
+use device::{Device, Devices, NewDevice};
+use link::Links;
+use throttle::Throttle;
 
-const CSP: &str = "default-src 'self'; img-src 'self' data: blob:; style-src 'self'; script-src 'self'; connect-src 'self'; \
-                   object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
-/// Thirty days; the link that the server prints renews it.
-const COOKIE_AGE_S: u32 = 30 * 24 * 3600;
+/// As long as the oldest device lives; the server decides when it ends before.
+const COOKIE_AGE_S: u32 = 90 * 24 * 3600;
+/// What the audit log calls a program that has the token.
+const TOKEN: &str = "token";
+const KEY_HEADER: &str = "x-voxpilot-key";
 
 pub(crate) struct Access {
+    store: Store,
     token: String,
     cookie: String,
-    /// Bound to loopback only: then no other host name or address can be ours.
-    loopback: bool,
+    address: SocketAddr,
+    pub(crate) devices: Arc<Devices>,
+    pub(crate) links: Links,
+    throttle: Mutex<Throttle>,
+}
+
+/// Who makes a request.
+#[derive(Clone, Debug)]
+pub(crate) enum Caller {
+    Token,
+    Device {
+        device: Device,
+        /// It is bound to no page, or its page has shown its key.
+        proven: bool,
+    },
+}
+
+/// Why a request is not let in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Refused {
+    Unknown,
+    KeyRequired,
+    ReadOnly,
+    TooManyTries { wait: Duration },
+}
+
+impl Caller {
+    pub(crate) fn device(&self) -> Option<&DeviceRow> {
+        match self {
+            Caller::Token => None,
+            Caller::Device { device, .. } => Some(&device.row),
+        }
+    }
+
+    fn who(&self, peer: Peer) -> audit::Who {
+        let row = self.device();
+        let name = row.map_or_else(|| TOKEN.to_owned(), |row| row.name.clone());
+        audit::Who { device_id: row.map(|row| row.id), name, address: peer.ip }
+    }
 }
 
 impl Access {
-    pub(crate) fn new(token: String, address: SocketAddr) -> Access {
-        // Browsers share cookies between the ports of a host, so two servers on one machine need two names.
-        Access { token, cookie: format!("voxpilot_{}", address.port()), loopback: address.ip().is_loopback() }
+    pub(crate) async fn open(token: String, address: SocketAddr, store: Store) -> Result<Access, StoreError> {
+        Ok(Access {
+            token,
+            // Browsers share cookies between the ports of a host, so two servers on one machine need two names.
+            cookie: format!("voxpilot_{}", address.port()),
+            address,
+            devices: Arc::new(Devices::open(store.clone()).await?),
+            links: Links::open(store.clone()).await?,
+            throttle: Mutex::new(Throttle::new(Instant::now())),
+            store,
+        })
     }
 
     /// For whoever must keep it out of what is shown.
@@ -38,37 +96,129 @@ impl Access {
         &self.token
     }
 
-    fn accepts(&self, offered: &str) -> bool {
-        // Every byte is looked at, whatever came before: the time taken tells nothing about where they differ.
-        let (ours, theirs) = (self.token.as_bytes(), offered.as_bytes());
-        let differing = ours.iter().zip(theirs).fold(0, |all, (a, b)| all | (a ^ b));
-        ours.len() == theirs.len() && differing == 0
-    }
-
-    fn is_let_in(&self, headers: &HeaderMap) -> bool {
-        let bearer =
-            headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(|value| value.strip_prefix("Bearer "));
-        bearer.is_some_and(|token| self.accepts(token.trim())) || self.cookies(headers).any(|token| self.accepts(token))
-    }
-
-    fn cookies<'a>(&'a self, headers: &'a HeaderMap) -> impl Iterator<Item = &'a str> {
-        let values = headers.get_all(header::COOKIE).into_iter().filter_map(|value| value.to_str().ok());
-        let pairs = values.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
-        pairs.filter(|(name, _)| *name == self.cookie).map(|(_, value)| value)
-    }
-
     /// A name could be pointed at this machine by anybody; an address, or the machine's own name for itself, could not.
     fn is_own_host(&self, host: &str) -> bool {
         let name = host_name(host);
         match name.trim_matches(['[', ']']).parse::<IpAddr>() {
-            Ok(address) => !self.loopback || address.is_loopback(),
+            Ok(address) => !self.address.ip().is_loopback() || address.is_loopback(),
             Err(_) => name.eq_ignore_ascii_case("localhost"),
         }
     }
 
-    fn set_cookie(&self) -> String {
-        format!("{}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age={COOKIE_AGE_S}", self.cookie, self.token)
+    /// Whether the caller may make this call; nobody is asked who they are where anybody may.
+    fn admit(&self, call: Call, peer: Peer, method: &Method, query: Option<&str>, headers: &HeaderMap) -> Result<Option<Caller>, Refused> {
+        if call.who == Who::Anybody {
+            return Ok(None);
+        }
+        if self.knows_token(peer, headers)? {
+            return Ok(Some(Caller::Token));
+        }
+        let device = self.by_cookie(peer, headers).ok_or(Refused::Unknown)?;
+        let shown = shown_key(method, query, headers);
+        let proven = device.row.key_hash.is_none() || shown.is_some_and(|key| device::is_key_of(&device.row, key));
+        match call.who {
+            Who::Reader | Who::Owner if !proven => Err(Refused::KeyRequired),
+            Who::Owner if device.row.kind == DeviceKind::ReadOnly => Err(Refused::ReadOnly),
+            _ => Ok(Some(Caller::Device { device, proven })),
+        }
     }
+
+    fn knows_token(&self, peer: Peer, headers: &HeaderMap) -> Result<bool, Refused> {
+        let bearer =
+            headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(|value| value.strip_prefix("Bearer "));
+        let Some(offered) = bearer else { return Ok(false) };
+        self.may_try(peer)?;
+        let right = secret::same(&secret::hash(&self.token), &secret::hash(offered.trim()));
+        if !right {
+            self.was_wrong(peer);
+        }
+        Ok(right)
+    }
+
+    /// The device that the browser is, whether or not its page can show its key.
+    fn by_cookie(&self, peer: Peer, headers: &HeaderMap) -> Option<Device> {
+        let name = self.cookie_name(peer);
+        let values = headers.get_all(header::COOKIE).into_iter().filter_map(|value| value.to_str().ok());
+        let mut pairs = values.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        pairs.find_map(|(found, secret)| (found == name).then(|| self.devices.find(secret)).flatten())
+    }
+
+    /// Lets in the device for which the link was taken, and gives the cookie of its browser.
+    async fn sign_in(&self, peer: Peer, link: LinkRow, name: String, before: Option<DeviceId>) -> Result<(String, DeviceRow), StoreError> {
+        let new = NewDevice { name: link.name.clone().unwrap_or(name), kind: link.kind, address: peer.ip };
+        let id = link.id;
+        let added = self.devices.add(new, link, before).await.inspect_err(|_| self.links.give_back(id));
+        added.map(|(secret, row)| (self.set_cookie(peer, &secret, COOKIE_AGE_S), row))
+    }
+
+    /// Takes the cookie out of the browser.
+    pub(crate) fn clear_cookie(&self, peer: Peer) -> String {
+        self.set_cookie(peer, "", 0)
+    }
+
+    fn set_cookie(&self, peer: Peer, value: &str, age_s: u32) -> String {
+        let secure = if peer.secure { "; Secure" } else { "" };
+        format!("{}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age={age_s}{secure}", self.cookie_name(peer))
+    }
+
+    /// With this prefix a browser takes the cookie from nobody else, not even from another port without encryption.
+    fn cookie_name(&self, peer: Peer) -> String {
+        if peer.secure { format!("__Host-{}", self.cookie) } else { self.cookie.clone() }
+    }
+
+    fn may_try(&self, peer: Peer) -> Result<(), Refused> {
+        match self.throttle().wait(peer.ip, Instant::now()) {
+            Some(wait) => Err(Refused::TooManyTries { wait }),
+            None => Ok(()),
+        }
+    }
+
+    fn was_wrong(&self, peer: Peer) {
+        self.throttle().wrong(peer.ip, Instant::now());
+    }
+
+    /// Writes down what the caller did.
+    pub(crate) async fn tell(&self, caller: &Caller, peer: Peer, action: &str) {
+        audit::write(&self.store, caller.who(peer), action, None).await;
+    }
+
+    /// Tells people that somebody has tried too often, but not each time.
+    async fn tell_of_tries(&self, peer: Peer) {
+        let telling = self.throttle().is_worth_telling(Instant::now());
+        if telling {
+            tracing::warn!(address = %peer.ip, "somebody tries to sign in too often and is held up");
+            let who = audit::Who { device_id: None, name: "unknown".to_owned(), address: peer.ip };
+            audit::write(&self.store, who, "sign-in-refused", Some("too many tries")).await;
+        }
+    }
+
+    fn throttle(&self) -> MutexGuard<'_, Throttle> {
+        self.throttle.lock().expect("no code panics while it counts tries")
+    }
+
+    /// Where another device reaches this server, going by how it was asked itself.
+    pub(crate) fn url_for_others(&self, peer: Peer, host: &str) -> String {
+        let scheme = if peer.secure { "https" } else { "http" };
+        let is_here = host_name(host).trim_matches(['[', ']']).parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+        match outside_address().filter(|_| is_here && self.address.ip().is_unspecified()) {
+            Some(address) => format!("{scheme}://{}", SocketAddr::new(address, self.address.port())),
+            None => format!("{scheme}://{host}"),
+        }
+    }
+}
+
+/// The address by which this machine goes out. Nothing is sent: a datagram socket only chooses where it would send from.
+fn outside_address() -> Option<IpAddr> {
+    let socket = std::net::UdpSocket::bind(("0.0.0.0", 0)).ok()?;
+    socket.connect(("192.0.2.1", 9)).ok()?;
+    socket.local_addr().ok().map(|address| address.ip()).filter(|address| !address.is_unspecified() && !address.is_loopback())
+}
+
+/// The key that the page shows: as a header, or in the address of what cannot send one (streams, images, downloads).
+fn shown_key<'a>(method: &Method, query: Option<&'a str>, headers: &'a HeaderMap) -> Option<&'a str> {
+    let header = headers.get(KEY_HEADER).and_then(|value| value.to_str().ok());
+    let query = query.filter(|_| matches!(*method, Method::GET | Method::HEAD));
+    header.or_else(|| query?.split('&').find_map(|pair| pair.strip_prefix("key=")))
 }
 
 /// The host of an authority, without its port.
@@ -76,166 +226,5 @@ fn host_name(authority: &str) -> &str {
     match authority.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) && (!name.contains(':') || name.ends_with(']')) => name,
         _ => authority,
-    }
-}
-
-pub(crate) async fn guard(State(app): State<App>, request: Request, next: Next) -> Response {
-    let headers = request.headers();
-    let host = headers.get(header::HOST).and_then(|value| value.to_str().ok()).or(request.uri().authority().map(|name| name.as_str()));
-    let Some(host) = host.filter(|host| app.access.is_own_host(host)) else {
-        return forbidden("this host name is not the server's own");
-    };
-    if !is_own_origin(headers, host) {
-        return forbidden("this page may not talk to the server");
-    }
-    let path = request.uri().path();
-    let open = path == "/api/health" || path == "/login";
-    let api = path.starts_with("/api/");
-    if open || app.access.is_let_in(headers) {
-        let response = next.run(request).await;
-        return if api { error::shaped(response) } else { response };
-    }
-    if api {
-        let message = "access denied: open the link that the server printed, or send its token as a bearer";
-        return ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", message).into_response();
-    }
-    (StatusCode::UNAUTHORIZED, Html(login_page(None))).into_response()
-}
-
-/// A browser names the page that a request comes from; programs do not, and need the token anyway.
-fn is_own_origin(headers: &HeaderMap, host: &str) -> bool {
-    let own_site = headers.get("sec-fetch-site").is_none_or(|site| site != "cross-site" || is_navigation(headers));
-    let own_origin = headers.get(header::ORIGIN).is_none_or(|origin| {
-        let origin = origin.to_str().unwrap_or_default();
-        origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://")).is_some_and(|name| name.eq_ignore_ascii_case(host))
-    });
-    own_site && own_origin
-}
-
-/// Following a link from elsewhere is no attack: it shows a page and changes nothing.
-fn is_navigation(headers: &HeaderMap) -> bool {
-    headers.get("sec-fetch-mode").is_some_and(|mode| mode == "navigate")
-}
-
-fn forbidden(message: &str) -> Response {
-    ApiError::new(StatusCode::FORBIDDEN, "forbidden", message).into_response()
-}
-
-pub(crate) async fn secure_headers(mut response: Response) -> Response {
-    let fixed = [
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::REFERRER_POLICY, "same-origin"),
-        (header::X_FRAME_OPTIONS, "DENY"),
-        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
-        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
-    ];
-    let headers = response.headers_mut();
-    for (name, value) in fixed {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
-    // What people have uploaded is served with a stricter one, and may be kept by the browser.
-    headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(CSP));
-    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-    response
-}
-
-pub(crate) fn routes() -> Router<App> {
-    Router::new().route("/login", get(login_by_link).post(login_by_form))
-}
-
-#[derive(Deserialize)]
-struct Login {
-    token: Option<String>,
-}
-
-async fn login_by_link(State(app): State<App>, Query(login): Query<Login>) -> Response {
-    login_with(&app, login.token.as_deref())
-}
-
-async fn login_by_form(State(app): State<App>, method: Method, Form(login): Form<Login>) -> Response {
-    tracing::debug!(%method, "login form");
-    login_with(&app, login.token.as_deref())
-}
-
-fn login_with(app: &App, token: Option<&str>) -> Response {
-    match token.map(str::trim) {
-        Some(token) if app.access.accepts(token) => {
-            // A redirect would still count as coming from the page that held the link, and a strict cookie would not be sent
-            // along; a page of our own that moves on does not have that trouble.
-            let page = page(
-                "Signed in",
-                "<p>Signed in. <a href=\"/\">Go to VoxPilot</a></p>",
-                "<meta http-equiv=\"refresh\" content=\"0; url=/\">",
-            );
-            ([(header::SET_COOKIE, app.access.set_cookie())], Html(page)).into_response()
-        }
-        Some(_) => (StatusCode::UNAUTHORIZED, Html(login_page(Some("That token is not the right one.")))).into_response(),
-        None => Html(login_page(None)).into_response(),
-    }
-}
-
-fn login_page(error: Option<&str>) -> String {
-    let error = error.map(|text| format!("<p role=\"alert\"><strong>{text}</strong></p>")).unwrap_or_default();
-    let body = format!(
-        "<h1>VoxPilot</h1>{error}<p>Open the link that <code>voxpilot serve</code> printed when it started, or paste its token here.</p>\
-         <form method=\"post\" action=\"/login\"><p><label>Token <input name=\"token\" type=\"password\" autocomplete=\"current-password\" \
-         required autofocus></label> <button>Sign in</button></p></form>"
-    );
-    page("Sign in", &body, "")
-}
-
-fn page(title: &str, body: &str, head: &str) -> String {
-    format!(
-        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-         <meta name=\"color-scheme\" content=\"light dark\"><title>{title} · VoxPilot</title>{head}</head><body><main>{body}</main></body></html>"
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn access(bind: &str) -> Access {
-        Access::new("secret".to_owned(), bind.parse().unwrap())
-    }
-
-    #[test]
-    fn only_own_hosts_are_accepted() {
-        let table = [
-            ("127.0.0.1:8000", "127.0.0.1:8000", true),
-            ("127.0.0.1:8000", "localhost:8000", true),
-            ("127.0.0.1:8000", "LOCALHOST", true),
-            ("127.0.0.1:8000", "[::1]:8000", true),
-            ("127.0.0.1:8000", "evil.example:8000", false),
-            ("127.0.0.1:8000", "127.0.0.1.evil.example", false),
-            ("127.0.0.1:8000", "192.0.2.7:8000", false),
-            ("0.0.0.0:8000", "192.0.2.7:8000", true),
-            ("0.0.0.0:8000", "evil.example", false),
-        ];
-        for (bind, host, expected) in table {
-            assert_eq!(access(bind).is_own_host(host), expected, "bound to {bind}, asked as {host}");
-        }
-    }
-
-    #[test]
-    fn the_secret_counts_whole() {
-        let access = access("127.0.0.1:1");
-        assert!(access.accepts("secret"));
-        for wrong in ["", "secre", "secrets", "Secret"] {
-            assert!(!access.accepts(wrong), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn a_foreign_page_is_told_by_its_origin() {
-        let headers = |pairs: &[(&'static str, &'static str)]| -> HeaderMap {
-            pairs.iter().map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value))).collect()
-        };
-        assert!(is_own_origin(&headers(&[]), "localhost:1"));
-        assert!(is_own_origin(&headers(&[("origin", "http://localhost:1")]), "localhost:1"));
-        assert!(!is_own_origin(&headers(&[("origin", "http://localhost:2")]), "localhost:1"));
-        assert!(!is_own_origin(&headers(&[("origin", "null")]), "localhost:1"));
-        assert!(!is_own_origin(&headers(&[("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "no-cors")]), "localhost:1"));
-        assert!(is_own_origin(&headers(&[("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "navigate")]), "localhost:1"));
     }
 }

@@ -20,7 +20,9 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
+use domain::device::DeviceKind;
 use engine::Engine;
+use store::StoreError;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tower_http::compression::CompressionLayer;
@@ -71,8 +73,16 @@ pub struct App {
 }
 
 impl App {
-    pub fn new(engine: Engine, settings: Settings, stopping: CancellationToken) -> App {
-        App { engine, access: Arc::new(access::Access::new(settings.token, settings.address)), html: html::Cache::default(), stopping }
+    /// Knows the devices that an earlier server let in.
+    pub async fn new(engine: Engine, settings: Settings, stopping: CancellationToken) -> Result<App, StoreError> {
+        let access = access::Access::open(settings.token, settings.address, engine.store().clone()).await?;
+        Ok(App { engine, access: Arc::new(access), html: html::Cache::default(), stopping })
+    }
+
+    /// A new link that lets in one device, once: its path and query.
+    pub async fn login_link(&self) -> Result<String, StoreError> {
+        let made = self.access.links.make(DeviceKind::Full, None).await?;
+        Ok(format!("/login?link={}", made.secret))
     }
 
     pub fn router(&self) -> Router {
@@ -81,10 +91,10 @@ impl App {
             SizeAbove::new(1024).and(NotForContentType::const_new("text/event-stream")).and(NotForContentType::const_new("text/plain")),
         );
         api.merge(openapi::route(document))
-            .merge(access::routes())
+            .merge(access::login::routes())
             .merge(assets::routes())
-            .layer(axum::middleware::from_fn_with_state(self.clone(), access::guard))
-            .layer(axum::middleware::map_response(access::secure_headers))
+            .layer(axum::middleware::from_fn_with_state(self.clone(), access::guard::guard))
+            .layer(axum::middleware::map_response(access::guard::secure_headers))
             .layer(DefaultBodyLimit::max(BODY_MAX))
             .layer(compression)
             .with_state(self.clone())

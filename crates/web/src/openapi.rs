@@ -10,7 +10,8 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};
 use utoipa_axum::routes;
 
 use crate::App;
-use crate::routes::{agents, artifacts, attachments, files, health, login, messages, queue, rules, sessions, stream, trace, turn};
+use crate::routes::{agents, artifacts, attachments, audit, devices, files, health, login, messages, queue, rules, sessions, stream};
+use crate::routes::{trace, turn};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -50,6 +51,12 @@ pub(crate) fn router() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(agents::own_sessions))
         .routes(routes!(login::login))
         .routes(routes!(artifacts::read))
+        .routes(routes!(devices::list))
+        .routes(routes!(devices::rename, devices::revoke))
+        .routes(routes!(devices::link))
+        .routes(routes!(devices::key))
+        .routes(routes!(devices::logout))
+        .routes(routes!(audit::list))
         .split_for_parts()
 }
 

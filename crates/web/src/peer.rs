@@ -7,13 +7,11 @@ use axum::http::Extensions;
 
 /// Where a request comes from and whether it came encrypted, the word of a trusted proxy included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[allow(dead_code, reason = "the devices read it")]
 pub(crate) struct Peer {
     pub(crate) ip: IpAddr,
     pub(crate) secure: bool,
 }
 
-#[allow(dead_code, reason = "the devices read it")]
 impl Peer {
     pub(crate) fn of(extensions: &Extensions) -> Peer {
         let address = extensions.get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());

@@ -1,8 +1,11 @@
-//! The calls of the contract, one file a resource.
+//! The calls of the contract, one file a resource; and for every call, in one table, who may make it and how the audit log names
+//! it. A call that is not in the table is for the owner alone, and fails a test.
 
 pub(crate) mod agents;
 pub(crate) mod artifacts;
 pub(crate) mod attachments;
+pub(crate) mod audit;
+pub(crate) mod devices;
 pub(crate) mod files;
 pub(crate) mod health;
 pub(crate) mod login;
@@ -13,3 +16,148 @@ pub(crate) mod sessions;
 pub(crate) mod stream;
 pub(crate) mod trace;
 pub(crate) mod turn;
+
+use axum::http::Method;
+
+/// Who may make a call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Who {
+    Anybody,
+    /// Every device, by its cookie alone: the page itself, which is not yet able to show its key.
+    Page,
+    /// Every device, also one whose page has lost its key: it says so itself what that means.
+    Device,
+    /// Every device, and programs with the token.
+    Reader,
+    /// Full devices, and programs with the token.
+    Owner,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Call {
+    method: &'static str,
+    path: &'static str,
+    pub(crate) who: Who,
+    /// How the audit log names it once it has worked.
+    pub(crate) action: Option<&'static str>,
+}
+
+const fn call(method: &'static str, path: &'static str, who: Who) -> Call {
+    Call { method, path, who, action: None }
+}
+
+/// What only the owner may do, and what is told of it.
+const fn act(method: &'static str, path: &'static str, action: &'static str) -> Call {
+    Call { method, path, who: Who::Owner, action: Some(action) }
+}
+
+const UNKNOWN: Call = call("", "", Who::Owner);
+
+const CALLS: &[Call] = &[
+    call("GET", "/", Who::Page),
+    call("GET", "/highlight.css", Who::Page),
+    call("GET", "/{*path}", Who::Page),
+    // Both tell the audit log themselves: only they know whom they let in.
+    call("GET", "/login", Who::Anybody),
+    call("POST", "/login", Who::Anybody),
+    call("GET", "/login.css", Who::Anybody),
+    call("GET", "/api/health", Who::Anybody),
+    call("GET", "/api/openapi.json", Who::Reader),
+    call("GET", "/api/sessions", Who::Reader),
+    act("POST", "/api/sessions", "session-created"),
+    call("GET", "/api/sessions/{id}", Who::Reader),
+    act("PATCH", "/api/sessions/{id}", "session-changed"),
+    act("DELETE", "/api/sessions/{id}", "session-deleted"),
+    call("GET", "/api/sessions/{id}/stream", Who::Reader),
+    call("GET", "/api/sessions/{id}/messages", Who::Reader),
+    act("POST", "/api/sessions/{id}/messages", "prompt"),
+    call("GET", "/api/sessions/{id}/messages/{message_id}", Who::Reader),
+    call("GET", "/api/sessions/{id}/attachments/{attachment_id}", Who::Reader),
+    call("GET", "/api/sessions/{id}/files", Who::Reader),
+    call("GET", "/api/sessions/{id}/queue", Who::Reader),
+    act("PATCH", "/api/sessions/{id}/queue/{message_id}", "queued-prompt-changed"),
+    act("DELETE", "/api/sessions/{id}/queue/{message_id}", "queued-prompt-withdrawn"),
+    act("POST", "/api/sessions/{id}/cancel", "stopped"),
+    act("POST", "/api/sessions/{id}/confirm", "tool-answered"),
+    act("POST", "/api/sessions/{id}/permissions/{request_id}", "permission-answered"),
+    call("GET", "/api/sessions/{id}/permission-rules", Who::Reader),
+    act("DELETE", "/api/sessions/{id}/permission-rules/{rule_id}", "rule-revoked"),
+    call("GET", "/api/sessions/{id}/agents", Who::Reader),
+    act("PATCH", "/api/sessions/{id}/agents/{name}", "agent-changed"),
+    // The raw traffic may hold what nobody thought of masking.
+    call("GET", "/api/sessions/{id}/trace", Who::Owner),
+    call("GET", "/api/sessions/{id}/trace/capture", Who::Owner),
+    call("GET", "/api/sessions/{id}/trace/{runner}/{seq}", Who::Owner),
+    call("GET", "/api/agents", Who::Reader),
+    // It starts the agent.
+    call("POST", "/api/agents/{id}/sessions", Who::Owner),
+    act("POST", "/api/agents/{id}/login", "agent-login"),
+    call("GET", "/api/artifacts/{id}", Who::Reader),
+    call("GET", "/api/devices", Who::Reader),
+    act("PATCH", "/api/devices/{device_id}", "device-renamed"),
+    act("DELETE", "/api/devices/{device_id}", "device-revoked"),
+    act("POST", "/api/devices/link", "link-made"),
+    call("POST", "/api/devices/key", Who::Device),
+    call("POST", "/api/logout", Who::Device),
+    call("GET", "/api/audit", Who::Owner),
+];
+
+/// What the table says of a request; `route` is the path as the router has it.
+pub(crate) fn find(method: &Method, route: Option<&str>, path: &str) -> Call {
+    // The page's own catch-all also matches calls that do not exist.
+    if path.starts_with("/api/") && route.is_none_or(|route| !route.starts_with("/api/")) {
+        return UNKNOWN;
+    }
+    let method = if *method == Method::HEAD { "GET" } else { method.as_str() };
+    let found = CALLS.iter().find(|call| call.method == method && Some(call.path) == route);
+    found.copied().unwrap_or(UNKNOWN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn described() -> Vec<(String, String)> {
+        let document: serde_json::Value = serde_json::from_str(&crate::openapi_document()).unwrap();
+        let paths = document["paths"].as_object().unwrap();
+        let calls =
+            paths.iter().flat_map(|(path, item)| item.as_object().unwrap().keys().map(move |method| (method.to_uppercase(), path.clone())));
+        calls.collect()
+    }
+
+    #[test]
+    fn every_call_says_who_may_make_it() {
+        let missing: Vec<_> =
+            described().into_iter().filter(|(method, path)| !CALLS.iter().any(|call| (call.method, call.path) == (method, path))).collect();
+        assert!(missing.is_empty(), "not in the table of calls: {missing:?}");
+    }
+
+    #[test]
+    fn the_table_names_nothing_that_does_not_exist() {
+        let described = described();
+        let outside = ["/", "/highlight.css", "/{*path}", "/login", "/login.css", "/api/openapi.json"];
+        for call in CALLS.iter().filter(|call| !outside.contains(&call.path)) {
+            assert!(described.contains(&(call.method.to_owned(), call.path.to_owned())), "{} {}", call.method, call.path);
+        }
+    }
+
+    #[test]
+    fn whatever_changes_something_is_told_in_the_audit_log() {
+        for call in CALLS.iter().filter(|call| call.method != "GET" && call.who == Who::Owner) {
+            let reads = call.path == "/api/agents/{id}/sessions";
+            assert!(call.action.is_some() != reads, "{} {}", call.method, call.path);
+        }
+    }
+
+    #[test]
+    fn what_is_unknown_is_for_the_owner_alone() {
+        for (method, route, path) in [
+            (Method::GET, Some("/{*path}"), "/api/no-such-call"),
+            (Method::PUT, Some("/api/sessions"), "/api/sessions"),
+            (Method::POST, None, "/api/sessions/x"),
+        ] {
+            assert_eq!(find(&method, route, path).who, Who::Owner, "{method} {path}");
+        }
+        assert_eq!(find(&Method::HEAD, Some("/"), "/").who, Who::Page);
+    }
+}

@@ -195,8 +195,8 @@ pub(crate) struct OwnQuery {
     work_dir: Option<String>,
 }
 
-/// What an agent has stored, also from outside of VoxPilot. Starts the agent for as long as it takes.
-#[utoipa::path(get, operation_id = "agents_own_sessions", path = "/api/agents/{id}/sessions", params(("id" = String, Path), OwnQuery),
+/// What an agent has stored, also from outside of VoxPilot. Starts the agent for as long as it takes, so it is no `GET`.
+#[utoipa::path(post, operation_id = "agents_own_sessions", path = "/api/agents/{id}/sessions", params(("id" = String, Path), OwnQuery),
     responses((status = 200, body = AgentsOwnList), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
 pub(crate) async fn own_sessions(
     State(app): State<App>,

@@ -102,7 +102,7 @@ pub(crate) struct NewSession {
     pub model: Option<String>,
     pub agent: Option<String>,
     pub permission_policy: Option<Policy>,
-    /// A session that the agent keeps by itself, from `GET /api/agents/{id}/sessions`: it goes on here in its own work directory, what
+    /// A session that the agent keeps by itself, from `POST /api/agents/{id}/sessions`: it goes on here in its own work directory, what
     /// was said before becomes the first messages, and the model is `relay` unless named.
     pub agent_session_id: Option<String>,
 }

@@ -101,7 +101,7 @@ impl Rig {
         let stopping = CancellationToken::new();
         let web_settings =
             web::Settings { address, token: TOKEN.to_owned(), allowed_hosts: Vec::new(), trusted_proxies: Vec::new(), tls: web::Tls::Off };
-        let app = web::App::new(engine.clone(), web_settings, stopping.clone());
+        let app = web::App::new(engine.clone(), web_settings, stopping.clone()).await.unwrap();
         let mut server = JoinSet::new();
         server.spawn(web::serve(listener, app));
         // A connection for each request: the server closes one whose body it did not read to the end.

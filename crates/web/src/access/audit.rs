@@ -1,0 +1,68 @@
+//! The audit log: who did what, from which device. What is done is named in the table of calls; a handler may add a detail.
+
+use std::net::IpAddr;
+
+use domain::ids::DeviceId;
+use jiff::Timestamp;
+use store::{AuditRow, ServerRow, Store};
+
+/// In characters.
+const DETAIL_MAX: usize = 200;
+
+/// What a handler says about what it did, for the audit log. Goes along with the response, and no further.
+#[derive(Clone)]
+pub(crate) struct Detail(pub(crate) String);
+
+/// Who did it.
+pub(crate) struct Who {
+    pub(crate) device_id: Option<DeviceId>,
+    pub(crate) name: String,
+    pub(crate) address: IpAddr,
+}
+
+/// What was done is done, so a log that cannot be written is only told of.
+pub(crate) async fn write(store: &Store, who: Who, action: &str, detail: Option<&str>) {
+    let entry = AuditRow {
+        id: 0,
+        at: Timestamp::now(),
+        device_id: who.device_id,
+        device: who.name,
+        address: Some(who.address.to_canonical().to_string()),
+        action: action.to_owned(),
+        detail: detail.map(|text| shown(&short(text))).filter(|text| !text.is_empty()),
+    };
+    if let Err(error) = store.save(vec![ServerRow::Audit(entry)]).await {
+        tracing::warn!(%error, action, "the audit log could not be written");
+    }
+}
+
+fn short(text: &str) -> String {
+    match text.char_indices().nth(DETAIL_MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// The text with its hidden and reordering characters made visible.
+pub(crate) fn shown(text: &str) -> String {
+    text.chars().map(|letter| if is_hidden(letter) { format!("⟨U+{:04X}⟩", u32::from(letter)) } else { letter.to_string() }).collect()
+}
+
+fn is_hidden(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' | '\u{feff}')
+        || matches!(letter, '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+        || matches!(letter, '\u{2060}'..='\u{206f}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_hidden_is_shown_and_what_is_long_is_cut() {
+        assert_eq!(shown("rm\u{202e}\u{1b}[2J -rf\n"), "rm⟨U+202E⟩⟨U+001B⟩[2J -rf⟨U+000A⟩");
+        assert_eq!(short(&"ä".repeat(DETAIL_MAX)), "ä".repeat(DETAIL_MAX));
+        assert_eq!(short(&"ä".repeat(DETAIL_MAX + 1)).chars().count(), DETAIL_MAX + 1);
+    }
+}

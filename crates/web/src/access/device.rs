@@ -1,0 +1,204 @@
+//! The devices that are let in: in memory by the hash of their secret, and in the store. What lets in fewer than before is stored
+//! first and then holds at once; what a device's last use was may lag behind by a minute.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use domain::device::DeviceKind;
+use domain::ids::DeviceId;
+use jiff::{SignedDuration, Timestamp};
+use store::{DeviceRow, LinkRow, ServerRow, Store, StoreError};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use super::secret;
+
+/// Not used for this long, it expires.
+const UNUSED: SignedDuration = SignedDuration::from_hours(30 * 24);
+/// However often it is used, it expires.
+const OLDEST: SignedDuration = SignedDuration::from_hours(90 * 24);
+/// How many there may be; the one that was not used for longest makes room.
+const MOST: usize = 100;
+/// How exactly the last use is stored.
+const USE_WRITTEN_EVERY: SignedDuration = SignedDuration::from_secs(60);
+
+/// A device as a request sees it.
+#[derive(Clone, Debug)]
+pub(crate) struct Device {
+    pub(crate) row: DeviceRow,
+    /// It is let in no more: whatever it still reads ends.
+    ended: CancellationToken,
+}
+
+pub(crate) struct Devices {
+    store: Store,
+    /// By the hash of the secret.
+    known: Mutex<HashMap<String, Device>>,
+}
+
+/// What a new device is.
+pub(crate) struct NewDevice {
+    pub(crate) name: String,
+    pub(crate) kind: DeviceKind,
+    pub(crate) address: IpAddr,
+}
+
+pub(crate) fn expires_at(row: &DeviceRow) -> Timestamp {
+    (row.created_at + OLDEST).min(row.last_used_at + UNUSED)
+}
+
+impl Devices {
+    pub(crate) async fn open(store: Store) -> Result<Devices, StoreError> {
+        let now = Timestamp::now();
+        let (kept, expired): (Vec<_>, Vec<_>) = store.devices().await?.into_iter().partition(|row| expires_at(row) > now);
+        if !expired.is_empty() {
+            store.save(expired.iter().map(|row| ServerRow::RemoveDevice(row.id)).collect()).await?;
+        }
+        let known = kept.into_iter().map(|row| (row.secret_hash.clone(), Device { row, ended: CancellationToken::new() })).collect();
+        Ok(Devices { store, known: Mutex::new(known) })
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<String, Device>> {
+        self.known.lock().expect("no code panics while it holds the devices")
+    }
+
+    /// The device that has this secret, unless it has expired.
+    pub(crate) fn find(&self, secret: &str) -> Option<Device> {
+        let found = self.known().get(&secret::hash(secret)).cloned()?;
+        (expires_at(&found.row) > Timestamp::now()).then_some(found)
+    }
+
+    /// Those that are let in, the latest used first.
+    pub(crate) fn list(&self) -> Vec<DeviceRow> {
+        let now = Timestamp::now();
+        let mut rows: Vec<_> = self.known().values().map(|device| device.row.clone()).filter(|row| expires_at(row) > now).collect();
+        rows.sort_by(|a, b| b.last_used_at.cmp(&a.last_used_at).then(a.id.cmp(&b.id)));
+        rows
+    }
+
+    /// Lets in a new device, by a link that this uses up, and gives its secret. The device that the same browser was before is
+    /// forgotten: its secret is lost with the cookie that is replaced.
+    pub(crate) async fn add(&self, new: NewDevice, link: LinkRow, before: Option<DeviceId>) -> Result<(String, DeviceRow), StoreError> {
+        let secret = secret::random();
+        let now = Timestamp::now();
+        let row = DeviceRow {
+            id: DeviceId(Uuid::now_v7()),
+            secret_hash: secret::hash(&secret),
+            key_hash: None,
+            name: new.name,
+            kind: new.kind,
+            address: new.address.to_canonical().to_string(),
+            created_at: now,
+            last_used_at: now,
+        };
+        let leaving: Vec<_> = self.surplus(now).into_iter().chain(before).collect();
+        let mut rows = vec![ServerRow::Device(row.clone()), ServerRow::Link(link)];
+        rows.extend(leaving.iter().map(|id| ServerRow::RemoveDevice(*id)));
+        self.store.save(rows).await?;
+        self.forget(&leaving);
+        self.known().insert(row.secret_hash.clone(), Device { row: row.clone(), ended: CancellationToken::new() });
+        Ok((secret, row))
+    }
+
+    /// Who has to go so that there is room for one more: the expired ones, and those that were not used for longest.
+    fn surplus(&self, now: Timestamp) -> Vec<DeviceId> {
+        let known = self.known();
+        let (expired, mut kept): (Vec<_>, Vec<_>) = known.values().map(|device| &device.row).partition(|row| expires_at(row) <= now);
+        kept.sort_by_key(|row| row.last_used_at);
+        let surplus = (kept.len() + 1).saturating_sub(MOST);
+        expired.iter().chain(&kept[..surplus]).map(|row| row.id).collect()
+    }
+
+    fn forget(&self, ids: &[DeviceId]) {
+        self.known().retain(|_, device| {
+            let stays = !ids.contains(&device.row.id);
+            if !stays {
+                device.ended.cancel();
+            }
+            stays
+        });
+    }
+
+    /// Lets it in no more, and says what it was.
+    pub(crate) async fn remove(&self, id: DeviceId) -> Result<Option<DeviceRow>, StoreError> {
+        let Some(row) = self.row(id) else { return Ok(None) };
+        self.store.save(vec![ServerRow::RemoveDevice(id)]).await?;
+        self.forget(&[id]);
+        Ok(Some(row))
+    }
+
+    pub(crate) async fn rename(&self, id: DeviceId, name: String) -> Result<Option<DeviceRow>, StoreError> {
+        self.store.save(vec![ServerRow::RenameDevice { id, name: name.clone() }]).await?;
+        Ok(self.change(id, |row| row.name = name))
+    }
+
+    /// Binds the device to the key of its page. Only the first key counts; says whether it is this one.
+    pub(crate) async fn bind(&self, id: DeviceId, key: &str) -> Result<bool, StoreError> {
+        let hash = secret::hash(key);
+        let mut first = false;
+        let bound = self.change(id, |row| {
+            first = row.key_hash.is_none();
+            row.key_hash.get_or_insert_with(|| hash.clone());
+        });
+        let Some(row) = bound else { return Ok(false) };
+        if !first {
+            return Ok(is_key_of(&row, key));
+        }
+        // Taken in memory first, so that of two keys that come at once only one is told that it counts.
+        let stored = self.store.save(vec![ServerRow::BindDevice { id, key_hash: hash }]).await;
+        if stored.is_err() {
+            self.change(id, |row| row.key_hash = None);
+        }
+        stored.map(|()| true)
+    }
+
+    /// It was used, here.
+    pub(crate) async fn used(&self, device: &Device, address: IpAddr) {
+        let now = Timestamp::now();
+        let address = address.to_canonical().to_string();
+        let old = &device.row;
+        if old.address == address && now.duration_since(old.last_used_at) < USE_WRITTEN_EVERY {
+            return;
+        }
+        self.change(old.id, |row| {
+            row.address = address.clone();
+            row.last_used_at = now;
+        });
+        if let Err(error) = self.store.save(vec![ServerRow::DeviceUsed { id: old.id, at: now, address }]).await {
+            tracing::warn!(%error, "when a device was last used could not be stored");
+        }
+    }
+
+    /// Ends when the device is let in no more.
+    pub(crate) async fn until_ended(self: Arc<Devices>, device: Device) {
+        loop {
+            let Some(row) = self.row(device.row.id) else { return };
+            let left = expires_at(&row).duration_since(Timestamp::now());
+            if !left.is_positive() {
+                return;
+            }
+            tokio::select! {
+                () = device.ended.cancelled() => return,
+                // It may have been used meanwhile.
+                () = tokio::time::sleep(Duration::try_from(left).unwrap_or_default()) => {}
+            }
+        }
+    }
+
+    fn row(&self, id: DeviceId) -> Option<DeviceRow> {
+        self.known().values().find(|device| device.row.id == id).map(|device| device.row.clone())
+    }
+
+    fn change(&self, id: DeviceId, change: impl FnOnce(&mut DeviceRow)) -> Option<DeviceRow> {
+        let mut known = self.known();
+        let device = known.values_mut().find(|device| device.row.id == id)?;
+        change(&mut device.row);
+        Some(device.row.clone())
+    }
+}
+
+pub(crate) fn is_key_of(row: &DeviceRow, key: &str) -> bool {
+    row.key_hash.as_ref().is_some_and(|hash| secret::same(hash, &secret::hash(key)))
+}

@@ -1,0 +1,140 @@
+//! What every request passes: the server's own hosts and pages, who is let in, and what is told of it; and the headers that keep a
+//! page in bounds.
+
+use std::time::Duration;
+
+use axum::RequestExt;
+use axum::body::{Body, HttpBody};
+use axum::extract::{MatchedPath, RawPathParams, Request, State};
+use axum::http::header::{self, HeaderName, HeaderValue};
+use axum::http::{Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{Html, IntoResponse, Response};
+use domain::ids::SessionId;
+use futures::StreamExt;
+
+use super::audit::{self, Detail};
+use super::{Access, Caller, Refused, login, origin};
+use crate::App;
+use crate::error::{self, ApiError};
+use crate::peer::Peer;
+use crate::routes::{self, Call, Who};
+
+const CSP: &str = "default-src 'self'; img-src 'self' data: blob:; style-src 'self'; script-src 'self'; connect-src 'self'; \
+                   object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+
+pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Next) -> Response {
+    let peer = Peer::of(request.extensions());
+    let route = request.extensions().get::<MatchedPath>().map(|route| route.as_str().to_owned());
+    let path = request.uri().path();
+    let api = path.starts_with("/api/");
+    let call = routes::find(request.method(), route.as_deref(), path);
+    if let Err(message) = is_ours(&app.access, call, &request, peer) {
+        return ApiError::new(StatusCode::FORBIDDEN, "forbidden", message).into_response();
+    }
+    let caller = match app.access.admit(call, peer, request.method(), request.uri().query(), request.headers()) {
+        Ok(caller) => caller,
+        Err(refused) => {
+            if let Refused::TooManyTries { .. } = refused {
+                app.access.tell_of_tries(peer).await;
+            }
+            return refuse(refused, api);
+        }
+    };
+    let about = if call.action.is_some() { subject(&app, &mut request).await } else { None };
+    request.extensions_mut().insert(peer);
+    if let Some(caller) = &caller {
+        request.extensions_mut().insert(caller.clone());
+    }
+    let response = next.run(request).await;
+    let response = if api { error::shaped(response) } else { response };
+    let Some(caller) = caller else { return response };
+    if let Some(action) = call.action
+        && response.status().is_success()
+    {
+        let said = response.extensions().get::<Detail>().map(|Detail(text)| text.clone());
+        let detail = [about, said].into_iter().flatten().collect::<Vec<_>>().join(": ");
+        audit::write(&app.access.store, caller.who(peer), action, Some(&detail)).await;
+    }
+    match caller {
+        Caller::Token => response,
+        Caller::Device { device, .. } => {
+            app.access.devices.used(&device, peer.ip).await;
+            let ended = app.access.devices.clone().until_ended(device);
+            ending(response, ended)
+        }
+    }
+}
+
+/// Whether the request names us as its host, and comes from a page of ours or from none. From elsewhere one may only open a page.
+fn is_ours(access: &Access, call: Call, request: &Request, peer: Peer) -> Result<(), &'static str> {
+    let headers = request.headers();
+    let named = headers.get(header::HOST).and_then(|value| value.to_str().ok()).or(request.uri().authority().map(|name| name.as_str()));
+    let host = named.filter(|host| access.is_own_host(host)).ok_or("this host name is not the server's own")?;
+    let page = !request.uri().path().starts_with("/api/") && matches!(call.who, Who::Page | Who::Anybody);
+    let opens = page && matches!(*request.method(), Method::GET | Method::HEAD) && origin::is_navigation(headers, host, peer.secure);
+    if opens || origin::is_own(headers, host, peer.secure) { Ok(()) } else { Err("this page may not talk to the server") }
+}
+
+/// The title of the session that a call is about, for the audit log: read before, since the call may delete it.
+async fn subject(app: &App, request: &mut Request) -> Option<String> {
+    let segments = request.extract_parts::<RawPathParams>().await.ok()?;
+    let in_session = request.uri().path().starts_with("/api/sessions/");
+    let id: SessionId = segments.iter().find(|(name, _)| *name == "id" && in_session)?.1.parse().ok()?;
+    let row = app.engine.store().session(id).await.ok()??;
+    Some(if row.title.is_empty() { format!("session {id}") } else { format!("“{}”", row.title) })
+}
+
+fn refuse(refused: Refused, api: bool) -> Response {
+    let unauthorized = |code, message: &str| ApiError::new(StatusCode::UNAUTHORIZED, code, message).into_response();
+    match refused {
+        Refused::Unknown if !api => (StatusCode::UNAUTHORIZED, Html(login::page(None))).into_response(),
+        Refused::Unknown => {
+            unauthorized("unauthorized", "access denied: sign in with a link of `voxpilot link`, or send the token as a bearer")
+        }
+        Refused::KeyRequired => {
+            unauthorized("key_required", "this device belongs to a page that shows its key: sign in again with a link of `voxpilot link`")
+        }
+        Refused::ReadOnly => {
+            ApiError::new(StatusCode::FORBIDDEN, "read_only", "this device may only watch: use one with full access").into_response()
+        }
+        Refused::TooManyTries { wait } => too_many_tries(wait, api),
+    }
+}
+
+pub(super) fn too_many_tries(wait: Duration, api: bool) -> Response {
+    let seconds = wait.as_secs().max(1);
+    let text = format!("too many wrong tries: try again in {seconds} s");
+    let mut response = match api {
+        true => ApiError::new(StatusCode::TOO_MANY_REQUESTS, "too_many_tries", text).into_response(),
+        false => (StatusCode::TOO_MANY_REQUESTS, Html(login::page(Some(login::Problem::TooManyTries { seconds })))).into_response(),
+    };
+    response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    response
+}
+
+/// A response that is still being written ends when its reader is let in no more. One that is all there is not cut.
+fn ending(response: Response, ended: impl Future<Output = ()> + Send + 'static) -> Response {
+    if response.body().size_hint().exact().is_some() {
+        return response;
+    }
+    response.map(|body| Body::from_stream(body.into_data_stream().take_until(Box::pin(ended))))
+}
+
+pub(crate) async fn secure_headers(mut response: Response) -> Response {
+    let fixed = [
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "same-origin"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    ];
+    let headers = response.headers_mut();
+    for (name, value) in fixed {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    // What people have uploaded is served with a stricter one, and may be kept by the browser.
+    headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(CSP));
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    response
+}

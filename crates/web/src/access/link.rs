@@ -1,0 +1,116 @@
+//! Links and codes: each lets in one device, once, for a short time. Kept in the store, so that one that was just given out
+//! survives a restart.
+
+use std::sync::{Mutex, MutexGuard};
+
+use domain::device::DeviceKind;
+use jiff::{SignedDuration, Timestamp};
+use store::{LinkRow, ServerRow, Store, StoreError};
+use uuid::Uuid;
+
+use super::secret;
+
+const VALID: SignedDuration = SignedDuration::from_mins(10);
+/// Used and expired ones are remembered for this long, to tell people why they do not work.
+const REMEMBERED: SignedDuration = SignedDuration::from_hours(24);
+/// How many are remembered; the oldest makes room.
+const MOST: usize = 50;
+
+pub(crate) struct Links {
+    store: Store,
+    /// The oldest first.
+    known: Mutex<Vec<LinkRow>>,
+}
+
+/// A link that was just made; the only time that its secrets are known.
+pub(crate) struct Made {
+    pub(crate) secret: String,
+    code: String,
+    pub(crate) expires_at: Timestamp,
+}
+
+impl Made {
+    pub(crate) fn shown_code(&self) -> String {
+        secret::shown_code(&self.code)
+    }
+}
+
+/// Why a link or code lets nobody in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Unusable {
+    Unknown,
+    Expired,
+    Used,
+}
+
+impl Links {
+    pub(crate) async fn open(store: Store) -> Result<Links, StoreError> {
+        let known = store.links().await?;
+        Ok(Links { store, known: Mutex::new(known) })
+    }
+
+    fn known(&self) -> MutexGuard<'_, Vec<LinkRow>> {
+        self.known.lock().expect("no code panics while it holds the links")
+    }
+
+    pub(crate) async fn make(&self, kind: DeviceKind, name: Option<String>) -> Result<Made, StoreError> {
+        let (secret, code) = (secret::random(), secret::random_code());
+        let now = Timestamp::now();
+        let link = LinkRow {
+            id: Uuid::now_v7(),
+            secret_hash: secret::hash(&secret),
+            code_hash: secret::hash(&code),
+            kind,
+            name,
+            expires_at: now + VALID,
+            used: false,
+        };
+        let expires_at = link.expires_at;
+        let leaving = self.surplus(now);
+        let mut rows = vec![ServerRow::Link(link.clone())];
+        rows.extend(leaving.iter().map(|id| ServerRow::RemoveLink(*id)));
+        self.store.save(rows).await?;
+        let mut known = self.known();
+        known.retain(|link| !leaving.contains(&link.id));
+        known.push(link);
+        Ok(Made { secret, code, expires_at })
+    }
+
+    fn surplus(&self, now: Timestamp) -> Vec<Uuid> {
+        let known = self.known();
+        let too_many = (known.len() + 1).saturating_sub(MOST);
+        let leaves = |index: usize, link: &LinkRow| index < too_many || link.expires_at + REMEMBERED <= now;
+        known.iter().enumerate().filter(|(index, link)| leaves(*index, link)).map(|(_, link)| link.id).collect()
+    }
+
+    pub(crate) fn take_by_secret(&self, secret: &str) -> Result<LinkRow, Unusable> {
+        let hash = secret::hash(secret);
+        self.take(|link| secret::same(&link.secret_hash, &hash))
+    }
+
+    pub(crate) fn take_by_code(&self, code: &str) -> Result<LinkRow, Unusable> {
+        let hash = secret::hash(code);
+        self.take(|link| secret::same(&link.code_hash, &hash))
+    }
+
+    /// Marks it as used, so that nobody else gets it; whoever took it stores that, or gives it back.
+    fn take(&self, fits: impl Fn(&LinkRow) -> bool) -> Result<LinkRow, Unusable> {
+        let mut known = self.known();
+        let link = known.iter_mut().find(|link| fits(link)).ok_or(Unusable::Unknown)?;
+        if link.used {
+            return Err(Unusable::Used);
+        }
+        if link.expires_at <= Timestamp::now() {
+            return Err(Unusable::Expired);
+        }
+        link.used = true;
+        Ok(link.clone())
+    }
+
+    /// It could not be stored that it was used, so it was not.
+    pub(crate) fn give_back(&self, id: Uuid) {
+        if let Some(link) = self.known().iter_mut().find(|link| link.id == id) {
+            link.used = false;
+        }
+    }
+}
