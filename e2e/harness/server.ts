@@ -1,10 +1,11 @@
 // A server of its own for each test, in a directory of its own, with the peers that the test wants.
 
-import { execFileSync } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { faultyAgent, modelServer, voxpilot } from "./binaries";
 import { processesOf } from "./processes";
 import { Program } from "./program";
@@ -29,7 +30,7 @@ export class Server {
   readonly token = randomBytes(16).toString("hex");
   readonly log: string[] = [];
   url = "";
-  /** The link that the server prints for its owner. */
+  /** The link that the server prints for its owner, good for one device. */
   link = "";
   private program: Program | undefined;
   private model: Program | undefined;
@@ -71,6 +72,24 @@ export class Server {
     }
     rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 });
     return left.map(({ command }) => command);
+  }
+
+  /** A link for one more device, as the owner makes it on the machine itself. */
+  async freshLink(...options: string[]): Promise<string> {
+    const env = this.environment(new URL(this.url).host);
+    const { stdout } = await promisify(execFile)(voxpilot, ["link", ...options], { env, cwd: this.work });
+    const link = /(http:\/\/\S+\/login\?link=\S+)/.exec(stdout)?.[1];
+    if (link === undefined) throw new Error(`no link in:\n${stdout}`);
+    return link;
+  }
+
+  /** A call of a program that has the token: what happens elsewhere, not in the page of the test. */
+  async call(method: string, path: string, body?: unknown): Promise<Response> {
+    return await fetch(`${this.url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${this.token}`, "content-type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
   }
 
   private async serve(bind: string): Promise<void> {

@@ -37,7 +37,7 @@ test("what is answered on one device is gone from the other @desktop", async ({ 
   await cockpit.send("run `echo shared`");
   const elsewhere = await browser.newContext({ viewport: page.viewportSize() });
   const other = new Cockpit(await elsewhere.newPage());
-  await other.signIn(server.link);
+  await other.signIn(await server.freshLink());
   await expect(other.cards).toContainText("echo shared");
   await other.cards.getByRole("button", { name: "Allow once" }).click();
   await expect(cockpit.cards).toHaveCount(0);

@@ -207,7 +207,7 @@ export const api = {
   agents: () => call<Catalogue>("GET", "/api/agents"),
   /** What the agent keeps by itself; it has to be started for that. */
   agentsOwn: (agent: string) =>
-    call<AgentsOwnList>("GET", `/api/agents/${encodeURIComponent(agent)}/sessions`, undefined, start_timeout_ms),
+    call<AgentsOwnList>("POST", `/api/agents/${encodeURIComponent(agent)}/sessions`, undefined, start_timeout_ms),
   login: (agent: string, onText: (text: string) => void, signal: AbortSignal) =>
     read(`/api/agents/${encodeURIComponent(agent)}/login`, onText, signal),
   /** The login was done elsewhere. */

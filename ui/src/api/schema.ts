@@ -47,10 +47,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What an agent has stored, also from outside of VoxPilot. Starts the agent for as long as it takes. */
-        get: operations["agents_own_sessions"];
+        get?: never;
         put?: never;
-        post?: never;
+        /** What an agent has stored, also from outside of VoxPilot. Starts the agent for as long as it takes, so it is no `GET`. */
+        post: operations["agents_own_sessions"];
         delete?: never;
         options?: never;
         head?: never;
@@ -73,6 +73,91 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/devices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["devices_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/devices/key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Binds the device to its page, once: browsers send the cookie to every port of a host, so from now on it lets in only along with
+         *     the key, as the header `X-VoxPilot-Key`, or as `key=` in the address of what cannot send one.
+         */
+        post: operations["devices_key"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/devices/link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["devices_link"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/devices/{device_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** It is let in no more, and what it reads ends at once. */
+        delete: operations["devices_revoke"];
+        options?: never;
+        head?: never;
+        patch: operations["devices_rename"];
+        trace?: never;
+    };
     "/api/health": {
         parameters: {
             query?: never;
@@ -83,6 +168,23 @@ export interface paths {
         get: operations["health"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ends the device that asks. One whose page has lost its key only forgets its cookie: whoever just has the cookie cannot end it. */
+        post: operations["logout"];
         delete?: never;
         options?: never;
         head?: never;
@@ -566,6 +668,28 @@ export interface components {
         AttachmentId: string;
         /** @enum {string} */
         AttachmentKind: "image" | "file" | "path";
+        AuditEntry: {
+            /** Format: int64 */
+            id: number;
+            /** Format: date-time */
+            at: string;
+            device_id?: components["schemas"]["DeviceId"] | null;
+            /** @description What the device was called then; `token` for programs. */
+            device: string;
+            address?: string | null;
+            /** @description sign-in, sign-out, prompt, permission-answered, device-revoked, … */
+            action: string;
+            detail?: string | null;
+        };
+        AuditList: {
+            /** @description Newest first. */
+            entries: components["schemas"]["AuditEntry"][];
+            /**
+             * Format: int64
+             * @description Give it back as `before` to go on; missing where nothing older is kept.
+             */
+            next?: number | null;
+        };
         Cancel: {
             /** @description Stop only this call. */
             tool_call_id?: string | null;
@@ -620,6 +744,59 @@ export interface components {
             stop_reason: string;
             summary: string;
             updates?: components["schemas"]["PlacedUpdate"][];
+        };
+        /**
+         * Format: uuid
+         * @description A browser or program that is let in.
+         */
+        DeviceId: string;
+        /**
+         * @description What a device may do.
+         * @enum {string}
+         */
+        DeviceKind: "full" | "read-only";
+        /** @description Lets in one device, once. */
+        DeviceLink: {
+            /** @description To open on the other device. */
+            url: string;
+            /** @description To type on its login page instead. */
+            code: string;
+            /** @description The address as a QR code, an SVG image. */
+            qr_svg: string;
+            kind: components["schemas"]["DeviceKind"];
+            /** Format: date-time */
+            expires_at: string;
+            /** @description Of the server's own certificate, where it has one: what the other device shows must be the same. */
+            fingerprint?: string | null;
+        };
+        DeviceList: {
+            /** @description The latest used first. */
+            devices: components["schemas"]["DeviceView"][];
+        };
+        DevicePatch: {
+            name: string;
+        };
+        /** @description A browser or program that is let in. */
+        DeviceView: {
+            id: components["schemas"]["DeviceId"];
+            name: string;
+            kind: components["schemas"]["DeviceKind"];
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description To the minute.
+             */
+            last_used_at: string;
+            /**
+             * Format: date-time
+             * @description Later where it is used before.
+             */
+            expires_at: string;
+            /** @description Where it was last seen. */
+            address: string;
+            /** @description It is the one that asks. */
+            current: boolean;
         };
         Done: {
             turn_id: components["schemas"]["TurnId"];
@@ -805,6 +982,12 @@ export interface components {
             /** @enum {string} */
             kind: "path";
         };
+        NewLink: {
+            /** @description What the device that it lets in may do; everything where nothing is said. */
+            kind?: components["schemas"]["DeviceKind"];
+            /** @description How that device is called; what its browser says of itself where nothing is said. */
+            name?: string | null;
+        };
         NewMessage: {
             content: string;
             /** @description Made by the client: the same one again gives the same answer and sends nothing twice. */
@@ -820,7 +1003,7 @@ export interface components {
             agent?: string | null;
             permission_policy?: components["schemas"]["Policy"] | null;
             /**
-             * @description A session that the agent keeps by itself, from `GET /api/agents/{id}/sessions`: it goes on here in its own work directory, what
+             * @description A session that the agent keeps by itself, from `POST /api/agents/{id}/sessions`: it goes on here in its own work directory, what
              *     was said before becomes the first messages, and the model is `relay` unless named.
              */
             agent_session_id?: string | null;
@@ -832,6 +1015,10 @@ export interface components {
             title: string;
             text: string;
             session_name?: string | null;
+        };
+        PageKey: {
+            /** @description At least 32 random bytes in base64url. The page keeps it where only pages of this very address can read it. */
+            key: string;
         };
         /** @description What an agent asks before it goes on. */
         PermissionAsk: {
@@ -1366,6 +1553,192 @@ export interface operations {
             };
         };
     };
+    audit: {
+        parameters: {
+            query?: {
+                before?: number;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditList"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    devices_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeviceList"];
+                };
+            };
+        };
+    };
+    devices_key: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PageKey"];
+            };
+        };
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description it is bound to another page */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    devices_link: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewLink"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeviceLink"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    devices_revoke: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                device_id: components["schemas"]["DeviceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    devices_rename: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                device_id: components["schemas"]["DeviceId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DevicePatch"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeviceView"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     health: {
         parameters: {
             query?: never;
@@ -1381,6 +1754,31 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Health"];
+                };
+            };
+        };
+    };
+    logout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };

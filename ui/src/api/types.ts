@@ -58,36 +58,12 @@ export type TraceDirection = Schemas["TraceDirection"];
 /** Which lines of the raw traffic are wanted; an empty text is no wish. */
 export type TraceFilter = { text?: string; method?: string; direction?: TraceDirection | undefined };
 export type ErrorBody = Schemas["ErrorBody"];
-export type DeviceKind = "full" | "read-only";
-export type Device = {
-  id: string;
-  name: string;
-  kind: DeviceKind;
-  created_at: string;
-  last_used_at: string;
-  expires_at: string;
-  address?: string | null;
-  current: boolean;
-};
+export type DeviceKind = Schemas["DeviceKind"];
+export type Device = Schemas["DeviceView"];
 /** A way in for another device, good for one use and a few minutes. */
-export type DeviceLink = {
-  url: string;
-  code: string;
-  qr_svg: string;
-  kind: DeviceKind;
-  expires_at: string;
-  fingerprint?: string | null;
-};
-export type AuditEntry = {
-  id: number;
-  at: string;
-  device_id?: string | null;
-  device: string;
-  address?: string | null;
-  action: string;
-  detail?: string | null;
-};
-export type AuditPage = { entries: AuditEntry[]; next?: number | null };
+export type DeviceLink = Schemas["DeviceLink"];
+export type AuditEntry = Schemas["AuditEntry"];
+export type AuditPage = Schemas["AuditList"];
 export type TrustLine = { line: number; text: string; key: string; why: string };
 /** The project's own settings file, and whether it counts. */
 export type Trust = {

@@ -37,7 +37,7 @@ export function Activity() {
                 <strong>
                   <Visible text={entry.device} />
                 </strong>{" "}
-                <Visible text={entry.action.replaceAll("_", " ")} />
+                <Visible text={entry.action.replaceAll("-", " ")} />
                 <Show when={entry.detail}>
                   {(detail) => (
                     <>

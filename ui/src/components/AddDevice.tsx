@@ -1,4 +1,4 @@
-import { createMemo, createSignal, For, onCleanup, Show } from "solid-js";
+import { batch, createMemo, createSignal, For, onCleanup, Show } from "solid-js";
 import { api } from "../api/client";
 import type { Device, DeviceKind, DeviceLink } from "../api/types";
 import { copyText } from "./copy";
@@ -28,11 +28,15 @@ export function AddDevice(props: AddDeviceProps) {
   const make = () =>
     submit(async () => {
       const known = props.devices.map(({ id }) => id);
-      setLink(await api.makeLink(kind()));
-      setBefore(known);
+      const made = await api.makeLink(kind());
+      batch(() => {
+        setBefore(known);
+        setLink(made);
+      });
     });
-  const arrived = createMemo(() =>
-    link() === null ? undefined : props.devices.find(({ id, current }) => !current && !before().includes(id)),
+  /** Who has come stays told, also when it is shut out again at once. */
+  const arrived = createMemo<Device | undefined>((known) =>
+    link() === null ? undefined : (known ?? props.devices.find(({ id }) => !before().includes(id))),
   );
   return (
     <section class="add-device" aria-label="Add a device">
@@ -166,7 +170,7 @@ function Pairing(props: { link: DeviceLink; onAgain(): void; onClose(): void }) 
           Good once, for {Math.floor(left_s() / 60)}:{String(left_s() % 60).padStart(2, "0")} more
         </span>
         <button type="button" class="button" onClick={() => props.onClose()}>
-          Close
+          Done
         </button>
       </div>
     </Show>

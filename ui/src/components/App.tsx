@@ -1,5 +1,5 @@
 import { createSignal, Match, onMount, Switch } from "solid-js";
-import { onSignedOut } from "../api/client";
+import { api, onSignedOut } from "../api/client";
 import { loadDevice } from "../state/device";
 import { bindKey, forgetKey } from "../state/key";
 import { Cockpit } from "./Cockpit";
@@ -10,7 +10,12 @@ export function App() {
   const [isIn, setIn] = createSignal(false);
   const [reason, setReason] = createSignal<SignedOutReason | null>(null);
   // The first reason is the right one: what follows is refused because of it.
-  const leave = (why: SignedOutReason) => setReason((before) => before ?? why);
+  const leave = (why: SignedOutReason) => {
+    if (reason() !== null) return;
+    setReason(why);
+    // A cookie that is of no use any more would only stand in the way of the next link.
+    if (why === "other page") api.logout().catch(() => {});
+  };
   onSignedOut((code) => leave(code === "key_required" ? "other page" : isIn() ? "ended" : "unknown"));
   onMount(async () => {
     if ((await bindKey()) === "refused") return leave("other page");

@@ -141,7 +141,7 @@ it("signing out ends this device and leaves the page", async () => {
 });
 
 it("activity is read when it is opened, page by page", async () => {
-  const entry = { id: 2, at: now, device: "Firefox on Linux", action: "sign_in", detail: "a\u202eb", address: "::1" };
+  const entry = { id: 2, at: now, device: "Firefox on Linux", action: "sign-in", detail: "a\u202eb", address: "::1" };
   const audit = vi
     .spyOn(api, "audit")
     .mockResolvedValueOnce({ entries: [entry], next: 2 })

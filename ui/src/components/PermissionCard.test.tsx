@@ -18,6 +18,7 @@ const device = {
   created_at: "2026-01-01T00:00:00Z",
   last_used_at: "2026-01-01T00:00:00Z",
   expires_at: "2026-02-01T00:00:00Z",
+  address: "127.0.0.1",
   current: true,
 };
 

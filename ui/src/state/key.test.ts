@@ -69,6 +69,13 @@ it("a device that belongs to another page stays shut", async () => {
   expect(await settle(bindKey())).toBe("refused");
 });
 
+it("what is stored and is no key is replaced", async () => {
+  localStorage.setItem("voxpilot.key", "damaged");
+  const sent = serve([{ status: 422, code: "invalid" }]);
+  expect(await settle(bindKey())).toBe("bound");
+  expect(sent[1]?.key).toMatch(/^[\w-]{43}$/);
+});
+
 it("a server that does not answer is asked again", async () => {
   const sent = serve(["nobody", { status: 503 }, { status: 204 }]);
   expect(await settle(bindKey())).toBe("bound");

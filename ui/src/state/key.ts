@@ -45,6 +45,8 @@ export async function bindKey(): Promise<Bound> {
       return "bound";
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) return "refused";
+      // What was stored is no key: another one is made.
+      if (error instanceof ApiError && error.status === 422) store(name, "");
       if (error instanceof ApiError && error.status === 409) {
         conflicts += 1;
         if (conflicts >= tries) return "refused";
