@@ -29,6 +29,7 @@ pub struct CatalogueEntry {
 /// What was learned of an agent since the server started.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Learned {
+    pub version: Option<String>,
     pub logged_in: Option<bool>,
     pub capabilities: Option<Value>,
     pub problem: Option<String>,
@@ -48,29 +49,46 @@ impl Shared {
 }
 
 impl Engine {
-    /// The agents that can be driven, and how each is.
-    pub async fn catalogue(&self) -> Vec<CatalogueEntry> {
+    /// The agents that can be driven, and how each is, as far as it is known: nothing is started for it.
+    pub fn catalogue(&self) -> Vec<CatalogueEntry> {
         let settings = &self.shared.settings;
-        let mut entries = Vec::new();
-        for agent in settings.catalogue.iter() {
-            let program = agent.program(settings.path());
-            let env = agents::catalogue::environment(settings.environment.iter().cloned(), &[]);
-            let version = match &program {
-                // Of a remote one, the program here is only the way to it.
-                Some(program) if agent.remote.is_none() => agents::catalogue::version(program, &env, VERSION_TIMEOUT).await,
-                _ => None,
-            };
-            let Learned { logged_in, capabilities, problem, .. } = self.shared.learned(&agent.id);
-            let health = match (&program, &problem, logged_in, &capabilities) {
-                (None, ..) => "missing",
+        let entry = |agent: &agents::catalogue::Agent| {
+            let installed = agent.program(settings.path()).is_some();
+            let Learned { version, logged_in, capabilities, problem, .. } = self.shared.learned(&agent.id);
+            let health = match (installed, &problem, logged_in, &capabilities) {
+                (false, ..) => "missing",
                 (_, Some(_), ..) => "failing",
                 (_, _, Some(false), _) => "login_required",
                 (_, _, _, Some(_)) => "ok",
                 _ => "unknown",
             };
-            let (id, title, installed) = (agent.id.clone(), agent.title.clone(), program.is_some());
-            entries.push(CatalogueEntry { id, title, installed, version, logged_in, capabilities, health, problem });
+            let (id, title, version) = (agent.id.clone(), agent.title.clone(), version.filter(|_| installed));
+            CatalogueEntry { id, title, installed, version, logged_in, capabilities, health, problem }
+        };
+        settings.catalogue.iter().map(entry).collect()
+    }
+
+    /// Asks every agent for its version, in the background: when the server starts, and when one may have changed.
+    pub fn learn_versions(&self) {
+        let shared = self.shared.clone();
+        self.shared.tasks().start(async move {
+            let stop = shared.stop.clone();
+            tokio::select! {
+                () = ask_versions(&shared) => {}
+                () = stop.cancelled() => {}
+            }
+        });
+    }
+}
+
+async fn ask_versions(shared: &Shared) {
+    let settings = &shared.settings;
+    let env = agents::catalogue::environment(settings.environment.iter().cloned(), &[]);
+    // Of a remote one, the program here is only the way to it.
+    for agent in settings.catalogue.iter().filter(|agent| agent.remote.is_none()) {
+        if let Some(program) = agent.program(settings.path()) {
+            let version = agents::catalogue::version(&program, &env, VERSION_TIMEOUT).await;
+            shared.learn(&agent.id, |learned| learned.version = version);
         }
-        entries
     }
 }

@@ -283,6 +283,8 @@ impl Engine {
 
     /// Somebody has logged in: sessions whose prompts wait for that try again.
     pub async fn logged_in(&self, agent: &str) {
+        // A login may have brought a newer program along.
+        self.learn_versions();
         self.tell_all(|| Command::LoggedIn { agent: agent.to_owned() }).await;
     }
 

@@ -1,4 +1,4 @@
-//! The commands that talk to a running server: list its sessions, send, follow, approve, export.
+//! The commands that talk to a running server: list its sessions, send, follow, approve, export, let in a device.
 //!
 //! They know the server by its HTTP interface alone, as anybody else does. On a terminal they write for people, into a pipe for programs.
 
@@ -7,6 +7,7 @@ mod approve;
 mod attach;
 mod export;
 mod http;
+mod link;
 mod markdown;
 mod print;
 mod send;
@@ -40,7 +41,7 @@ impl Format {
     }
 }
 
-pub fn commands() -> [Command; 5] {
+pub fn commands() -> [Command; 6] {
     let session = |help: &'static str| Arg::new("session").value_name("SESSION").help(help);
     [
         with_server("sessions", "List the sessions of the running server, newest activity first", "text"),
@@ -58,17 +59,19 @@ pub fn commands() -> [Command; 5] {
             .arg(session("only what waits in this session").short('s').long("session")),
         with_server("export", "Write a session of the running server as markdown, or as the events of its log", "markdown")
             .arg(session("the session: its id, or a part of it [default: the one with the newest activity]")),
+        link::arguments(to_server("link", "Make a link and a pairing code that let one more device into the running server, once")),
     ]
 }
 
-fn with_server(name: &'static str, about: &'static str, text: &'static str) -> Command {
+fn to_server(name: &'static str, about: &'static str) -> Command {
     let own = config::args().filter(|arg| ["data-dir", "token"].contains(&arg.get_id().as_str()));
+    let url = Arg::new("url").long("url").value_name("URL").help("the server [default: the one that runs on the data directory]");
+    Command::new(name).about(about).args(own).arg(url)
+}
+
+fn with_server(name: &'static str, about: &'static str, text: &'static str) -> Command {
     let format = Arg::new("format").long("format").value_name("FORMAT").value_parser([text, "ndjson"]);
-    Command::new(name)
-        .about(about)
-        .args(own)
-        .arg(Arg::new("url").long("url").value_name("URL").help("the server [default: the one that runs on the data directory]"))
-        .arg(format.help(format!("{text} or ndjson [default: {text} on a terminal, else ndjson]")))
+    to_server(name, about).arg(format.help(format!("{text} or ndjson [default: {text} on a terminal, else ndjson]")))
 }
 
 /// Runs one of [`commands`].
@@ -76,6 +79,9 @@ fn with_server(name: &'static str, about: &'static str, text: &'static str) -> C
 pub async fn run(name: &str, matches: &ArgMatches) -> Result<ExitCode> {
     let (config, _) = config::load(config::flags(matches))?;
     let api = Api::new(Address::new(matches.get_one("url").cloned(), &config))?;
+    if name == "link" {
+        return link::run(&api, matches).await;
+    }
     let format = Format::of(matches);
     let session = |matches: &ArgMatches| matches.get_one::<String>("session").cloned();
     let done = match name {

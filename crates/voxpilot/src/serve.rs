@@ -53,6 +53,7 @@ async fn serve(config: &Config, sources: &Sources) -> Result<ExitCode> {
     let listener = bind(&config.bind).await?;
     let address = listener.local_addr().context("asking for the server's own address")?;
     let engine = Engine::start(store, settings(config, sources)?).await.context("starting the engine")?;
+    engine.learn_versions();
     address::announce(&config.data_dir, address).context("writing the server's address")?;
     let stopping = CancellationToken::new();
     let app = web::App::new(engine.clone(), reach(config, address, &secret), stopping.clone()).await.context("reading who is let in")?;

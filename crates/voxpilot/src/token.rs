@@ -1,4 +1,4 @@
-//! The access secret: the configured one, or one that is made at first start and kept in the data directory.
+//! The token of programs: the configured one, or one that is made at first start and kept in the data directory.
 //!
 //! It also makes the data directory, since the secret is the first thing in it. How a request proves that it knows the
 //! secret is not known here.
@@ -13,17 +13,17 @@ use anyhow::{Context, Result, bail};
 use crate::config::Secret;
 
 /// What a secret must look like, for messages.
-pub const FORM: &str = "at least 8 visible ASCII characters, no spaces";
+pub const FORM: &str = "at least 16 visible ASCII characters, no spaces";
 
-/// A configured secret below this many characters is worth a warning.
-pub const SHORT: usize = 16;
+/// Less can be guessed.
+const SHORTEST: usize = 16;
 
 const FILE_NAME: &str = "token";
 const RANDOM_BYTES: usize = 32;
 
-/// Whether a text may serve as the secret: it travels in headers, a cookie and a link.
+/// Whether a text may serve as the secret: it travels in headers.
 pub fn is_usable(text: &str) -> bool {
-    text.len() >= 8 && text.bytes().all(|byte| byte.is_ascii_graphic())
+    text.len() >= SHORTEST && text.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 /// The secret of this server. The data directory must exist.
@@ -153,9 +153,9 @@ mod tests {
     fn a_stored_secret_that_is_open_to_others_is_closed() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join(FILE_NAME);
-        std::fs::write(&path, "a-stored-secret\n").unwrap();
+        std::fs::write(&path, "a-stored-secret-of-ours\n").unwrap();
         std::fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
-        assert_eq!(load_or_make(dir.path(), None).unwrap().expose(), "a-stored-secret");
+        assert_eq!(load_or_make(dir.path(), None).unwrap().expose(), "a-stored-secret-of-ours");
         assert_eq!(mode(&path), 0o600);
     }
 

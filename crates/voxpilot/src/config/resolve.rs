@@ -9,7 +9,6 @@ use super::form::Given;
 use super::setting::{Fallback, PREFIX, PROVIDERS, SETTINGS, Setting};
 use super::sources::Sources;
 use super::{Config, Secret};
-use crate::token;
 
 /// One line of `voxpilot config`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -202,9 +201,6 @@ fn adopt_provider_key(config: &mut Config, sources: &Sources) {
 }
 
 fn add_warnings(config: &mut Config, sources: &Sources) {
-    if config.token.as_ref().is_some_and(|token| token.expose().len() < token::SHORT) {
-        config.warnings.push(format!("token ({}) is shorter than {} characters: it can be guessed", config.origin("token"), token::SHORT));
-    }
     for source in sources.files.iter().filter(|source| source.open_to_others) {
         let holds = |setting: &&Setting| {
             let from_here = |entry: &Entry| entry.key == setting.key() && entry.origin == Origin::File(source.path.clone());

@@ -156,7 +156,7 @@ pub(crate) struct CatalogueAgent {
 #[utoipa::path(get, operation_id = "agents_catalogue", path = "/api/agents", responses((status = 200, body = Catalogue)))]
 pub(crate) async fn catalogue(State(app): State<App>) -> Json<Catalogue> {
     let mut agents = Vec::new();
-    for agent in app.engine.catalogue().await {
+    for agent in app.engine.catalogue() {
         agents.push(CatalogueAgent {
             id: agent.id,
             title: agent.title,

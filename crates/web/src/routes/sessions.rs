@@ -1,9 +1,10 @@
 //! Sessions: list, create, read, change, delete.
 
-use axum::Json;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
+use axum::response::IntoResponse;
+use axum::{Extension, Json};
 use domain::event::SessionChange;
 use domain::ids::SessionId;
 use domain::policy::Policy;
@@ -14,6 +15,7 @@ use store::{SessionCursor, SessionRow};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::App;
+use crate::access::audit::Detail;
 use crate::error::{ApiResult, ErrorBody, invalid};
 use crate::id::Id;
 
@@ -109,10 +111,7 @@ pub(crate) struct NewSession {
 
 #[utoipa::path(post, operation_id = "sessions_create", path = "/api/sessions", request_body = NewSession,
     responses((status = 201, body = SessionView), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
-pub(crate) async fn create(
-    State(app): State<App>,
-    body: Result<Json<NewSession>, JsonRejection>,
-) -> ApiResult<(StatusCode, Json<SessionView>)> {
+pub(crate) async fn create(State(app): State<App>, body: Result<Json<NewSession>, JsonRejection>) -> ApiResult<impl IntoResponse> {
     let Json(new) = body?;
     check_title(new.title.as_deref())?;
     let wanted = Wanted {
@@ -123,7 +122,9 @@ pub(crate) async fn create(
         permission_policy: new.permission_policy,
         agent_session: new.agent_session_id,
     };
-    Ok((StatusCode::CREATED, Json(app.engine.create(wanted).await?.into())))
+    let view = SessionView::from(app.engine.create(wanted).await?);
+    let detail = if view.title.is_empty() { format!("session {}", view.id) } else { format!("“{}”", view.title) };
+    Ok((StatusCode::CREATED, Extension(Detail(detail)), Json(view)))
 }
 
 #[utoipa::path(get, operation_id = "sessions_read", path = "/api/sessions/{id}", params(("id" = SessionId, Path)),
@@ -147,11 +148,12 @@ pub(crate) async fn change(
     State(app): State<App>,
     Id(session): Id<SessionId>,
     body: Result<Json<SessionPatch>, JsonRejection>,
-) -> ApiResult<Json<SessionView>> {
+) -> ApiResult<impl IntoResponse> {
     let Json(patch) = body?;
     check_title(patch.title.as_deref())?;
     let change = SessionChange { title: patch.title, model: patch.model, agent: patch.agent, permission_policy: patch.permission_policy };
-    Ok(Json(app.engine.change(session, change).await?.into()))
+    let detail = Detail(told(&change));
+    Ok((Extension(detail), Json(SessionView::from(app.engine.change(session, change).await?))))
 }
 
 #[utoipa::path(delete, operation_id = "sessions_delete", path = "/api/sessions/{id}", params(("id" = SessionId, Path)),
@@ -159,6 +161,13 @@ pub(crate) async fn change(
 pub(crate) async fn delete(State(app): State<App>, Id(session): Id<SessionId>) -> ApiResult<StatusCode> {
     app.engine.delete(session).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// What was changed, for the audit log.
+fn told(change: &SessionChange) -> String {
+    let fields = serde_json::to_value(change).unwrap_or_default();
+    let given = fields.as_object().into_iter().flatten().filter_map(|(name, value)| Some(format!("{name} {}", value.as_str()?)));
+    given.collect::<Vec<_>>().join(", ")
 }
 
 fn check_title(title: Option<&str>) -> ApiResult<()> {

@@ -1,15 +1,17 @@
 //! What a person does to a running turn: stop it, confirm a tool, answer a permission.
 
-use axum::Json;
 use axum::extract::State;
 use axum::extract::rejection::JsonRejection;
 use axum::http::StatusCode;
+use axum::response::IntoResponse;
+use axum::{Extension, Json};
 use domain::ids::{PermissionId, SessionId};
 use domain::rule::Scope;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::App;
+use crate::access::audit::Detail;
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::id::Id;
 
@@ -47,10 +49,12 @@ pub(crate) async fn confirm(
     State(app): State<App>,
     Id(session): Id<SessionId>,
     body: Result<Json<Confirm>, JsonRejection>,
-) -> ApiResult<StatusCode> {
+) -> ApiResult<impl IntoResponse> {
     let Json(confirm) = body?;
+    let said = if confirm.approved { "allowed" } else { "rejected" };
+    let detail = Detail(format!("{said} tool call {}", confirm.tool_call_id));
     app.engine.confirm(session, confirm.tool_call_id, confirm.approved).await?;
-    Ok(StatusCode::ACCEPTED)
+    Ok((StatusCode::ACCEPTED, Extension(detail)))
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -71,8 +75,18 @@ pub(crate) async fn permission(
     Id(session): Id<SessionId>,
     Id(request_id): Id<PermissionId>,
     body: Result<Json<Answer>, JsonRejection>,
-) -> ApiResult<StatusCode> {
+) -> ApiResult<impl IntoResponse> {
     let Json(answer) = body?;
+    let detail = answered(&app, session, request_id, &answer.option_id).await;
     app.engine.answer(session, request_id, answer.option_id, answer.content, answer.remember).await?;
-    Ok(StatusCode::ACCEPTED)
+    Ok((StatusCode::ACCEPTED, Extension(detail)))
+}
+
+/// What was asked and what was answered, for the audit log: read before, since what is answered no longer waits.
+async fn answered(app: &App, session: SessionId, request_id: PermissionId, option_id: &str) -> Detail {
+    let waiting = app.engine.store().permissions(session).await.unwrap_or_default();
+    let asked = waiting.into_iter().map(|row| row.request).find(|request| request.request_id == request_id);
+    let Some(asked) = asked else { return Detail(option_id.to_owned()) };
+    let option = asked.ask.options.iter().find(|option| option.option_id == option_id);
+    Detail(format!("{}: {}", option.map_or(option_id, |option| &option.name), asked.ask.title))
 }
