@@ -8,6 +8,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync, statSync } from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -15,8 +16,8 @@ const root = join(fileURLToPath(import.meta.url), "../..");
 const binary = join(root, "target/debug/voxpilot");
 const address = `127.0.0.1:${process.env.SERVER_PORT ?? "8001"}`;
 const pagePort = Number(process.env.PAGE_PORT ?? "5173");
-// Of its own, so that a try never touches the sessions of every day.
-const dataDir = join(root, "target/dev-data");
+// Of its own, so that a try never touches the sessions of every day; outside of the directory that agents work in.
+const dataDir = join(homedir(), ".local/share/voxpilot-dev");
 const LOOK_MS = 500;
 
 const say = (text) => console.log(`dev: ${text}`);

@@ -33,6 +33,12 @@ pub struct Settings {
     /// What every agent is given to use, as far as it can.
     pub mcp_servers: Arc<[McpServer]>,
     pub permission_policy: Option<Policy>,
+    /// The project's name, for people.
+    pub project_title: Option<String>,
+    /// What the page proposes to begin with.
+    pub suggestions: Vec<String>,
+    /// `.gitignore` patterns of what the main AI's searches leave out.
+    pub ignore: Vec<String>,
     pub durability: agents::Durability,
     pub agent_ttl: Duration,
     /// How long an agent has to leave at each of the steps from a hint to a kill.

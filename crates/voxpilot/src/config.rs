@@ -3,13 +3,17 @@
 //! `resolve` is pure; `load` reads the environment and the files for it, once, at start. Nothing else in the program may
 //! look at `VOXPILOT_*`. This module does not know what the settings are used for.
 
+mod apart;
+mod consent;
 mod error;
 mod file;
 mod form;
 mod mcp;
 mod program;
+mod project;
 mod report;
 mod resolve;
+mod review;
 mod setting;
 mod sources;
 
@@ -22,11 +26,16 @@ use std::time::Duration;
 use agents::catalogue::{COPILOT, DEMO};
 use domain::policy::Policy;
 
+pub use apart::is_inside;
+pub use consent::Consents;
 pub use error::ConfigError;
+pub use form::visible;
 pub use mcp::{McpSection, McpTransport};
 pub use program::find_program;
+pub use project::file as project_file;
 pub use resolve::{Entry, Origin, resolve};
-pub use sources::{ConfigFile, Sources, args, flags};
+pub use review::{Line, Review};
+pub use sources::{ConfigFile, FILE_NAME, Sources, args, flags};
 
 /// Every setting, resolved.
 #[derive(Clone, Debug, Default)]
@@ -66,6 +75,12 @@ pub struct Config {
     /// A tracing filter, known to parse.
     pub log: String,
     pub log_format: LogFormat,
+    /// The project's name.
+    pub title: Option<String>,
+    /// What the welcome page proposes.
+    pub suggestions: Vec<String>,
+    /// `.gitignore` patterns of what the main AI's searches leave out.
+    pub ignore: Vec<String>,
     /// The `[agents.<id>]` sections.
     pub agents: BTreeMap<String, AgentSection>,
     /// The `[mcp_servers.<name>]` sections.
@@ -132,9 +147,14 @@ impl fmt::Debug for Secret {
 /// Reads every source, resolves them, and checks what must exist on disk.
 pub fn load(flags: BTreeMap<String, String>) -> Result<(Config, Sources), ConfigError> {
     let sources = Sources::gather(flags)?;
-    let mut config = resolve(&sources)?;
+    Ok((check(&sources)?, sources))
+}
+
+/// Resolves the sources, and checks what must exist on disk.
+pub fn check(sources: &Sources) -> Result<Config, ConfigError> {
+    let mut config = resolve(sources)?;
     verify(&mut config)?;
-    Ok((config, sources))
+    Ok(config)
 }
 
 impl Config {
@@ -150,6 +170,20 @@ impl Config {
     /// The table that `voxpilot config` prints, secrets hidden.
     pub fn report(&self) -> String {
         report::table(&self.entries)
+    }
+
+    /// What is in the work directory can be brought along by a project and changed by an agent; none of it may be taken for our own.
+    pub fn keep_data_apart(&self) -> Result<(), ConfigError> {
+        let (data_dir, work_dir) = (self.data_dir.display(), self.work_dir.display());
+        let problem = || {
+            format!(
+                "the data directory {data_dir} ({}) is inside of the work directory {work_dir} ({}), where agents and projects could change \
+                 it: start in another directory, or set VOXPILOT_DATA_DIR to one outside",
+                self.origin("data_dir"),
+                self.origin("work_dir")
+            )
+        };
+        ConfigError::unless_empty(apart::is_inside(&self.data_dir, &self.work_dir).then(problem).into_iter().collect())
     }
 
     fn origin(&self, key: &str) -> String {

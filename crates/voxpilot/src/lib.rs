@@ -9,3 +9,4 @@ pub mod memory;
 pub mod serve;
 pub mod stop;
 pub mod token;
+pub mod trust;

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use voxpilot::config::{self, ConfigError};
-use voxpilot::{bridge, client, doctor, memory, serve, stop};
+use voxpilot::{bridge, client, doctor, memory, serve, stop, trust};
 
 const RUNNER: &str = "runner";
 
@@ -36,7 +36,11 @@ fn command() -> Command {
         .version(env!("CARGO_PKG_VERSION"))
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommand(with_settings("serve", "Run the server"))
+        .subcommand(
+            with_settings("serve", "Run the server")
+                .arg(Arg::new(serve::RESTARTED).long(serve::RESTARTED).hide(true).action(ArgAction::SetTrue)),
+        )
+        .subcommand(trust::command())
         .subcommand(with_settings("config", "Print every setting and where it came from"))
         .subcommand(with_settings("doctor", "Check what is installed, logged in and reachable"))
         .subcommand(
@@ -65,9 +69,17 @@ fn run(matches: &ArgMatches) -> Result<ExitCode> {
         Some(("config", matches)) => print_config(matches),
         Some(("doctor", matches)) => examine(matches),
         Some(("serve", matches)) => {
-            let (config, sources) = config::load(config::flags(matches))?;
+            let load = || {
+                let (config, sources) = config::load(config::flags(matches))?;
+                config.keep_data_apart().map(|()| (config, sources))
+            };
+            let (mut config, mut sources) = load()?;
+            if !matches.get_flag(serve::RESTARTED) && trust::ask_at_start(&sources)? {
+                (config, sources) = load()?;
+            }
             serve::run(&config, &sources)
         }
+        Some(("trust", matches)) => trust::run(matches),
         Some(("stop", matches)) => {
             let (config, _) = config::load(config::flags(matches))?;
             stop::run(&config.data_dir, matches.get_flag("all"))

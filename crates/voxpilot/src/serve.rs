@@ -4,8 +4,9 @@ use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use agents::Transport;
@@ -21,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use crate::bridge::BRIDGE;
 use crate::client::address;
 use crate::config::{AgentSection, Config, Durability, McpSection, McpTransport, Secret, Sources};
-use crate::{logging, memory, stop, token};
+use crate::{logging, memory, stop, token, trust};
 
 /// How long open requests may take once the server stops.
 const DRAIN: Duration = Duration::from_secs(5);
@@ -31,6 +32,8 @@ const TERM_GRACE_MS: u64 = 2_000;
 /// Events of sessions that were quiet for this long are dropped, and the raw traffic of agents that ended before; messages stay.
 const EVENTS_KEPT: SignedDuration = SignedDuration::from_hours(7 * 24);
 const COMPACT_EVERY: Duration = Duration::from_secs(3600);
+/// The flag of a server that takes itself up anew: it asks nobody anything.
+pub const RESTARTED: &str = "restarted";
 /// What a process that an interrupt has ended reports by custom.
 const INTERRUPTED: u8 = 130;
 
@@ -39,13 +42,32 @@ pub fn run(config: &Config, sources: &Sources) -> Result<ExitCode> {
     logging::init(&config.log, config.log_format)?;
     config.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("starting the runtime")?;
-    let code = runtime.block_on(serve(config, sources))?;
+    let end = runtime.block_on(serve(config, sources))?;
     // Blocking work that is still under way (a search, say) is not waited for.
     runtime.shutdown_background();
-    Ok(code)
+    match end {
+        End::Stopped(code) => Ok(code),
+        End::Again(address) => Err(start_again(sources, address)).context("starting the server again"),
+    }
 }
 
-async fn serve(config: &Config, sources: &Sources) -> Result<ExitCode> {
+enum End {
+    Stopped(ExitCode),
+    /// To be started again at the same address.
+    Again(SocketAddr),
+}
+
+/// Settings are read once, at the start, and everything is built of them: one that is to change takes a new start. It is the same process
+/// that starts again, so whoever started the server (a terminal, a service manager) notices nothing; the address is the one that the pages
+/// know, also where the system had picked it. Gives back why it failed.
+fn start_again(sources: &Sources, address: SocketAddr) -> io::Error {
+    let exe = std::env::current_exe().ok().filter(|exe| exe.exists()).unwrap_or_else(|| "/proc/self/exe".into());
+    let flags = sources.flags.iter().filter(|(key, _)| *key != "bind");
+    let flags = flags.map(|(key, value)| format!("--{}={value}", key.replace('_', "-")));
+    Command::new(exe).arg("serve").args(flags).arg(format!("--bind={address}")).arg(format!("--{RESTARTED}")).exec()
+}
+
+async fn serve(config: &Config, sources: &Sources) -> Result<End> {
     token::prepare_data_dir(&config.data_dir)?;
     let secret = token::load_or_make(&config.data_dir, config.token.as_ref())?;
     let store = Store::open(&config.data_dir.join(stop::DATABASE), config.durability == Durability::Disk).await?;
@@ -56,7 +78,9 @@ async fn serve(config: &Config, sources: &Sources) -> Result<ExitCode> {
     engine.learn_versions();
     address::announce(&config.data_dir, address).context("writing the server's address")?;
     let stopping = CancellationToken::new();
-    let app = web::App::new(engine.clone(), reach(config, address, &secret), stopping.clone()).await.context("reading who is let in")?;
+    let restart = CancellationToken::new();
+    let reach = reach(config, address, &secret, trust::for_page(sources, restart.clone()));
+    let app = web::App::new(engine.clone(), reach, stopping.clone()).await.context("reading who is let in")?;
     announce(address, &app.login_link().await.context("making a login link")?, engine.settings());
     let server = web::serve(listener, app);
     tokio::pin!(server);
@@ -64,20 +88,23 @@ async fn serve(config: &Config, sources: &Sources) -> Result<ExitCode> {
         ended = &mut server => ended.context("serving")?,
         () = housekeeping(&engine) => {}
         signalled = stop_signal() => signalled?,
+        () = restart.cancelled() => {}
     }
     tracing::info!("stopping; a second signal ends at once");
     stopping.cancel();
     tokio::select! {
-        () = finish(&mut server, &engine) => Ok(ExitCode::SUCCESS),
+        () = finish(&mut server, &engine) => {
+            Ok(if restart.is_cancelled() { End::Again(address) } else { End::Stopped(ExitCode::SUCCESS) })
+        }
         signalled = stop_signal() => {
             signalled?;
             tracing::warn!("told to stop again: ending at once");
-            Ok(ExitCode::from(INTERRUPTED))
+            Ok(End::Stopped(ExitCode::from(INTERRUPTED)))
         }
     }
 }
 
-fn reach(config: &Config, address: SocketAddr, secret: &Secret) -> web::Settings {
+fn reach(config: &Config, address: SocketAddr, secret: &Secret, trust: web::Trust) -> web::Settings {
     let tls = match (&config.tls_cert, &config.tls_key) {
         (Some(cert), Some(key)) => web::Tls::Files { cert: cert.clone(), key: key.clone() },
         _ if config.self_signed => web::Tls::SelfSigned { dir: config.data_dir.join("tls") },
@@ -89,6 +116,7 @@ fn reach(config: &Config, address: SocketAddr, secret: &Secret) -> web::Settings
         allowed_hosts: config.allowed_hosts.clone(),
         trusted_proxies: config.trusted_proxies.clone(),
         tls,
+        trust,
     }
 }
 
@@ -116,6 +144,11 @@ fn announce(address: SocketAddr, login: &str, settings: &engine::Settings) {
     say(format_args!("listening on http://{address}"));
     say(format_args!("work directory {}, model {}, agent {}", settings.work_dir.display(), settings.model, settings.default_agent));
     say(format_args!("open http://{}{login}", address::reachable(address)));
+    if settings.permission_policy.is_none() && settings.model != "relay" {
+        say(format_args!(
+            "approvals: automatic for delegated work (the default); start with --permission-policy ask, or choose in the page, to be asked"
+        ));
+    }
     if !address.ip().is_loopback() {
         say(format_args!("warning: reachable from other machines, without encryption; whoever has the link can run commands here"));
     }
@@ -150,7 +183,7 @@ async fn housekeeping(engine: &Engine) {
     }
 }
 
-fn settings(config: &Config, sources: &Sources) -> Result<engine::Settings> {
+pub(crate) fn settings(config: &Config, sources: &Sources) -> Result<engine::Settings> {
     let exe = std::env::current_exe().context("finding this binary")?;
     let catalogue = catalogue(config, &exe)?;
     let default_agent = match &config.agent {
@@ -174,6 +207,9 @@ fn settings(config: &Config, sources: &Sources) -> Result<engine::Settings> {
         environment: sources.env.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))).collect(),
         mcp_servers: config.mcp_servers.iter().map(|(name, section)| mcp_server(name, section)).collect(),
         permission_policy: config.permission_policy,
+        project_title: config.title.clone(),
+        suggestions: config.suggestions.clone(),
+        ignore: config.ignore.clone(),
         durability: match config.durability {
             Durability::Process => agents::Durability::Process,
             Durability::Disk => agents::Durability::Disk,

@@ -18,14 +18,14 @@ fn map(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
 }
 
 fn file(path: &str, text: &str) -> ConfigFile {
-    ConfigFile { path: PathBuf::from(path), text: text.to_owned(), open_to_others: false }
+    ConfigFile { path: PathBuf::from(path), text: text.to_owned(), open_to_others: false, trusted: true }
 }
 
 fn sources(flags: &[(&str, &str)], env: &[(&str, &str)], files: &[(&str, &str)]) -> Sources {
     let mut env = map(env);
     env.entry("HOME".to_owned()).or_insert("/home/ada".to_owned());
-    let files = files.iter().map(|(path, text)| file(path, text)).collect();
-    Sources { flags: map(flags), env, files, cwd: PathBuf::from("/work") }
+    let find = |wanted: &str| files.iter().find(|(path, _)| *path == wanted).map(|(path, text)| file(path, text));
+    Sources { flags: map(flags), env, project: find(PROJECT), user: find(USER), cwd: PathBuf::from("/work"), warnings: Vec::new() }
 }
 
 fn from_env(env: &[(&str, &str)]) -> Config {
@@ -85,11 +85,16 @@ fn a_flag_beats_a_variable_beats_the_project_file_beats_the_users_file() {
 }
 
 /// A value for every setting, with what it must become.
-const EVERY_SETTING: [(&str, &str, &str); 19] = [
+const EVERY_SETTING: [(&str, &str, &str); 27] = [
     ("bind", "localhost:0", "localhost:0"),
     ("data_dir", "/data", "/data"),
     ("work_dir", "/elsewhere", "/elsewhere"),
     ("token", "0123456789abcdef", "***"),
+    ("allowed_hosts", "vox.lan,Cockpit.example", "vox.lan,Cockpit.example"),
+    ("trusted_proxies", "127.0.0.1,10.0.0.0/8", "127.0.0.1,10.0.0.0/8"),
+    ("tls", "self-signed", "self-signed"),
+    ("tls_cert", "/tls/cert.pem", "/tls/cert.pem"),
+    ("tls_key", "/tls/key.pem", "/tls/key.pem"),
     ("model", "gpt-x", "gpt-x"),
     ("model_base_url", "http://[::1]:9/v1", "http://[::1]:9/v1"),
     ("model_api_key", "sk-hidden", "***"),
@@ -105,6 +110,9 @@ const EVERY_SETTING: [(&str, &str, &str); 19] = [
     ("durability", "disk", "disk"),
     ("log", "info,engine=debug", "info,engine=debug"),
     ("log_format", "json", "json"),
+    ("title", "A project", "A project"),
+    ("suggestions", "Mend it", "Mend it"),
+    ("ignore", "*.min.js", "*.min.js"),
 ];
 
 #[test]
@@ -112,7 +120,11 @@ fn every_setting_can_be_given_in_every_way() {
     let flags: Vec<_> = EVERY_SETTING.iter().map(|(key, value, _)| (*key, *value)).collect();
     let names: Vec<_> = EVERY_SETTING.iter().map(|(key, ..)| format!("VOXPILOT_{}", key.to_uppercase())).collect();
     let env: Vec<_> = names.iter().zip(&EVERY_SETTING).map(|(name, (_, value, _))| (name.as_str(), *value)).collect();
-    let text: String = EVERY_SETTING.iter().map(|(key, value, _)| format!("{key} = '{value}'\n")).collect();
+    let text = EVERY_SETTING.iter().map(|(key, value, _)| match *key {
+        "suggestions" | "ignore" => format!("{key} = ['{value}']\n"),
+        _ => format!("{key} = '{value}'\n"),
+    });
+    let text: String = text.collect();
     for sources in [sources(&flags, &[], &[]), sources(&[], &env, &[]), sources(&[], &[], &[(PROJECT, &text)])] {
         let config = resolve(&sources).unwrap();
         assert_eq!(config.entries.len(), EVERY_SETTING.len(), "the table above names every setting");
@@ -364,7 +376,7 @@ fn a_provider_key_is_not_sent_to_another_address() {
 fn what_is_unwise_is_a_warning() {
     let mut open = sources(&[], &[], &[(PROJECT, "token = '0123456789abcdef'\nmodel_api_key = 'k'")]);
     assert!(resolve(&open).unwrap().warnings.is_empty());
-    open.files[0].open_to_others = true;
+    open.project.as_mut().unwrap().open_to_others = true;
     let warnings = resolve(&open).unwrap().warnings;
     assert!(warnings[0].contains("token and model_api_key") && warnings[0].contains(PROJECT), "{warnings:?}");
     // What the file holds is not in use, so nothing of it is at stake.

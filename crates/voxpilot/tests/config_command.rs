@@ -28,6 +28,7 @@ fn the_command_prints_settings_and_where_they_came_from() {
     std::fs::write(&user, "model = 'from-user'\nmodel_base_url = 'http://localhost:1/v1'\ntoken = 'hidden-hidden-hidden'").unwrap();
     std::fs::set_permissions(&user, std::fs::Permissions::from_mode(0o644)).unwrap();
     std::fs::write(work.join("voxpilot.toml"), "model = 'from-project'").unwrap();
+    assert!(voxpilot(&home, &work, &["trust", "--yes"], &[]).status.success());
     let output = voxpilot(&home, &work, &["config", "--durability", "disk"], &[("VOXPILOT_LOG", "debug")]);
     let (out, warnings) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     assert!(output.status.success(), "{warnings}");
@@ -53,7 +54,7 @@ fn a_users_file_that_names_the_work_directory_leads_to_the_file_there() {
     std::fs::create_dir_all(user.parent().unwrap()).unwrap();
     std::fs::create_dir(&work).unwrap();
     std::fs::write(&user, "work_dir = '~/project'").unwrap();
-    std::fs::write(work.join("voxpilot.toml"), "agent = 'of-the-project'").unwrap();
+    std::fs::write(work.join("voxpilot.toml"), "title = 'of-the-project'").unwrap();
     let output = voxpilot(root.path(), root.path(), &["config"], &[]);
     assert!(String::from_utf8(output.stdout).unwrap().contains("of-the-project"));
 }

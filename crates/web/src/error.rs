@@ -49,7 +49,7 @@ impl ApiError {
         ApiError { status, code, message: message.into(), source: None }
     }
 
-    fn internal(source: impl Into<Source>) -> ApiError {
+    pub(crate) fn internal(source: impl Into<Source>) -> ApiError {
         let message = "something went wrong inside the server; its log says what";
         ApiError { source: Some(source.into()), ..ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message) }
     }

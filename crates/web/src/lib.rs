@@ -13,6 +13,7 @@ mod peer;
 mod routes;
 mod snapshot;
 mod sse;
+mod trust;
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -29,6 +30,7 @@ use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
 
 pub use openapi::document as openapi_document;
+pub use trust::{ProjectFile, Trust, TrustLine, TrustRefusal, TrustState};
 
 /// The largest request body. A message is text; files come by path.
 const BODY_MAX: usize = 2 * 1024 * 1024;
@@ -45,6 +47,8 @@ pub struct Settings {
     /// Networks whose `X-Forwarded-*` headers count: an address and how many of its bits.
     pub trusted_proxies: Vec<(IpAddr, u8)>,
     pub tls: Tls,
+    /// The work directory's own settings.
+    pub trust: Trust,
 }
 
 /// How connections are encrypted.
@@ -68,6 +72,7 @@ pub struct App {
     engine: Engine,
     access: Arc<access::Access>,
     html: html::Cache,
+    trust: Trust,
     /// Ends the event streams, so that they do not hold up a shutdown.
     stopping: CancellationToken,
 }
@@ -76,7 +81,7 @@ impl App {
     /// Knows the devices that an earlier server let in.
     pub async fn new(engine: Engine, settings: Settings, stopping: CancellationToken) -> Result<App, StoreError> {
         let access = access::Access::open(settings.token, settings.address, engine.store().clone()).await?;
-        Ok(App { engine, access: Arc::new(access), html: html::Cache::default(), stopping })
+        Ok(App { engine, access: Arc::new(access), html: html::Cache::default(), trust: settings.trust, stopping })
     }
 
     /// A new link that lets in one device, once: its path and query.

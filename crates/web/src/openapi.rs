@@ -11,7 +11,7 @@ use utoipa_axum::routes;
 
 use crate::App;
 use crate::routes::{agents, artifacts, attachments, audit, devices, files, health, login, messages, queue, rules, sessions, stream};
-use crate::routes::{trace, turn};
+use crate::routes::{trace, trust, turn};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -57,6 +57,7 @@ pub(crate) fn router() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(devices::key))
         .routes(routes!(devices::logout))
         .routes(routes!(audit::list))
+        .routes(routes!(trust::look, trust::consent, trust::revoke))
         .split_for_parts()
 }
 

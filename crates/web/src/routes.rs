@@ -15,6 +15,7 @@ pub(crate) mod rules;
 pub(crate) mod sessions;
 pub(crate) mod stream;
 pub(crate) mod trace;
+pub(crate) mod trust;
 pub(crate) mod turn;
 
 use axum::http::Method;
@@ -100,6 +101,9 @@ const CALLS: &[Call] = &[
     call("POST", "/api/devices/key", Who::Device),
     call("POST", "/api/logout", Who::Device),
     call("GET", "/api/audit", Who::Owner),
+    call("GET", "/api/trust", Who::Reader),
+    act("POST", "/api/trust", "project-trusted"),
+    act("DELETE", "/api/trust", "project-trust-revoked"),
 ];
 
 /// What the table says of a request; `route` is the path as the router has it.

@@ -502,6 +502,25 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/trust": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The file in the work directory as it is now. */
+        get: operations["trust_look"];
+        put?: never;
+        /** The server starts again with all of the file; clients reconnect. */
+        post: operations["trust_consent"];
+        /** The server starts again without what needs consent; clients reconnect. */
+        delete: operations["trust_revoke"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1093,6 +1112,19 @@ export interface components {
             turn_id: components["schemas"]["TurnId"];
             queued: boolean;
         };
+        ProjectFile: {
+            /** @description As people know it. */
+            path: string;
+            state: components["schemas"]["TrustState"];
+            /** @description Of its content: this is what consent is given to. */
+            hash?: string | null;
+            /** @description The very lines that need consent. */
+            lines: components["schemas"]["TrustLine"][];
+            /** @description The running server was started with just this content and this state. */
+            applied: boolean;
+            /** @description Why it cannot be consented to as it is. */
+            problem?: string | null;
+        };
         Queue: {
             items: components["schemas"]["QueueItem"][];
         };
@@ -1291,6 +1323,24 @@ export interface components {
              */
             first_seq?: number | null;
         };
+        TrustConsent: {
+            /** @description Of the content that the person has seen. */
+            hash: string;
+        };
+        TrustLine: {
+            /**
+             * Format: int64
+             * @description From 1.
+             */
+            line: number;
+            /** @description Hidden characters made visible. */
+            text: string;
+            key: string;
+            /** @description What it does. */
+            why: string;
+        };
+        /** @enum {string} */
+        TrustState: "none" | "harmless" | "waiting" | "trusted";
         Turn: {
             turn_id: components["schemas"]["TurnId"];
             state: components["schemas"]["TurnState"];
@@ -2633,6 +2683,79 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
+            };
+        };
+    };
+    trust_look: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProjectFile"];
+                };
+            };
+        };
+    };
+    trust_consent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrustConsent"];
+            };
+        };
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    trust_revoke: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

@@ -75,6 +75,32 @@ pub(super) fn name(text: &str) -> Option<String> {
     (text.trim() == text && !text.contains(char::is_control)).then(|| text.to_owned())
 }
 
+/// What is hidden, reorders text or drives a terminal is written out, so that what is shown is what is there.
+pub fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            '\t' | '\n' | '\'' | '"' | '\\' => shown.push(char),
+            // Fillers that count as letters and take no room.
+            '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' => shown.extend(char.escape_unicode()),
+            _ => shown.extend(char.escape_debug()),
+        }
+    }
+    shown
+}
+
+/// One line of text for people, of at most `most` characters, hidden ones made visible.
+pub(super) fn line(text: &str, most: usize) -> Option<String> {
+    let text = visible(text.trim());
+    (!text.is_empty() && !text.contains('\n') && text.chars().count() <= most).then_some(text)
+}
+
+/// At most `count` lines of at most `most` characters.
+pub(super) fn lines(text: &str, count: usize, most: usize) -> Option<Vec<String>> {
+    let lines: Vec<_> = text.lines().map(|text| line(text, most)).collect::<Option<_>>()?;
+    (lines.len() <= count).then_some(lines)
+}
+
 /// Comma separated, each with the form; an empty list has none.
 pub(super) fn list<T>(text: &str, form: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
     text.split(',').map(|part| form(part.trim())).collect()

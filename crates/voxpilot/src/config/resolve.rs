@@ -5,10 +5,13 @@ use std::path::{Path, PathBuf};
 
 use super::error::ConfigError;
 use super::file::{self, ParsedFile};
-use super::form::Given;
+use super::form::{Given, visible};
 use super::setting::{Fallback, PREFIX, PROVIDERS, SETTINGS, Setting};
 use super::sources::Sources;
 use super::{Config, Secret};
+
+/// Of the keys that do not count.
+const KEYS_NAMED: usize = 12;
 
 /// One line of `voxpilot config`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,8 +44,12 @@ impl fmt::Display for Origin {
 pub fn resolve(sources: &Sources) -> Result<Config, ConfigError> {
     let mut problems = unknown_variables(sources);
     let home = sources.home();
-    let files: Vec<_> = sources.files.iter().map(|source| file::parse(source, home, &mut problems)).collect();
-    let mut config = Config::default();
+    let mut config = Config { warnings: sources.warnings.clone(), ..Config::default() };
+    let parse = |source| file::parse(source, home, &mut problems);
+    let mut files: Vec<_> = sources.project.iter().filter(|project| project.trusted).chain(&sources.user).map(parse).collect();
+    if let Some(project) = sources.project.as_ref().filter(|project| !project.trusted) {
+        files.insert(0, file::parse_harmless(project, sources.own_policy(), &mut config.warnings));
+    }
     for setting in &SETTINGS {
         let (text, origin, base) = pick(setting, sources, &files);
         if text.is_none() && setting.name == "data-dir" {
@@ -59,6 +66,7 @@ pub fn resolve(sources: &Sources) -> Result<Config, ConfigError> {
         let value = if setting.secret { value.map(|_| "***".to_owned()) } else { value };
         config.entries.push(Entry { key: setting.key(), value, origin });
     }
+    files.iter().for_each(|file| tell_withheld(&mut config, file));
     add_mcp_servers(&mut config, &files);
     add_agents(&mut config, files);
     adopt_provider_key(&mut config, sources);
@@ -118,6 +126,26 @@ fn unknown_variables(sources: &Sources) -> Vec<String> {
     let known: Vec<_> = SETTINGS.iter().map(Setting::variable).collect();
     let unknown = sources.env.keys().filter(|name| name.starts_with(PREFIX) && !known.contains(name));
     unknown.map(|name| format!("unknown environment variable `{name}`: expected one of {}", known.join(", "))).collect()
+}
+
+/// What a project wants and does not get.
+fn tell_withheld(config: &mut Config, file: &ParsedFile<'_>) {
+    if file.withheld.is_empty() {
+        return;
+    }
+    let (path, count) = (visible(&file.source.path.display().to_string()), file.withheld.len());
+    let mut keys = file.withheld.iter().take(KEYS_NAMED).cloned().collect::<Vec<_>>().join(", ");
+    if count > KEYS_NAMED {
+        keys = format!("{keys} and {} more", count - KEYS_NAMED);
+    }
+    config.warnings.push(format!(
+        "{path} is not trusted, so this of it does not count: {keys}. To look at it and to consent, run `voxpilot trust` in that directory"
+    ));
+    let entry = |key: &String| {
+        let value = Some("not trusted".to_owned());
+        Entry { key: key.clone(), value, origin: Origin::File(file.source.path.clone()) }
+    };
+    config.entries.extend(file.withheld.iter().map(entry));
 }
 
 /// A section is taken whole from the first file that has it.
@@ -201,9 +229,10 @@ fn adopt_provider_key(config: &mut Config, sources: &Sources) {
 }
 
 fn add_warnings(config: &mut Config, sources: &Sources) {
-    for source in sources.files.iter().filter(|source| source.open_to_others) {
+    for source in sources.project.iter().chain(&sources.user).filter(|source| source.open_to_others) {
         let holds = |setting: &&Setting| {
-            let from_here = |entry: &Entry| entry.key == setting.key() && entry.origin == Origin::File(source.path.clone());
+            let from_here =
+                |entry: &Entry| source.trusted && entry.key == setting.key() && entry.origin == Origin::File(source.path.clone());
             setting.secret && config.entries.iter().any(from_here)
         };
         let secrets: Vec<_> = SETTINGS.iter().filter(holds).map(Setting::key).collect();

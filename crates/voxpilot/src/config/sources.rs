@@ -5,13 +5,16 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches};
+use domain::policy::Policy;
 
+use super::consent::Consents;
 use super::error::ConfigError;
 use super::form::Given;
 use super::setting::{Fallback, PREFIX, SETTINGS, Setting};
-use super::{file, open_to_others};
+use super::{apart, file, open_to_others, project};
 
-const FILE_NAME: &str = "voxpilot.toml";
+/// Of the person and of a project alike.
+pub const FILE_NAME: &str = "voxpilot.toml";
 
 /// Everything that decides the settings, so that resolving them is a pure function.
 #[derive(Clone, Debug, Default)]
@@ -19,10 +22,14 @@ pub struct Sources {
     /// By key, as in `voxpilot.toml`.
     pub flags: BTreeMap<String, String>,
     pub env: BTreeMap<String, String>,
-    /// The first that has a key wins.
-    pub files: Vec<ConfigFile>,
+    /// Of the work directory: as good as whoever wrote it, so it counts whole only where the person has consented to it.
+    pub project: Option<ConfigFile>,
+    /// The person's own.
+    pub user: Option<ConfigFile>,
     /// Absolute.
     pub cwd: PathBuf,
+    /// What was passed over, and why.
+    pub warnings: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -32,6 +39,8 @@ pub struct ConfigFile {
     pub text: String,
     /// Somebody besides the owner may read it.
     pub open_to_others: bool,
+    /// All of it counts, and what is wrong in it is an error.
+    pub trusted: bool,
 }
 
 /// The flags of every command that needs settings.
@@ -56,13 +65,54 @@ impl Sources {
     pub fn gather(flags: BTreeMap<String, String>) -> Result<Sources, ConfigError> {
         let cwd = std::env::current_dir()
             .map_err(|error| ConfigError { problems: vec![format!("the current directory cannot be read: {error}")] })?;
-        let mut sources = Sources { flags, env: environment()?, files: Vec::new(), cwd };
+        let mut sources = Sources { flags, env: environment()?, cwd, ..Sources::default() };
         let user = sources.user_directory("XDG_CONFIG_HOME", ".config").map(|dir| dir.join(FILE_NAME));
-        let user = user.as_deref().map(read).transpose()?.flatten();
-        let project_path = sources.work_dir_before_project_file(user.as_ref()).join(FILE_NAME);
-        let project = if user.as_ref().is_some_and(|user| user.path == project_path) { None } else { read(&project_path)? };
-        sources.files = project.into_iter().chain(user).collect();
+        sources.user = user.as_deref().map(read).transpose()?.flatten();
+        // Where there is no such directory, that is said later on, with where it was named.
+        if let Ok(work_dir) = sources.own_work_dir().canonicalize() {
+            sources.add_project(&work_dir);
+        }
         Ok(sources)
+    }
+
+    fn add_project(&mut self, work_dir: &Path) {
+        let own = self.user.as_ref().and_then(|user| user.path.canonicalize().ok());
+        if own == Some(work_dir.join(FILE_NAME)) {
+            return;
+        }
+        if own.is_some_and(|own| own.starts_with(work_dir)) {
+            self.warnings.push("your own voxpilot.toml is inside of the work directory: whatever works there can change it".to_owned());
+        }
+        match project::read(work_dir) {
+            Ok(Some(mut file)) => {
+                file.trusted = self.has_consent(work_dir, &file);
+                self.project = Some(file);
+            }
+            Ok(None) => {}
+            Err(warning) => self.warnings.push(warning),
+        }
+    }
+
+    /// A project could bring a consent along, in a data directory of its own.
+    fn has_consent(&mut self, work_dir: &Path, file: &ConfigFile) -> bool {
+        let Some(data_dir) = self.own_data_dir().filter(|data_dir| !apart::is_inside(data_dir, work_dir)) else { return false };
+        match Consents::read(&data_dir) {
+            Ok(consents) => consents.cover(file),
+            Err(error) => {
+                self.warnings.push(format!("no project is trusted: {error}"));
+                false
+            }
+        }
+    }
+
+    /// The data directory as the person has set it, whatever the project wants.
+    pub fn own_data_dir(&self) -> Option<PathBuf> {
+        self.own_path("data_dir").or_else(|| self.user_directory("XDG_DATA_HOME", ".local/share"))
+    }
+
+    /// The work directory as the person has set it.
+    pub fn own_work_dir(&self) -> PathBuf {
+        self.own_path("work_dir").unwrap_or_else(|| self.cwd.clone())
     }
 
     pub(super) fn home(&self) -> Option<&Path> {
@@ -80,19 +130,26 @@ impl Sources {
         self.env.get(name).map(String::as_str).filter(|text| !text.is_empty())
     }
 
-    /// The work directory as far as it is known before the file in it is read.
-    fn work_dir_before_project_file(&self, user: Option<&ConfigFile>) -> PathBuf {
-        let setting = self.flags.get("work_dir").map(String::as_str).or_else(|| self.variable("VOXPILOT_WORK_DIR"));
-        let from_user = || {
-            let user = user?;
-            let text = file::work_dir(&user.text)?;
-            Given { text: &text, base: user.path.parent()?, home: self.home() }.path()
-        };
-        match setting {
-            Some(text) => Given { text, base: &self.cwd, home: self.home() }.path(),
-            None => from_user(),
+    /// The policy that holds where the project has none.
+    pub(super) fn own_policy(&self) -> Option<Policy> {
+        self.own_text("permission_policy")?.0.parse().ok()
+    }
+
+    fn own_path(&self, key: &str) -> Option<PathBuf> {
+        let (text, base) = self.own_text(key)?;
+        Given { text: &text, base, home: self.home() }.path()
+    }
+
+    /// A setting as the person has given it, and what a relative path in it is relative to.
+    fn own_text(&self, key: &str) -> Option<(String, &Path)> {
+        let variable = format!("{PREFIX}{}", key.to_uppercase());
+        match self.flags.get(key).map(String::as_str).or_else(|| self.variable(&variable)) {
+            Some(text) => Some((text.to_owned(), &self.cwd)),
+            None => {
+                let user = self.user.as_ref()?;
+                Some((file::text_of(&user.text, key)?, user.path.parent()?))
+            }
         }
-        .unwrap_or_else(|| self.cwd.clone())
     }
 }
 
@@ -113,7 +170,7 @@ fn environment() -> Result<BTreeMap<String, String>, ConfigError> {
 
 fn read(path: &Path) -> Result<Option<ConfigFile>, ConfigError> {
     match std::fs::read_to_string(path) {
-        Ok(text) => Ok(Some(ConfigFile { path: path.to_path_buf(), text, open_to_others: open_to_others(path) })),
+        Ok(text) => Ok(Some(ConfigFile { path: path.to_path_buf(), text, open_to_others: open_to_others(path), trusted: true })),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
         Err(error) => Err(ConfigError { problems: vec![format!("{} cannot be read: {error}", path.display())] }),
     }

@@ -57,7 +57,7 @@ async fn an_address_in_use_is_named() {
     let second = Command::new(faulty_agent::voxpilot_path())
         .args(["serve", "--bind", &address, "--data-dir"])
         .arg(other.path())
-        .current_dir(other.path())
+        .current_dir(server.rig().work_dir())
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&second.stderr).into_owned();

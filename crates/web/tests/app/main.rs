@@ -29,3 +29,4 @@ mod sessions;
 mod stream;
 mod tools;
 mod trace;
+mod trust;

@@ -32,6 +32,7 @@ pub(crate) struct Options {
     pub tries: u32,
     /// Silence of the model for this long is a stall.
     pub stall: Duration,
+    pub trust: web::Trust,
 }
 
 impl Default for Options {
@@ -45,6 +46,7 @@ impl Default for Options {
             agent_env: Vec::new(),
             tries: 3,
             stall: Duration::from_millis(1500),
+            trust: crate::trust::no_file(),
         }
     }
 }
@@ -99,8 +101,14 @@ impl Rig {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let stopping = CancellationToken::new();
-        let web_settings =
-            web::Settings { address, token: TOKEN.to_owned(), allowed_hosts: Vec::new(), trusted_proxies: Vec::new(), tls: web::Tls::Off };
+        let web_settings = web::Settings {
+            address,
+            token: TOKEN.to_owned(),
+            allowed_hosts: Vec::new(),
+            trusted_proxies: Vec::new(),
+            tls: web::Tls::Off,
+            trust: options.trust.clone(),
+        };
         let app = web::App::new(engine.clone(), web_settings, stopping.clone()).await.unwrap();
         let mut server = JoinSet::new();
         server.spawn(web::serve(listener, app));
@@ -224,6 +232,9 @@ fn settings(dir: &Path, model: &ModelServer, options: &Options) -> engine::Setti
         environment: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()), ("HOME".into(), dir.into())],
         mcp_servers: std::sync::Arc::default(),
         permission_policy: None,
+        project_title: None,
+        suggestions: Vec::new(),
+        ignore: Vec::new(),
         durability: agents::Durability::Process,
         agent_ttl: Duration::from_secs(120),
         term_grace_ms: 200,

@@ -1,0 +1,82 @@
+//! The `voxpilot.toml` of a work directory, which anybody may have written: how it is read, and what of it needs consent.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use domain::policy::Policy;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use sha2::{Digest, Sha256};
+use toml::Value;
+
+use super::form::visible;
+use super::setting::{ForProject, SETTINGS};
+use super::sources::FILE_NAME;
+use super::{ConfigFile, open_to_others};
+
+/// Far more than settings take.
+const MOST_BYTES: u64 = 64 * 1024;
+
+/// Reads the file in `dir`, which must be canonical. Not through a link, and nothing that could hang or never end. An error is why it is
+/// passed over.
+pub(super) fn read(dir: &Path) -> Result<Option<ConfigFile>, String> {
+    let path = dir.join(FILE_NAME);
+    let passed_over = |why: &str| format!("{} is passed over: {why}", visible(&path.display().to_string()));
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = match rustix::fs::open(&path, flags, Mode::empty()) {
+        Ok(file) => File::from(file),
+        Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
+        Err(Errno::LOOP) => return Err(passed_over("it is a link")),
+        Err(error) => return Err(passed_over(&format!("it cannot be read: {error}"))),
+    };
+    if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        return Err(passed_over("it is not a file"));
+    }
+    let mut bytes = Vec::new();
+    match file.take(MOST_BYTES + 1).read_to_end(&mut bytes) {
+        Ok(_) if bytes.len() as u64 > MOST_BYTES => return Err(passed_over("it is larger than 64 KiB")),
+        Ok(_) => {}
+        Err(error) => return Err(passed_over(&format!("it cannot be read: {error}"))),
+    }
+    let text = String::from_utf8(bytes).map_err(|_| passed_over("it is not UTF-8"))?;
+    Ok(Some(ConfigFile { open_to_others: open_to_others(&path), path, text, trusted: false }))
+}
+
+/// The file at a path that was canonical when it was consented to, if it is still there.
+pub fn file(path: &Path) -> Option<ConfigFile> {
+    read(path.parent()?).ok().flatten().filter(|file| file.path == path)
+}
+
+impl ConfigFile {
+    /// SHA-256 of its content, in hexadecimal.
+    pub fn hash(&self) -> String {
+        Sha256::digest(self.text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// What a key of the file does that needs consent; none where it is harmless. `otherwise` is the policy that would hold without the file.
+pub(super) fn needs_consent(key: &str, value: &Value, otherwise: Option<Policy>) -> Option<&'static str> {
+    match SETTINGS.iter().find(|setting| setting.key() == key).map(|setting| setting.for_project) {
+        Some(ForProject::Harmless) => None,
+        Some(ForProject::Stricter(why)) => {
+            let wanted = value.as_str().and_then(|text| text.parse().ok());
+            let stricter = wanted.is_some_and(|wanted| strictness(wanted) > strictness(otherwise.unwrap_or(Policy::Auto)));
+            (!stricter && (wanted.is_none() || wanted != otherwise)).then_some(why)
+        }
+        Some(ForProject::Consent(why)) => Some(why),
+        None if key == "agents" => Some("names a program that is started as an agent, or an address of one"),
+        None if key == "mcp_servers" => Some("names a program or an address that agents are given as a tool"),
+        None => Some("is no setting that VoxPilot knows"),
+    }
+}
+
+/// How much is left to the person.
+fn strictness(policy: Policy) -> u8 {
+    match policy {
+        Policy::Auto => 0,
+        Policy::ReadOnly => 1,
+        Policy::Ask => 2,
+        Policy::Deny => 3,
+    }
+}

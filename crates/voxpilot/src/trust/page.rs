@@ -1,0 +1,77 @@
+//! Consent in the page: the file is read anew each time, and the server takes itself up anew with what was decided.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+use web::{ProjectFile, Trust, TrustLine, TrustRefusal, TrustState};
+
+use super::{consent, data_dir, usable};
+use crate::config::{Consents, FILE_NAME, Review, Sources, visible};
+
+/// `running` is what the server was started with; `restart` is told when it should be started again.
+pub fn for_page(running: &Sources, restart: CancellationToken) -> Trust {
+    let flags = Arc::new(running.flags.clone());
+    let started_with = running.review().map(|review| (review.hash, review.trusted));
+    let (again, told) = (flags.clone(), restart.clone());
+    Trust {
+        look: {
+            let flags = flags.clone();
+            Arc::new(move || {
+                let sources = gather(&flags)?;
+                let review = sources.review();
+                let applied = review.as_ref().map(|review| (review.hash.clone(), review.trusted)) == started_with;
+                Ok(shown(&sources, review, applied))
+            })
+        },
+        consent: Arc::new(move |hash| {
+            let sources = gather(&flags)?;
+            let review = sources.review().filter(|review| review.hash == hash).ok_or(TrustRefusal::Changed)?;
+            if let Some(problem) = review.problem {
+                return Err(TrustRefusal::Unusable(problem));
+            }
+            usable(&sources).map_err(TrustRefusal::Unusable)?;
+            consent(&sources).map_err(failed)?;
+            restart.cancel();
+            Ok(())
+        }),
+        revoke: Arc::new(move || {
+            let sources = gather(&again)?;
+            let path = sources.own_work_dir().canonicalize().map_err(failed)?.join(FILE_NAME);
+            Consents::remove(&data_dir(&sources).map_err(failed)?, &path).map_err(failed)?;
+            told.cancel();
+            Ok(())
+        }),
+    }
+}
+
+fn gather(flags: &BTreeMap<String, String>) -> Result<Sources, TrustRefusal> {
+    Sources::gather(flags.clone()).map_err(failed)
+}
+
+fn failed(error: impl std::fmt::Display) -> TrustRefusal {
+    TrustRefusal::Failed(error.to_string())
+}
+
+fn shown(sources: &Sources, review: Option<Review>, applied: bool) -> ProjectFile {
+    let state = match &review {
+        None => TrustState::None,
+        Some(review) if review.lines.is_empty() => TrustState::Harmless,
+        Some(review) if review.trusted => TrustState::Trusted,
+        Some(_) => TrustState::Waiting,
+    };
+    let work_dir = sources.own_work_dir();
+    let path = Path::new(work_dir.file_name().unwrap_or_default()).join(FILE_NAME);
+    let (hash, lines, problem) = review.map(|review| (Some(review.hash), review.lines, review.problem)).unwrap_or_default();
+    let lines =
+        lines.into_iter().map(|line| TrustLine { line: line.number as u64, text: line.text, key: line.key, why: line.why.to_owned() });
+    ProjectFile {
+        path: visible(&path.display().to_string()),
+        state,
+        hash,
+        lines: lines.collect(),
+        applied,
+        problem: problem.map(|problem| visible(&problem)),
+    }
+}
