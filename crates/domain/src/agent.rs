@@ -1,5 +1,6 @@
 //! What an agent does, in one vocabulary, whatever dialect it speaks. `agents` makes these; engine and page read them.
 
+mod ask;
 mod demand;
 
 use serde::{Deserialize, Serialize};
@@ -8,6 +9,7 @@ use utoipa::ToSchema;
 
 use crate::text::{clip_start, utf16_len};
 
+pub use ask::{Approval, AskedFile, DIRECTORY_FIELDS, FilePlace, PermissionAsk, PermissionOption};
 pub use demand::{Demand, Exited, Failure, Fault, FormAction, Place, Problem, Reply, StartTerminal};
 
 /// How much of a tool call's output stream is kept.
@@ -103,6 +105,8 @@ pub enum Update {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent_call: Option<String>,
     },
+    /// Something that the agent asked for was allowed without asking a person.
+    Approved(Approval),
     /// A message part that is not text (an image, a resource).
     Content {
         content: Value,
@@ -191,39 +195,6 @@ pub struct PlanEntry {
 pub struct Command {
     pub name: String,
     pub description: String,
-}
-
-/// What an agent asks before it goes on.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
-pub struct PermissionAsk {
-    pub title: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kind: Option<String>,
-    /// The exact command that would run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub command: Option<String>,
-    /// The change that would be made, as a unified diff.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub diff: Option<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub locations: Vec<Location>,
-    pub options: Vec<PermissionOption>,
-    /// The agent's own id of the tool call it asks for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub agent_call: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub input: Option<Value>,
-    /// What is asked for is an answer: the JSON schema of a form. Then the option `accept` comes with the filled-in fields.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub form: Option<Value>,
-}
-
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
-pub struct PermissionOption {
-    pub option_id: String,
-    pub name: String,
-    /// allow_once, allow_always, reject_once, reject_always, or what the agent says.
-    pub kind: String,
 }
 
 impl Update {

@@ -86,6 +86,8 @@ pub(crate) fn ask(title: String, schema: Value) -> PermissionAsk {
         kind: None,
         command: None,
         diff: None,
+        cwd: None,
+        files: Vec::new(),
         locations: Vec::new(),
         options: vec![
             option(ACCEPT, "Send", "allow_once"),

@@ -49,7 +49,7 @@ impl Context<'_> {
     }
 
     pub(crate) fn decide(&self, ask: &PermissionAsk) -> (Decision, Decider) {
-        decide(self.policy, &self.rules(), ask, self.work_dir)
+        decide(self.policy, &self.rules(), ask)
     }
 
     pub(crate) fn agent_title(&self, agent: &str) -> String {

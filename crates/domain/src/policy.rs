@@ -1,18 +1,21 @@
 //! Who decides when an agent asks: the policy of a session, as a pure function.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::agent::{PermissionAsk, PermissionOption};
+use crate::agent::{FilePlace, PermissionAsk, PermissionOption};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Policy {
-    /// Approve everything.
+    /// Approve everything but what touches a protected file.
     Auto,
     /// Ask a person.
     Ask,
-    /// Approve reads and searches, ask for the rest.
+    /// Approve reads and searches in the work directory, ask for the rest.
     ReadOnly,
     /// Reject everything.
     Deny,
@@ -41,14 +44,91 @@ impl Policy {
 
     /// Options are picked by their kind, never by position or id: agents differ in both.
     pub fn decide(self, ask: &PermissionAsk) -> Decision {
-        // What would run or change something is no read, whatever the agent calls it.
-        let reads = matches!(ask.kind.as_deref(), Some("read" | "search")) && ask.command.is_none() && ask.diff.is_none();
         match self {
             Policy::Ask => Decision::Ask,
-            Policy::ReadOnly if !reads => Decision::Ask,
+            Policy::Auto | Policy::ReadOnly if ask.is_protected() => Decision::Ask,
+            Policy::ReadOnly if !reads_inside(ask) => Decision::Ask,
             Policy::Auto | Policy::ReadOnly => pick(ask, &["allow_once", "allow_always"]).map_or(Decision::Ask, Decision::Select),
             Policy::Deny => pick(ask, &["reject_once", "reject_always"]).map_or(Decision::Cancel, Decision::Select),
         }
+    }
+}
+
+/// It only looks at what is in the work directory: by the files that it names, not by what the agent calls it. A read that names none is
+/// none that anybody could judge; a search that names none looks where the agent works.
+fn reads_inside(ask: &PermissionAsk) -> bool {
+    let inside = ask.files.iter().all(|file| file.place == FilePlace::Inside);
+    let placed = !ask.files.is_empty() || ask.kind.as_deref() == Some("search");
+    let here = ask.cwd.as_deref().is_none_or(|cwd| !Path::new(cwd).is_absolute());
+    ask.is_read() && inside && placed && here && ask.input.as_ref().is_none_or(only_reads)
+}
+
+/// The fields of a read's input that name what is looked at and how. Any other may mean anything, a command among them.
+const READ_FIELDS: [&str; 46] = [
+    "path",
+    "paths",
+    "file",
+    "files",
+    "file_path",
+    "filePath",
+    "filepath",
+    "absolute_path",
+    "abs_path",
+    "fileName",
+    "filename",
+    "file_name",
+    "target_file",
+    "directory",
+    "dir",
+    "dir_path",
+    "dirPath",
+    "cwd",
+    "line",
+    "limit",
+    "offset",
+    "start_line",
+    "end_line",
+    "view_range",
+    "range",
+    "max_results",
+    "max_lines",
+    "head_limit",
+    "recursive",
+    "case_sensitive",
+    "output_mode",
+    "multiline",
+    "description",
+    "query",
+    "regex",
+    "pattern",
+    "glob",
+    "include",
+    "exclude",
+    "type",
+    "ignore",
+    "-n",
+    "-i",
+    "-A",
+    "-B",
+    "-C",
+];
+/// Those that choose among files by their names, and could reach out of the directory.
+const PATTERNS: [&str; 4] = ["pattern", "glob", "include", "query"];
+
+fn only_reads(input: &Value) -> bool {
+    let plain = |value: &Value| match value {
+        Value::Array(items) => items.iter().all(|item| !item.is_object() && !item.is_array()),
+        Value::Object(_) => false,
+        _ => true,
+    };
+    let leaves = |value: &Value| value.as_str().is_some_and(|text| text.starts_with(['/', '~']) || text.contains(".."));
+    match input {
+        Value::Object(fields) => fields.iter().all(|(name, value)| {
+            let name = name.as_str();
+            READ_FIELDS.contains(&name) && plain(value) && !(PATTERNS.contains(&name) && leaves(value))
+        }),
+        Value::Null => true,
+        _ => false,
     }
 }
 
@@ -69,22 +149,25 @@ pub(crate) fn pick(ask: &PermissionAsk, kinds: &[&str]) -> Option<PermissionOpti
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+    use crate::agent::AskedFile;
+
+    fn file(path: &str, place: FilePlace) -> AskedFile {
+        AskedFile { path: path.into(), place }
+    }
 
     fn ask(kind: &str, options: &[(&str, &str)]) -> PermissionAsk {
         PermissionAsk {
             title: "t".into(),
             kind: Some(kind.into()),
-            command: None,
-            diff: None,
-            locations: vec![],
-            agent_call: None,
-            form: None,
-            input: None,
+            files: vec![file("a", FilePlace::Inside)],
             options: options
                 .iter()
                 .map(|(id, kind)| PermissionOption { option_id: (*id).into(), name: (*id).into(), kind: (*kind).into() })
                 .collect(),
+            ..PermissionAsk::default()
         }
     }
 
@@ -107,6 +190,43 @@ mod tests {
                 None => assert_eq!(decision, Decision::Ask, "{policy:?} {kind}"),
             }
         }
+    }
+
+    /// What an agent calls a read is one by the files that it names.
+    #[test]
+    fn read_only_approves_what_looks_at_the_work_directory_and_nothing_else() {
+        use FilePlace::{Inside, Outside, Protected};
+        let options = [("yes", "allow_once")];
+        let with = |kind: &str, files: Vec<AskedFile>, input: Value| PermissionAsk { files, input: Some(input), ..ask(kind, &options) };
+        let inside = || vec![file("src/a", Inside)];
+        let table = [
+            (with("read", inside(), json!({ "path": "src/a", "view_range": [1, 2] })), true),
+            (with("search", vec![], json!({ "pattern": "TODO", "glob": "*.rs" })), true),
+            (with("read", vec![], json!({})), false),
+            (with("read", vec![file("/etc/passwd", Outside)], json!({ "path": "/etc/passwd" })), false),
+            (with("read", vec![file(".git/config", Protected)], json!({ "path": ".git/config" })), false),
+            (with("read", vec![file("a", Inside), file("/b", Outside)], json!({ "paths": ["a", "/b"] })), false),
+            (with("read", inside(), json!({ "path": "src/a", "cmd": "rm -rf ." })), false),
+            (with("read", inside(), json!({ "path": "src/a", "query": { "run": "rm" } })), false),
+            (with("search", vec![], json!({ "pattern": "../../*" })), false),
+            (with("search", vec![], json!({ "glob": "/etc/*" })), false),
+            (with("search", vec![], json!("anything")), false),
+            (PermissionAsk { cwd: Some("/etc".into()), ..with("search", vec![], json!({ "pattern": "x" })) }, false),
+            (PermissionAsk { command: Some("ls".into()), ..with("read", inside(), json!({})) }, false),
+            (PermissionAsk { diff: Some("+x".into()), ..with("read", inside(), json!({})) }, false),
+        ];
+        for (ask, approved) in table {
+            assert_eq!(matches!(Policy::ReadOnly.decide(&ask), Decision::Select(_)), approved, "{:?} {:?}", ask.files, ask.input);
+        }
+    }
+
+    #[test]
+    fn a_protected_file_is_a_persons_to_allow_under_every_policy_but_deny() {
+        let ask = PermissionAsk { files: vec![file("AGENTS.md", FilePlace::Protected)], ..ask("edit", &[("yes", "allow_once")]) };
+        for policy in [Policy::Auto, Policy::Ask, Policy::ReadOnly] {
+            assert_eq!(policy.decide(&ask), Decision::Ask, "{policy:?}");
+        }
+        assert_eq!(Policy::Deny.decide(&ask), Decision::Cancel);
     }
 
     #[test]

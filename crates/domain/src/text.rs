@@ -1,4 +1,10 @@
-//! Lengths as a browser counts them.
+//! Texts as a browser counts them, and as people have to see them.
+
+mod hidden;
+
+use sha2::{Digest, Sha256};
+
+pub use hidden::{Piece, hidden_name, pieces, visible, written_out};
 
 /// The number of UTF-16 code units of `text`: what JavaScript calls `length`.
 pub fn utf16_len(text: &str) -> u64 {
@@ -15,6 +21,17 @@ pub fn clip(text: &str, max: usize) -> &str {
 /// The last `max` bytes of `text`, at a character boundary.
 pub fn clip_start(text: &str, max: usize) -> &str {
     &text[text.ceil_char_boundary(text.len().saturating_sub(max))..]
+}
+
+/// The SHA-256 of a text, in hexadecimal.
+pub fn digest(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A word as a shell has to be told it.
+pub fn shell_word(word: &str) -> String {
+    let plain = |character: char| character.is_ascii_alphanumeric() || "-_./=:,@%+".contains(character);
+    if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
 #[cfg(test)]

@@ -156,7 +156,7 @@ impl Actor {
                     None => break,
                 },
                 runner = self.links.receive(&mut batches, DRAIN) => {
-                    for batch in batches.drain(..) { self.agent_batch(runner, batch); }
+                    for batch in batches.drain(..) { self.agent_batch(runner, batch).await; }
                 }
                 count = self.model.receive(&mut model_signals, DRAIN) => {
                     if count == 0 { self.model_over(); }
@@ -218,10 +218,9 @@ impl Actor {
         self.turn_settings = turn_settings(&self.row, &self.shared);
     }
 
-    /// The session's own policy, else the configured one, else by who is talking: a person straight to an agent is asked.
+    /// The session's own policy, else the server's.
     pub(crate) fn policy(&self) -> Policy {
-        let fallback = if self.row.model == RELAY { Policy::Ask } else { Policy::Auto };
-        self.row.permission_policy.or(self.shared.settings.permission_policy).unwrap_or(fallback)
+        self.row.permission_policy.unwrap_or_else(|| self.shared.policy(self.row.model == RELAY))
     }
 
     /// Stores what was decided, then runs what follows from it, until nothing is left. The order is the promise: nobody is told
@@ -257,8 +256,9 @@ impl Actor {
         acts
     }
 
-    fn agent_batch(&mut self, runner: RunnerId, batch: agents::Batch) {
+    async fn agent_batch(&mut self, runner: RunnerId, mut batch: agents::Batch) {
         self.touch();
+        self.look_at_asked(&mut batch.signals).await;
         let Some(host) = self.machine.host_of_runner(runner) else { return };
         let agent = host.agent().to_owned();
         let answered = batch.signals.iter().any(|signal| matches!(signal, agents::Signal::PromptEnded { .. }));

@@ -55,6 +55,8 @@ pub(crate) enum Command {
         project: String,
         revoked: bool,
     },
+    /// Of the sessions that have none of their own.
+    PolicyChanged,
     Change {
         change: SessionChange,
         reply: Reply<()>,

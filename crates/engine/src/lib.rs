@@ -11,6 +11,8 @@ mod command;
 mod history;
 mod instructions;
 mod model_call;
+mod places;
+mod policy;
 mod recover;
 mod rules;
 mod settings;
@@ -57,6 +59,7 @@ pub(crate) struct Shared {
     pub store: Store,
     pub settings: Settings,
     rules: rules::Rules,
+    default_policy: policy::Chosen,
     sessions: Mutex<HashMap<SessionId, Live>>,
     /// By agent id.
     learned: Mutex<HashMap<String, catalogue::Learned>>,
@@ -92,12 +95,14 @@ impl Engine {
     /// Takes the store and picks up whatever an earlier server left running.
     pub async fn start(store: Store, settings: Settings) -> Result<Engine, Refusal> {
         let rules = rules::Rules::new(store.rules().await?);
+        let default_policy = policy::Chosen::read(&store).await?;
         let words = settings.catalogue.iter().map(|agent| (agent.id.clone(), words(agent))).collect();
         let shared = Shared {
             store,
             settings,
             words,
             rules,
+            default_policy,
             sessions: Mutex::default(),
             learned: Mutex::default(),
             taking_over: Semaphore::new(1),

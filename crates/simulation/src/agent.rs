@@ -1,6 +1,6 @@
 //! What agents do: they start, open sessions, work on prompts, ask, answer, and misbehave.
 
-use domain::agent::{Demand, Failure, Fault, PermissionAsk, PermissionOption, Problem, StartTerminal};
+use domain::agent::{AskedFile, Demand, Failure, Fault, FilePlace, PermissionAsk, PermissionOption, Problem, StartTerminal};
 use domain::host::{self, Act, Described, How, Opened};
 use domain::ids::{PermissionId, RunnerId};
 use uuid::Uuid;
@@ -230,11 +230,15 @@ impl World {
             kind: kind.to_owned(),
         };
         let (number, kind) = (self.choices.draw(3), ["execute", "read", "other"][self.choices.draw(3)]);
+        let place = [FilePlace::Inside, FilePlace::Outside, FilePlace::Protected][number];
+        let file = AskedFile { path: format!("file {number}"), place };
         let ask = PermissionAsk {
             title: format!("{kind} {number}"),
             kind: Some(kind.to_owned()),
             command: (kind == "execute").then(|| format!("run {number}")),
             diff: None,
+            cwd: None,
+            files: if kind == "read" { vec![file] } else { Vec::new() },
             locations: Vec::new(),
             options: vec![option("always", "allow_always"), option("yes", "allow_once"), option("no", "reject_once")],
             agent_call: None,

@@ -12,7 +12,6 @@ use domain::rule::{Rule, Scope, Subject};
 use domain::turn;
 use jiff::Timestamp;
 
-use crate::driver::WORK_DIR;
 use crate::invariants::Checked;
 use crate::world::{AGENTS, World};
 
@@ -94,8 +93,8 @@ impl World {
         let options = &request.ask.options;
         let option = options.get(self.choices.draw(options.len() + 1)).cloned();
         let by = if option.is_none() && self.choices.once_in(2) { "timeout" } else { "person" };
-        if let Some(option) = option.as_ref().filter(|option| option.kind == "allow_always") {
-            let subject = Subject::of(&request.ask, std::path::Path::new(WORK_DIR));
+        if let Some(option) = option.as_ref().filter(|option| option.kind == "allow_always" && !request.ask.is_protected()) {
+            let subject = Subject::of(&request.ask);
             let rule = Rule { id: RuleId(self.new_id()), scope: Scope::Session, allow: true, subject, created_at: Timestamp::UNIX_EPOCH };
             self.rules.push(rule);
             self.tell(|| format!("\"{}\" is remembered", option.kind));

@@ -1,13 +1,13 @@
 //! What the server has begun for the hosts: each task does one thing outside, and its end comes back as an input.
 
-use domain::agent::{Demand, Exited, Failure, Fault, Location, PermissionAsk, PermissionOption, Reply};
+use domain::agent::{AskedFile, Demand, Exited, Failure, Fault, FilePlace, PermissionAsk, PermissionOption, Reply};
 use domain::host::{self, Act, Described, OptionOutcome, StartFailure, WriteOutcome};
 use domain::ids::{PermissionId, RunnerId};
 use domain::machine::Input;
 use uuid::Uuid;
 
 use crate::defects::Defect;
-use crate::driver::{Reader, WORK_DIR};
+use crate::driver::Reader;
 use crate::invariants::{Checked, Invariant, Violation, hold};
 use crate::names;
 use crate::runner::{OpenDemand, Opening, Runner, Work, Write, Wrote};
@@ -310,6 +310,8 @@ fn prepare(demand: &Demand) -> Result<PermissionAsk, Reply> {
         kind: None,
         command: None,
         diff: None,
+        cwd: None,
+        files: Vec::new(),
         locations: Vec::new(),
         options: ["allow_once", "allow_always", "reject_once"].map(option).to_vec(),
         agent_call: None,
@@ -319,8 +321,8 @@ fn prepare(demand: &Demand) -> Result<PermissionAsk, Reply> {
     match demand {
         Demand::WriteFile { path, content } => {
             ask.kind = Some("edit".to_owned());
-            ask.diff = Some(content.clone());
-            ask.locations = vec![Location { path: format!("{WORK_DIR}/{path}"), line: None }];
+            ask.diff = Some(format!("--- a/{path}\n+++ b/{path}\n@@ -0,0 +1 @@\n{content}\n"));
+            ask.files = vec![AskedFile { path: path.clone(), place: FilePlace::Inside }];
             Ok(ask)
         }
         Demand::StartTerminal(start) => {

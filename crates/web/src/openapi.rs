@@ -10,8 +10,8 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};
 use utoipa_axum::routes;
 
 use crate::App;
-use crate::routes::{agents, artifacts, attachments, audit, devices, files, health, login, messages, queue, rules, sessions, stream};
-use crate::routes::{trace, trust, turn};
+use crate::routes::{agents, artifacts, attachments, audit, devices, files, health, login, messages, queue, rules, server, sessions};
+use crate::routes::{stream, trace, trust, turn};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -24,6 +24,7 @@ struct Document;
 pub(crate) fn router() -> (Router<App>, utoipa::openapi::OpenApi) {
     OpenApiRouter::with_openapi(Document::openapi())
         .routes(routes!(health::health))
+        .routes(routes!(server::read, server::change))
         .routes(routes!(sessions::list, sessions::create))
         .routes(routes!(sessions::read, sessions::change, sessions::delete))
         .routes(routes!(stream::stream))

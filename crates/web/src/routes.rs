@@ -12,6 +12,7 @@ pub(crate) mod login;
 pub(crate) mod messages;
 pub(crate) mod queue;
 pub(crate) mod rules;
+pub(crate) mod server;
 pub(crate) mod sessions;
 pub(crate) mod stream;
 pub(crate) mod trace;
@@ -101,6 +102,8 @@ const CALLS: &[Call] = &[
     call("POST", "/api/devices/key", Who::Device),
     call("POST", "/api/logout", Who::Device),
     call("GET", "/api/audit", Who::Owner),
+    call("GET", "/api/server", Who::Reader),
+    act("PATCH", "/api/server", "policy-chosen"),
     call("GET", "/api/trust", Who::Reader),
     act("POST", "/api/trust", "project-trusted"),
     act("DELETE", "/api/trust", "project-trust-revoked"),

@@ -1,12 +1,40 @@
 //! `session/request_permission`: what an agent asks, with the exact command or change it asks for.
 
-use domain::agent::{PermissionAsk, PermissionOption, ToolCall, ToolContent};
+use domain::agent::{AskedFile, DIRECTORY_FIELDS, FilePlace, PermissionAsk, PermissionOption, ToolCall, ToolContent};
+use domain::text::shell_word;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::tool_call::{self, Report};
 use super::{diff, update};
 use crate::jsonrpc;
+
+/// The fields in which agents name files.
+const FILE_FIELDS: [&str; 21] = [
+    "path",
+    "paths",
+    "file",
+    "files",
+    "file_path",
+    "filePath",
+    "filepath",
+    "file_paths",
+    "absolute_path",
+    "abs_path",
+    "fileName",
+    "filename",
+    "file_name",
+    "target_file",
+    "old_path",
+    "new_path",
+    "oldPath",
+    "newPath",
+    "source",
+    "destination",
+    "notebook_path",
+];
+/// More than are looked at, and few enough to be kept.
+const MOST_NAMED: usize = 256;
 
 /// A request as it came: the call it is about may be one that was never reported before.
 pub(super) struct Request {
@@ -54,6 +82,8 @@ impl Request {
             title,
             command: call.input.as_ref().and_then(command),
             diff: change(&call),
+            cwd: directory(&call),
+            files: named(&call),
             kind: call.kind,
             locations: call.locations.unwrap_or_default(),
             options: self.options,
@@ -65,16 +95,67 @@ impl Request {
     }
 }
 
+/// The command with the environment that it is given: that may change what it does.
 fn command(input: &Value) -> Option<String> {
     let joined = |words: &Value, by: &str| {
         let words: Option<Vec<&str>> = words.as_array()?.iter().map(Value::as_str).collect();
         words.filter(|words| !words.is_empty()).map(|words| words.join(by))
     };
-    match input.get("command") {
-        Some(Value::String(command)) => Some(command.clone()),
-        Some(words @ Value::Array(_)) => joined(words, " "),
-        _ => joined(input.get("commands")?, "\n"),
+    let command = match input.get("command") {
+        Some(Value::String(command)) => command.clone(),
+        Some(words @ Value::Array(_)) => joined(words, " ")?,
+        _ => joined(input.get("commands")?, "\n")?,
+    };
+    Some(environment(&input["env"]) + &command)
+}
+
+fn environment(env: &Value) -> String {
+    let set = |name: &str, value: &Value| {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        format!("export {}={}; ", shell_word(name), shell_word(&value))
+    };
+    match env {
+        Value::Null => String::new(),
+        Value::Object(variables) => variables.iter().map(|(name, value)| set(name, value)).collect(),
+        Value::Array(variables) if variables.iter().all(|variable| variable["name"].is_string()) => {
+            variables.iter().map(|variable| set(variable["name"].as_str().unwrap_or_default(), &variable["value"])).collect()
+        }
+        other => format!("export {}; ", shell_word(&other.to_string())),
     }
+}
+
+/// Where the agent says that it would run. One that says two things says nothing.
+fn directory(call: &ToolCall) -> Option<String> {
+    let fields = call.input.as_ref().and_then(Value::as_object).into_iter().flatten();
+    let named: Vec<&Value> = fields.filter(|(name, _)| DIRECTORY_FIELDS.contains(&name.as_str())).map(|(_, value)| value).collect();
+    match named[..] {
+        [] => call.content.iter().flatten().find_map(told_directory),
+        [only] => only.as_str().filter(|path| !path.is_empty()).map(str::to_owned),
+        _ => None,
+    }
+}
+
+/// Gemini writes it into the text of the call.
+fn told_directory(content: &ToolContent) -> Option<String> {
+    let ToolContent::Text { text } = content else { return None };
+    let (directory, _) = text.strip_prefix("[current working directory ")?.split_once(']')?;
+    Some(directory.to_owned())
+}
+
+/// The files that the request names outright. Where they are nobody has looked yet.
+fn named(call: &ToolCall) -> Vec<AskedFile> {
+    let changed = call.content.iter().flatten().filter_map(|content| match content {
+        ToolContent::Diff { path, .. } => Some(path.as_str()),
+        _ => None,
+    });
+    let fields = call.input.as_ref().and_then(Value::as_object).into_iter().flatten();
+    let fields = fields.filter(|(name, _)| FILE_FIELDS.contains(&name.as_str())).flat_map(|(_, value)| match value {
+        Value::Array(values) => values.iter().filter_map(Value::as_str).collect(),
+        value => Vec::from_iter(value.as_str()),
+    });
+    let is_file = |path: &&str| !path.is_empty() && (path.starts_with("file://") || !path.contains("://"));
+    let paths: Vec<&str> = changed.chain(fields).filter(is_file).take(MOST_NAMED).collect();
+    paths.into_iter().map(|path| AskedFile { path: path.to_owned(), place: FilePlace::Outside }).collect()
 }
 
 fn change(call: &ToolCall) -> Option<String> {
@@ -111,6 +192,9 @@ mod tests {
             (r#"{"commands":["a","b"]}"#, Some("a\nb")),
             (r#"{"command":["bash","-lc","x"]}"#, Some("bash -lc x")),
             (r#"{"path":"/x"}"#, None),
+            (r#"{"command":"make","env":{"A":"b c"}}"#, Some("export A='b c'; make")),
+            (r#"{"command":"make","env":[{"name":"A","value":"b"}]}"#, Some("export A=b; make")),
+            (r#"{"command":"make","env":["A=b"]}"#, Some("export '[\"A=b\"]'; make")),
         ] {
             let json = format!(r#"{{"sessionId":"s","toolCall":{{"toolCallId":"c","rawInput":{input}}},"options":[]}}"#);
             assert_eq!(ask(&json, None).command.as_deref(), expected);
@@ -129,6 +213,28 @@ mod tests {
         assert_eq!(ask.title, "Edit");
         assert_eq!(ask.diff.as_deref(), Some("--- a/w/a\n+++ b/w/a\n@@ -1 +1 @@\n-1\n+2\n"));
         assert_eq!((ask.options[0].name.as_str(), ask.options[0].kind.as_str()), ("y", "strange"));
+    }
+
+    #[test]
+    fn the_directory_and_the_files_are_found_where_agents_name_them() {
+        for (call, directory, files) in [
+            (r#""rawInput":{"command":"ls","cwd":"/w/a"}"#, Some("/w/a"), vec![]),
+            (r#""rawInput":{"command":"ls","workdir":"/w/a"}"#, Some("/w/a"), vec![]),
+            (r#""rawInput":{"command":"ls","cwd":"/w/a","workdir":"/w/b"}"#, None, vec![]),
+            (
+                r#""content":[{"type":"content","content":{"type":"text","text":"[current working directory /w/a] (make)"}}]"#,
+                Some("/w/a"),
+                vec![],
+            ),
+            (r#""rawInput":{"fileName":"/w/a","diff":"x"}"#, None, vec!["/w/a"]),
+            (r#""rawInput":{"paths":["a","b"],"path":"https://example.org"}"#, None, vec!["a", "b"]),
+            (r#""content":[{"type":"diff","path":"/w/c","oldText":"a","newText":"b"}]"#, None, vec!["/w/c"]),
+        ] {
+            let json = format!(r#"{{"sessionId":"s","toolCall":{{"toolCallId":"c",{call}}},"options":[]}}"#);
+            let ask = ask(&json, None);
+            assert_eq!(ask.cwd.as_deref(), directory, "{call}");
+            assert_eq!(ask.files.iter().map(|file| file.path.as_str()).collect::<Vec<_>>(), files, "{call}");
+        }
     }
 
     #[test]

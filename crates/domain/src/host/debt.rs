@@ -13,7 +13,7 @@ use crate::event::PermissionRequest;
 use crate::form;
 use crate::ids::{PermissionId, RunnerId};
 use crate::policy::Decision;
-use crate::rule::Decider;
+use crate::rule::{self, Decider};
 use crate::turn::{CallState, Input as TurnInput};
 
 /// So many unanswered demands are worked on; the ones beyond are refused at once.
@@ -157,16 +157,16 @@ impl Step<'_> {
         }
         self.note_asked(&call_id, &ask);
         let (decision, by) = self.context.decide(&ask);
-        if by == Decider::Rule || decision == Decision::Ask {
-            return self.ask_and_answer(id, call_id, ask, decision, by);
+        if decision == Decision::Ask {
+            return self.ask_person(id, call_id, ask);
         }
-        // What the policy lets through is not worth a word, what it does not is. The answer is stored with the cursor that moves past
-        // the question.
+        // The answer is stored with the cursor that moves past the question.
         let Some(runner) = self.host.process.runner() else { return };
         let (option_id, allowed) = chosen(decision);
-        if !allowed {
-            self.denied(&call_id, &ask);
+        if by == Decider::Rule && !allowed {
+            return self.ask_and_answer(id, call_id, ask, option_id, by);
         }
+        self.tell_decided(&call_id, &ask, allowed, by);
         let session_name = self.name_of_call(&call_id).unwrap_or_default();
         let request = PermissionRequest { request_id: id, tool_call_id: call_id, session_name, asked_at: self.context.now, ask };
         let rpc_id = self.rpc_of(id).unwrap_or_default();
@@ -174,8 +174,13 @@ impl Step<'_> {
         self.send_reply(id, Reply::Chosen { option_id });
     }
 
-    fn denied(&mut self, call_id: &str, ask: &PermissionAsk) {
-        let update = Update::Denied { title: ask.title.clone(), agent_call: ask.agent_call.clone() };
+    /// What was decided without a person is told in the record of the turn.
+    fn tell_decided(&mut self, call_id: &str, ask: &PermissionAsk, allowed: bool, by: Decider) {
+        let update = if allowed {
+            Update::Approved(ask.approval(by.as_str()))
+        } else {
+            Update::Denied { title: ask.title.clone(), agent_call: ask.agent_call.clone() }
+        };
         self.tell_turn(TurnInput::AgentUpdate { call_id: call_id.to_owned(), update });
     }
 
@@ -190,13 +195,9 @@ impl Step<'_> {
         self.send_reply(id, reply);
     }
 
-    /// People are told what is asked of them, and what was answered by what they said earlier.
-    fn ask_and_answer(&mut self, id: PermissionId, call_id: String, ask: PermissionAsk, decision: Decision, by: Decider) {
+    /// People are told what was asked, and rejected by what they said earlier.
+    fn ask_and_answer(&mut self, id: PermissionId, call_id: String, ask: PermissionAsk, option_id: Option<String>, by: Decider) {
         self.ask_person(id, call_id, ask);
-        if decision == Decision::Ask {
-            return;
-        }
-        let (option_id, _) = chosen(decision);
         self.tell_turn(TurnInput::PermissionAnswer { request_id: id, option_id: option_id.clone(), by: by.as_str().to_owned() });
         // At once: the prompt's end may be the next line, and would answer otherwise.
         self.decided(id, option_id, None);
@@ -217,13 +218,14 @@ impl Step<'_> {
             Ok(ask) => {
                 self.note_asked(&call_id, &ask);
                 let (decision, by) = self.context.decide(&ask);
-                if by == Decider::Rule || decision == Decision::Ask {
-                    return self.ask_and_answer(id, call_id, ask, decision, by);
+                if decision == Decision::Ask {
+                    return self.ask_person(id, call_id, ask);
                 }
                 let (option_id, allowed) = chosen(decision);
-                if !allowed {
-                    self.denied(&call_id, &ask);
+                if by == Decider::Rule && !allowed {
+                    return self.ask_and_answer(id, call_id, ask, option_id, by);
                 }
+                self.tell_decided(&call_id, &ask, allowed, by);
                 self.decide_guarded(id, Some(option_id.as_deref().unwrap_or(form::DECLINE)));
             }
         }
@@ -238,7 +240,10 @@ impl Step<'_> {
     pub(super) fn decided(&mut self, id: PermissionId, option_id: Option<String>, content: Option<Value>) {
         let Some(debt) = self.host.debt(id).filter(|debt| !matches!(debt.stage, Stage::Doing | Stage::Replying(_))) else { return };
         match &debt.demand {
-            Demand::Permission(_) => self.send_reply(id, Reply::Chosen { option_id }),
+            Demand::Permission(ask) => {
+                let option_id = option_id.map(|option_id| rule::told(ask, &option_id));
+                self.send_reply(id, Reply::Chosen { option_id });
+            }
             Demand::Form { .. } => {
                 let (action, content) = match option_id.as_deref() {
                     Some(form::ACCEPT) => (FormAction::Accept, Some(content.unwrap_or_default())),
@@ -339,6 +344,7 @@ impl Step<'_> {
         let stage = if asked { Stage::Asked } else { Stage::Waiting };
         self.host.debts.push(Debt { id, rpc_id, call_id, demand, stage });
         match reply {
+            Some(Reply::Chosen { option_id }) => self.decided(id, option_id, None),
             Some(reply) => self.send_reply(id, reply),
             None if begun => self.reply(id, Reply::refused(Problem::Internal, UNKNOWN)),
             None if asked => {}

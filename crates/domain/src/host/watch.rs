@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use super::prompt::AskedTool;
 use super::{AgentSession, Described, NamedState, Step};
-use crate::agent::{PermissionAsk, ToolCall, Update};
+use crate::agent::{ToolCall, Update};
 use crate::policy::Policy;
 use crate::rule::Subject;
 
@@ -101,7 +101,7 @@ impl Step<'_> {
             asked.agent_call.as_ref().is_none_or(|asked| *asked == tool_call.id) || (command.is_some() && asked.command == command)
         };
         let asked = self.host.prompts.iter().find(|prompt| prompt.call_id == call_id).is_some_and(|prompt| prompt.asked.iter().any(fits));
-        if asked || self.is_set_to_allow_all(name) || self.is_allowed_for_always(tool_call, command.clone()) {
+        if asked || self.is_set_to_allow_all(name) || self.is_allowed_for_always(tool_call, command.as_ref()) {
             return;
         }
         let what = command.or_else(|| tool_call.title.clone()).unwrap_or_else(|| tool_call.id.clone());
@@ -110,24 +110,16 @@ impl Step<'_> {
         self.notice("unasked_tool", "warning", "Not asked for", text, Some(name));
     }
 
-    fn is_allowed_for_always(&self, tool_call: &ToolCall, command: Option<String>) -> bool {
+    fn is_allowed_for_always(&self, tool_call: &ToolCall, command: Option<&String>) -> bool {
         if self.context.policy == Policy::Deny {
             return false;
         }
-        let ask = PermissionAsk {
-            title: tool_call.title.clone().unwrap_or_default(),
-            kind: tool_call.kind.clone(),
-            command,
-            diff: Some(String::new()),
-            locations: tool_call.locations.clone().unwrap_or_default(),
-            options: Vec::new(),
-            agent_call: None,
-            input: tool_call.input.clone(),
-            form: None,
+        // The agent's own memory may reach further than ours, where it was told.
+        let alike = |known: &Subject| match known {
+            Subject::Command { command: known, .. } => command == Some(known),
+            Subject::Edits => tool_call.kind.as_deref() == Some("edit"),
+            Subject::Request { kind, .. } => *kind == tool_call.kind,
         };
-        let subject = Subject::of(&ask, self.context.work_dir);
-        // Of other kinds the agent's own memory may reach further than ours.
-        let alike = |known: &Subject| *known == subject || matches!(known, Subject::Request { kind, .. } if *kind == tool_call.kind);
         self.context.rules().iter().any(|rule| rule.allow && alike(&rule.subject))
     }
 

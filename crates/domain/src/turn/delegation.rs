@@ -11,6 +11,8 @@ const SUMMARY_MAX: usize = 12_000;
 const FACTS_MAX: usize = 4_000;
 const COMMAND_MAX: usize = 200;
 const WARNING_MAX: usize = 500;
+/// So many approvals without a person are kept with a call; each stands in the log.
+const APPROVALS_MAX: usize = 1000;
 
 /// Puts an update at its place: a later state of the same thing replaces the earlier one, where that stood.
 pub(super) fn place(updates: &mut Vec<PlacedUpdate>, offset: u64, update: &Update) {
@@ -32,6 +34,11 @@ pub(super) fn place(updates: &mut Vec<PlacedUpdate>, offset: u64, update: &Updat
         && *at == offset
     {
         text.push_str(more);
+        return;
+    }
+    if matches!(update, Update::Approved(_))
+        && updates.iter().filter(|placed| matches!(placed.update, Update::Approved(_))).count() >= APPROVALS_MAX
+    {
         return;
     }
     match updates.iter_mut().find(same) {

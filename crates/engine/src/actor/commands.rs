@@ -70,6 +70,8 @@ impl Actor {
                 self.step(machine::Input::Reconsider);
             }
             Command::RulesChanged { .. } => {}
+            Command::PolicyChanged if self.row.permission_policy.is_none() => self.policy_changed(true),
+            Command::PolicyChanged => {}
             Command::Change { change, reply } => {
                 self.change(change);
                 self.flush().await;
@@ -178,9 +180,13 @@ impl Actor {
         self.turn_settings_changed();
         self.announce(change);
         if decides {
-            self.step(machine::Input::Reconsider);
-            self.tell_hosts(|| host::Input::PolicyChanged { by_person });
+            self.policy_changed(by_person);
         }
+    }
+
+    fn policy_changed(&mut self, by_person: bool) {
+        self.step(machine::Input::Reconsider);
+        self.tell_hosts(|| host::Input::PolicyChanged { by_person });
     }
 
     pub(crate) fn close_confirm(&mut self, call_id: &str) {

@@ -1,8 +1,6 @@
 //! Who answers an agent: a person, what they told us to remember, the policy, or, where nobody does, the clock.
 
-use std::path::Path;
-
-use domain::agent::PermissionAsk;
+use domain::agent::{FilePlace, PermissionAsk};
 use domain::event::PermissionRequest;
 use domain::ids::{PermissionId, RuleId};
 use domain::machine::Input;
@@ -33,6 +31,16 @@ impl Actor {
             return Err(Refusal::Invalid(format!("`{option_id}` is not one of the options that the agent offers")));
         };
         let rule = match option.kind.as_str() {
+            "allow_always" if open.ask.is_protected() => {
+                let once = open.ask.options.iter().any(|option| option.kind == "allow_once");
+                if remember.is_some() || once {
+                    let files = open.ask.files.iter().filter(|file| file.place == FilePlace::Protected);
+                    let files: Vec<_> = files.map(|file| file.path.as_str()).collect();
+                    let message = format!("{} is asked for each time, so it cannot be allowed for always: allow it once", files.join(", "));
+                    return Err(Refusal::Invalid(message));
+                }
+                None
+            }
             kind @ ("allow_always" | "reject_always") => {
                 Some(self.rule(&open.ask, kind == "allow_always", remember.unwrap_or(Scope::Session)))
             }
@@ -56,7 +64,7 @@ impl Actor {
     }
 
     fn rule(&self, ask: &PermissionAsk, allow: bool, scope: Scope) -> RuleRow {
-        let subject = Subject::of(ask, Path::new(&self.row.work_dir));
+        let subject = Subject::of(ask);
         let rule = Rule { id: RuleId(Uuid::now_v7()), scope, allow, subject, created_at: Timestamp::now() };
         RuleRow { session: (scope == Scope::Session).then_some(self.id), work_dir: self.project.clone(), rule }
     }

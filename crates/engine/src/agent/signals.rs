@@ -1,9 +1,36 @@
 //! What a connection hands on, in the host machine's words.
 
 use agents::Signal;
-use domain::agent::Update;
+use domain::agent::{Demand, Update};
 use domain::host::{self, Described, Host};
 use domain::ids::SessionId;
+
+use crate::actor::Actor;
+use crate::places::Ground;
+
+impl Actor {
+    pub(crate) fn ground(&self) -> Ground {
+        Ground::new(&self.row.work_dir, &self.shared.settings)
+    }
+
+    /// What a permission names is looked at before anybody decides about it.
+    pub(crate) async fn look_at_asked(&self, signals: &mut Vec<Signal>) {
+        let asks = |signal: &Signal| matches!(signal, Signal::Demand { demand: Demand::Permission(_), .. });
+        if !signals.iter().any(asks) {
+            return;
+        }
+        let (ground, mut taken) = (self.ground(), std::mem::take(signals));
+        let look = move || {
+            let asks = taken.iter_mut().filter_map(|signal| match signal {
+                Signal::Demand { demand: Demand::Permission(ask), .. } => Some(ask),
+                _ => None,
+            });
+            ground.look(&mut asks.collect::<Vec<_>>());
+            taken
+        };
+        *signals = tokio::task::spawn_blocking(look).await.expect("looking at files does not panic");
+    }
+}
 
 pub(crate) fn convert(session: SessionId, host: &Host, signals: Vec<Signal>) -> Vec<host::Signal> {
     signals.into_iter().filter_map(|signal| one(session, host, signal)).collect()

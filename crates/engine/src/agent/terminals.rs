@@ -7,7 +7,7 @@ use agents::{Terminal, TerminalExit, TerminalSpec};
 use domain::agent::{Demand, Exited, PermissionAsk, Problem, Reply, StartTerminal, ToolCall, ToolContent, Update};
 use domain::host::Input;
 use domain::ids::{PermissionId, RunnerId};
-use domain::text::clip_start;
+use domain::text::{clip_start, shell_word};
 use serde_json::json;
 
 use super::Work;
@@ -181,7 +181,8 @@ impl Running {
 }
 
 pub(super) fn ask(start: &StartTerminal, cwd: &Path) -> PermissionAsk {
-    plain_ask(format!("Run {}", start.command), "execute", Some(line(start)), Some(json!({ "cwd": cwd })))
+    let ask = plain_ask(format!("Run {}", start.command), "execute", Some(line(start)), Some(json!({ "cwd": cwd })));
+    PermissionAsk { cwd: Some(cwd.to_string_lossy().into_owned()), ..ask }
 }
 
 /// Some agents write a whole command line into the name of the program; a shell takes it apart.
@@ -194,18 +195,13 @@ fn program(start: &StartTerminal) -> (String, Vec<String>) {
 
 /// The command as a shell would have to be told it, with the environment that it is given: that may change what it does.
 fn line(start: &StartTerminal) -> String {
-    let set = |(name, value): &(String, String)| format!("export {}={}; ", quoted(name), quoted(value));
+    let set = |(name, value): &(String, String)| format!("export {}={}; ", shell_word(name), shell_word(value));
     let environment: String = start.env.iter().map(set).collect();
     let command = match &start.args[..] {
         [] => start.command.clone(),
-        args => std::iter::once(&start.command).chain(args).map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+        args => std::iter::once(&start.command).chain(args).map(|word| shell_word(word)).collect::<Vec<_>>().join(" "),
     };
     environment + &command
-}
-
-fn quoted(word: &str) -> String {
-    let plain = |character: char| character.is_ascii_alphanumeric() || "-_./=:,@%+".contains(character);
-    if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
 fn exited(exit: &TerminalExit) -> Exited {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use domain::agent::{Demand, Location, PermissionAsk, PermissionOption, Problem, Reply, ToolCall, ToolContent, Update};
 use domain::host::Input;
 use domain::ids::{PermissionId, RunnerId};
+use domain::text::digest;
 use serde_json::{Value, json};
 use tools::FileError;
 
@@ -17,16 +18,20 @@ const SHOWN_BYTES: usize = 512 * 1024;
 impl Actor {
     /// Finds out what a person would have to be asked.
     pub(super) fn prepare(&self, agent: String, id: PermissionId, demand: Demand) -> Work {
-        let work_dir = PathBuf::from(&self.row.work_dir);
+        let (work_dir, ground) = (PathBuf::from(&self.row.work_dir), self.ground());
         Work::host(agent, async move {
-            let looked = tokio::task::spawn_blocking(move || match &demand {
-                Demand::WriteFile { path, content } => {
-                    tools::current_text(&work_dir, path).map(|old| write_ask(path, old.as_deref(), content)).map_err(refused)
-                }
-                Demand::StartTerminal(start) => {
-                    tools::directory(&work_dir, start.cwd.as_deref()).map(|cwd| terminals::ask(start, &cwd)).map_err(refused)
-                }
-                _ => Err(Reply::refused(Problem::Invalid, "there is nothing to ask about this")),
+            let looked = tokio::task::spawn_blocking(move || {
+                let mut ask = match &demand {
+                    Demand::WriteFile { path, content } => {
+                        tools::current_text(&work_dir, path).map(|old| write_ask(path, old.as_deref(), content)).map_err(refused)
+                    }
+                    Demand::StartTerminal(start) => {
+                        tools::directory(&work_dir, start.cwd.as_deref()).map(|cwd| terminals::ask(start, &cwd)).map_err(refused)
+                    }
+                    _ => Err(Reply::refused(Problem::Invalid, "there is nothing to ask about this")),
+                }?;
+                ground.look(&mut [&mut ask]);
+                Ok(ask)
             });
             let outcome = looked.await.unwrap_or_else(|_| Err(internal()));
             Input::Prepared { id, outcome: Box::new(outcome) }
@@ -69,7 +74,7 @@ fn write_ask(path: &str, old: Option<&str>, content: &str) -> PermissionAsk {
     let title = if old.is_some() { format!("Change {path}") } else { format!("Create {path}") };
     let size = old.map_or(0, str::len) + content.len();
     let diff = (size <= SHOWN_BYTES).then(|| agents::unified_diff(path, old, content));
-    let input = diff.is_none().then(|| json!({ "path": path, "bytes": content.len() }));
+    let input = diff.is_none().then(|| json!({ "path": path, "bytes": content.len(), "sha256": digest(content) }));
     let locations = vec![Location { path: path.to_owned(), line: None }];
     PermissionAsk { diff, locations, ..ask(title, "edit", None, input) }
 }
@@ -86,6 +91,8 @@ pub(super) fn ask(title: String, kind: &str, command: Option<String>, input: Opt
         kind: Some(kind.to_owned()),
         command,
         diff: None,
+        cwd: None,
+        files: Vec::new(),
         locations: Vec::new(),
         options: vec![option("allow_once", "Allow"), option("allow_always", "Always allow"), option("reject_once", "Reject")],
         agent_call: None,

@@ -1,6 +1,6 @@
 //! Whether somebody allowed what is done, judged again by the policy and the rules that hold at that moment.
 
-use domain::agent::{Demand, PermissionAsk};
+use domain::agent::{Demand, FilePlace, PermissionAsk};
 use domain::event::{Event, PermissionResolved};
 use domain::host::{Act, Keep};
 use domain::ids::PermissionId;
@@ -100,9 +100,11 @@ impl World {
         if ask.form.is_some() {
             return Verdict::Ask;
         }
-        let harmless = ask.kind.as_deref() == Some("read") && ask.command.is_none() && ask.diff.is_none();
+        let all_in = |place: FilePlace| !ask.files.is_empty() && ask.files.iter().all(|file| file.place == place);
+        let harmless = ask.kind.as_deref() == Some("read") && ask.command.is_none() && ask.diff.is_none() && all_in(FilePlace::Inside);
         match self.policy {
             Policy::Deny => Verdict::Reject,
+            _ if all_in(FilePlace::Protected) => Verdict::Ask,
             _ if self.rules.iter().any(|rule| covers(&rule.subject, ask)) => Verdict::Allow,
             Policy::Auto => Verdict::Allow,
             Policy::ReadOnly if harmless => Verdict::Allow,
@@ -113,7 +115,7 @@ impl World {
 
 fn covers(subject: &Subject, ask: &PermissionAsk) -> bool {
     match subject {
-        Subject::Command { command } => ask.kind.as_deref() == Some("execute") && ask.command.as_ref() == Some(command),
+        Subject::Command { command, .. } => ask.kind.as_deref() == Some("execute") && ask.command.as_ref() == Some(command),
         Subject::Edits => ask.kind.as_deref() == Some("edit"),
         Subject::Request { title, kind, .. } => ask.command.is_none() && ask.title == *title && ask.kind == *kind,
     }
@@ -131,6 +133,8 @@ fn ask_for(demand: &Demand) -> Option<PermissionAsk> {
         kind: Some(kind.to_owned()),
         diff: command.is_none().then(String::new),
         command,
+        cwd: None,
+        files: Vec::new(),
         locations: Vec::new(),
         options: Vec::new(),
         agent_call: None,

@@ -113,6 +113,8 @@ fn request(row: &SqliteRow) -> Read<PermissionRequest> {
             kind: None,
             command: None,
             diff: None,
+            cwd: None,
+            files: Vec::new(),
             locations: Vec::new(),
             options: Vec::new(),
             agent_call: None,

@@ -15,6 +15,8 @@ fn permission(n: u128, runner: &str) -> PermissionRow {
         kind: None,
         command: None,
         diff: None,
+        cwd: None,
+        files: Vec::new(),
         locations: vec![],
         options: vec![],
         agent_call: None,

@@ -48,6 +48,8 @@ fn permission(n: u128) -> PermissionRow {
         kind: Some("execute".into()),
         command: Some("rm -r target".into()),
         diff: None,
+        cwd: None,
+        files: Vec::new(),
         locations: vec![],
         options: vec![PermissionOption { option_id: "yes".into(), name: "Yes".into(), kind: "allow_once".into() }],
         agent_call: None,

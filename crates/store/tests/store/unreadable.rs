@@ -138,6 +138,8 @@ fn ask() -> PermissionAsk {
         kind: None,
         command: None,
         diff: None,
+        cwd: None,
+        files: Vec::new(),
         locations: vec![],
         options: vec![],
         agent_call: None,

@@ -15,6 +15,8 @@ fn ask(number: u128, agent_call: &str) -> (PermissionId, PermissionAsk) {
         kind: Some("execute".into()),
         command: Some("rm -rf /".into()),
         diff: None,
+        cwd: None,
+        files: Vec::new(),
         locations: Vec::new(),
         options: ["allow_once", "reject_once"].map(option).to_vec(),
         agent_call: Some(agent_call.into()),

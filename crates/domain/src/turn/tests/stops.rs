@@ -12,6 +12,8 @@ fn ask() -> PermissionAsk {
         kind: None,
         command: None,
         diff: None,
+        cwd: None,
+        files: Vec::new(),
         locations: Vec::new(),
         options: Vec::new(),
         agent_call: None,

@@ -218,6 +218,8 @@ impl World {
             kind: None,
             command: None,
             diff: None,
+            cwd: None,
+            files: Vec::new(),
             locations: Vec::new(),
             options: Vec::new(),
             agent_call: None,

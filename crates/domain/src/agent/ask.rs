@@ -1,0 +1,121 @@
+//! What an agent asks before it goes on, and what is told of it when nobody had to answer.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::Location;
+use crate::text::clip;
+
+/// The fields in which agents name the directory of a command.
+pub const DIRECTORY_FIELDS: [&str; 8] =
+    ["cwd", "workdir", "work_dir", "working_directory", "workingDirectory", "directory", "dir", "dir_path"];
+/// How much of a command and how many files are told of what was allowed by itself.
+const APPROVED_BYTES: usize = 2000;
+const APPROVED_FILES: usize = 16;
+
+/// What an agent asks before it goes on.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, ToSchema)]
+pub struct PermissionAsk {
+    pub title: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// The exact command that would run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// The change that would be made, as a unified diff.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+    /// Where the command would run, as it is shown: relative to the work directory where it is inside, `.` for that itself. Missing
+    /// where the agent does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// The files that the request names, by what they are on the disk.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<AskedFile>,
+    /// Where the agent says that it works: a hint, and no more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub locations: Vec<Location>,
+    pub options: Vec<PermissionOption>,
+    /// The agent's own id of the tool call it asks for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_call: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Value>,
+    /// What is asked for is an answer: the JSON schema of a form. Then the option `accept` comes with the filled-in fields.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub form: Option<Value>,
+}
+
+/// A file that a request names.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct AskedFile {
+    /// As it is shown: relative to the work directory where it is inside. Links are followed.
+    pub path: String,
+    pub place: FilePlace,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FilePlace {
+    /// In the work directory.
+    Inside,
+    /// Elsewhere, or nobody has looked yet.
+    Outside,
+    /// A person is asked about it, whatever the policy: see [`crate::protected`].
+    Protected,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct PermissionOption {
+    pub option_id: String,
+    pub name: String,
+    /// allow_once, allow_always, reject_once, reject_always, or what the agent says.
+    pub kind: String,
+}
+
+/// What was allowed without asking a person, and by whom.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+#[schema(as = AgentApproval)]
+pub struct Approval {
+    pub title: String,
+    /// The agent's own id of the tool call it asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_call: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<AskedFile>,
+    /// policy or rule.
+    pub by: String,
+}
+
+impl PermissionAsk {
+    /// A person is asked about it, whatever the policy and whatever is remembered.
+    pub fn is_protected(&self) -> bool {
+        self.files.iter().any(|file| file.place == FilePlace::Protected)
+    }
+
+    /// By the agent's word it only looks; what would run or change something is no read, whatever the agent calls it.
+    pub fn is_read(&self) -> bool {
+        matches!(self.kind.as_deref(), Some("read" | "search")) && self.command.is_none() && self.diff.is_none()
+    }
+
+    /// What is told of it when it was allowed by itself. Short: the whole of it stands with the agent's tool call.
+    pub fn approval(&self, by: &str) -> Approval {
+        Approval {
+            title: shortened(&self.title),
+            agent_call: self.agent_call.clone(),
+            command: self.command.as_deref().map(shortened),
+            cwd: self.cwd.clone(),
+            files: self.files.iter().take(APPROVED_FILES).cloned().collect(),
+            by: by.to_owned(),
+        }
+    }
+}
+
+fn shortened(text: &str) -> String {
+    if text.len() <= APPROVED_BYTES { text.to_owned() } else { format!("{}…", clip(text, APPROVED_BYTES)) }
+}
