@@ -17,8 +17,10 @@ export type AgentToolCall = Schemas["AgentToolCall"];
 export type PlanEntry = Schemas["PlanEntry"];
 export type Update = Schemas["Update"];
 /** A file that a request names, as it is shown, and where it lies. */
-export type AskedFile = { path: string; place: "inside" | "outside" | "protected" };
-export type PermissionRequest = Schemas["PermissionRequest"] & { cwd?: string | null; files?: AskedFile[] };
+export type AskedFile = Schemas["AskedFile"];
+/** What was allowed without anybody being asked. */
+export type Approval = Schemas["AgentApproval"];
+export type PermissionRequest = Schemas["PermissionRequest"];
 /** What a person filled into a form of an agent's. */
 export type FormValue = string | number | boolean | string[];
 export type FormContent = Record<string, FormValue>;
@@ -64,24 +66,9 @@ export type Device = Schemas["DeviceView"];
 export type DeviceLink = Schemas["DeviceLink"];
 export type AuditEntry = Schemas["AuditEntry"];
 export type AuditPage = Schemas["AuditList"];
-export type TrustLine = { line: number; text: string; key: string; why: string };
 /** The project's own settings file, and whether it counts. */
-export type Trust = {
-  path: string;
-  state: "none" | "harmless" | "waiting" | "trusted";
-  hash?: string | null;
-  lines: TrustLine[];
-  applied: boolean;
-};
-export type ServerInfo = {
-  version: string;
-  title?: string | null;
-  suggestions: string[];
-  work_dir_name: string;
-  permission_policy: Policy;
-  policy_chosen: boolean;
-  disk?: { warning?: string | null } | null;
-};
+export type Trust = Schemas["ProjectFile"];
+export type ServerInfo = Schemas["ServerView"] & { disk?: { warning?: string | null } | null };
 
 export type StreamEvent = Schemas["Event"];
 export type EventName = StreamEvent["event"];

@@ -1,7 +1,8 @@
 import { For, Match, Show, Switch } from "solid-js";
 import type { PlanEntry, Update } from "../api/types";
-import type { GroupPart, Part, TextPart, ThoughtPart, UpdatePart } from "../state/flow";
+import type { ApprovedPart, GroupPart, Part, TextPart, ThoughtPart, UpdatePart } from "../state/flow";
 import { AgentCall } from "./AgentCall";
+import { ApprovedList } from "./ApprovedList";
 import { Fields } from "./Fields";
 import { NoticeView } from "./NoticeView";
 import { StreamText } from "./StreamText";
@@ -26,6 +27,9 @@ export function FlowPart(props: { part: Part; running: boolean }) {
       </Match>
       <Match when={props.part.type === "group"}>
         <SubAgent group={props.part as GroupPart} running={props.running} />
+      </Match>
+      <Match when={props.part.type === "approved"}>
+        <ApprovedList approvals={(props.part as ApprovedPart).approvals} />
       </Match>
       <Match when={props.part.type === "update"}>
         <FlowUpdate part={props.part as UpdatePart} running={props.running} />

@@ -1,11 +1,12 @@
 import { createMemo, createSignal, For, Show } from "solid-js";
-import type { AskedFile, PermissionAnswer, PermissionRequest, RuleScope } from "../api/types";
+import type { PermissionAnswer, PermissionRequest, RuleScope } from "../api/types";
 import { readUnified } from "../diff/lines";
 import { watch_only, watchesOnly } from "../state/device";
 import { visible } from "../state/visible";
-import { covers, directoryText, environmentOf, isProtected, placeText } from "./askText";
+import { covers, directoryText, environmentOf, isProtected } from "./askText";
 import { DiffLines } from "./DiffLines";
 import { Fields } from "./Fields";
+import { FileRow } from "./FileRow";
 import { Icon, kindIcon } from "./Icon";
 import { InlineError } from "./InlineError";
 import { scopes } from "./ruleText";
@@ -157,21 +158,5 @@ function Places(props: { request: PermissionRequest }) {
         </For>
       </ul>
     </Show>
-  );
-}
-
-function FileRow(props: { file: AskedFile }) {
-  return (
-    <li>
-      <Visible text={props.file.path} />
-      <Show when={placeText[props.file.place]}>
-        {(words) => (
-          <>
-            {" "}
-            <span class="badge bad">{words()}</span>
-          </>
-        )}
-      </Show>
-    </li>
   );
 }

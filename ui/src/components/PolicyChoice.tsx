@@ -9,7 +9,7 @@ export function PolicyChoice(props: { server: ServerState }) {
   const { busy, error, submit } = createSubmit();
   const isOpen = () => {
     const info = props.server.info();
-    return info !== null && !info.policy_chosen && info.permission_policy === "auto";
+    return info !== null && info.model !== "relay" && !info.policy_chosen && info.permission_policy === "auto";
   };
   const disabled = () => busy() || watchesOnly();
   return (

@@ -47,7 +47,11 @@ function RuleRow(props: { rule: PermissionRule; onRevoke(): Promise<void> }) {
   const subject = () => props.rule.subject;
   const command = () => {
     const known = subject();
-    return known.type === "command" ? known.command : null;
+    return known.type === "edits" ? null : (known.command ?? null);
+  };
+  const files = () => {
+    const known = subject();
+    return known.type === "request" ? (known.files ?? []) : [];
   };
   const input = () => {
     const known = subject();
@@ -67,6 +71,13 @@ function RuleRow(props: { rule: PermissionRule; onRevoke(): Promise<void> }) {
             </code>
           )}
         </Show>
+        <For each={files()}>
+          {(path) => (
+            <code class="rule-file">
+              <Visible text={path} />
+            </code>
+          )}
+        </For>
         <Show when={input() != null}>
           <Fields value={input()} />
         </Show>

@@ -43,12 +43,12 @@ export function TrustBanner(props: { trust: TrustState }) {
             )}
           </For>
         </ol>
-        <InlineError message={error()} />
+        <InlineError message={error() ?? file()?.problem ?? null} />
         <div class="banner-actions">
           <button
             type="button"
             class="button"
-            disabled={busy() || watchesOnly()}
+            disabled={busy() || watchesOnly() || file()?.problem != null}
             onClick={() => void submit(() => props.trust.consent())}
           >
             Trust this file

@@ -34,9 +34,8 @@ export function createServerState(): ServerState {
   };
 }
 
-/** What holds in a session: its own policy, else the server's. Who talks straight to an agent is asked unless somebody chose otherwise. */
+/** What holds in a session: its own policy, else the server's for its kind. */
 export function policyOf(session: Session, info: ServerInfo | null): Policy | null {
   if (session.permission_policy != null) return session.permission_policy;
-  if (info === null) return null;
-  return session.model === "relay" && !info.policy_chosen ? "ask" : info.permission_policy;
+  return (session.model === "relay" ? info?.relay_policy : info?.permission_policy) ?? null;
 }

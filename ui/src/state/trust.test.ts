@@ -84,7 +84,10 @@ it("trust that is taken back holds when the server has left the file out", async
   const done = trust.revoke();
   await vi.advanceTimersByTimeAsync(1);
   expect(revoke).toHaveBeenCalled();
-  answer = waiting;
+  answer = { ...waiting, applied: false };
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(trust.restarting()).toBe(true);
+  answer = { ...waiting, applied: true };
   await vi.advanceTimersByTimeAsync(1_000);
   await done;
   expect(trust.asks()).toBe(true);

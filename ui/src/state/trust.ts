@@ -39,14 +39,15 @@ export function createTrust(onRestarted: () => void): TrustState {
   };
   keepLooking(() => void look());
 
-  /** Until a server answers that has taken the file in, or left it out. */
-  const awaitRestart = async (applied: boolean) => {
+  /** Until a server answers that was started with the file as it now counts. */
+  const awaitRestart = async (isTrusted: boolean) => {
     const end = Date.now() + restart_limit_ms;
     setRestarting(true);
     try {
       while (!closed && Date.now() < end) {
         await new Promise((resolve) => setTimeout(resolve, poll_ms));
-        if ((await look())?.applied === applied) return onRestarted();
+        const found = await look();
+        if (found?.applied && (found.state === "trusted") === isTrusted) return onRestarted();
       }
     } finally {
       setRestarting(false);

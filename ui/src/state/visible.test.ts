@@ -39,7 +39,7 @@ it("says which one it is", () => {
     "a",
     { mark: "⟨U+202E⟩", name: "U+202E RIGHT-TO-LEFT OVERRIDE" },
     "b",
-    { mark: "⟨U+E0041⟩", name: "U+E0041 TAG “A”" },
+    { mark: "⟨U+E0041⟩", name: "U+E0041 TAG CHARACTER" },
     { mark: "⟨U+0003⟩", name: "U+0003 CONTROL CHARACTER" },
   ]);
 });

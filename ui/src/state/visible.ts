@@ -1,5 +1,5 @@
 // Characters that cannot be seen, or that put others in another order, made visible: what somebody approves must be what they read.
-// Letters that only look alike are left as they are.
+// Letters that only look alike are left as they are. The server has the same table, for what it renders and prints.
 
 export interface HiddenCharacter {
   /** As it is shown: ⟨U+202E⟩. */
@@ -32,27 +32,19 @@ const ranges: [first: number, last: number][] = [
   [0xfeff, 0xfeff],
   [0xffa0, 0xffa0],
   [0xfff9, 0xfffb],
+  // Of shorthand and of music.
+  [0x1bca0, 0x1bca3],
+  [0x1d173, 0x1d17a],
   // Tags and the other variation selectors: whole sentences fit into them.
   [0xe0000, 0xe0fff],
 ];
 
 const names: Record<number, string> = {
-  0: "NULL",
-  7: "BELL",
   8: "BACKSPACE",
-  11: "LINE TABULATION",
-  12: "FORM FEED",
   13: "CARRIAGE RETURN",
   27: "ESCAPE",
-  127: "DELETE",
-  133: "NEXT LINE",
-  155: "CONTROL SEQUENCE INTRODUCER",
   173: "SOFT HYPHEN",
-  847: "COMBINING GRAPHEME JOINER",
   1564: "ARABIC LETTER MARK",
-  4447: "HANGUL CHOSEONG FILLER",
-  4448: "HANGUL JUNGSEONG FILLER",
-  6158: "MONGOLIAN VOWEL SEPARATOR",
   8203: "ZERO WIDTH SPACE",
   8204: "ZERO WIDTH NON-JOINER",
   8205: "ZERO WIDTH JOINER",
@@ -70,9 +62,7 @@ const names: Record<number, string> = {
   8295: "RIGHT-TO-LEFT ISOLATE",
   8296: "FIRST STRONG ISOLATE",
   8297: "POP DIRECTIONAL ISOLATE",
-  12644: "HANGUL FILLER",
   65279: "ZERO WIDTH NO-BREAK SPACE",
-  65440: "HALFWIDTH HANGUL FILLER",
 };
 
 const hex = (code: number) => code.toString(16).toUpperCase().padStart(4, "0");
@@ -80,30 +70,53 @@ const classOf = (list: [number, number][]) =>
   list.map(([first, last]) => `\\u{${hex(first)}}-\\u{${hex(last)}}`).join("");
 const hidden = new RegExp(`[${classOf(ranges)}]`, "gu");
 
+const emoji: [number, number][] = [
+  [0xa9, 0xa9],
+  [0xae, 0xae],
+  [0x203c, 0x203c],
+  [0x2049, 0x2049],
+  [0x2122, 0x2122],
+  [0x2139, 0x2139],
+  [0x2190, 0x2bff],
+  [0x3030, 0x3030],
+  [0x303d, 0x303d],
+  [0x3297, 0x3297],
+  [0x3299, 0x3299],
+  [0x1f000, 0x1faff],
+];
+
 const zero_width_joiner = 0x200d;
-const variation_selector_16 = 0xfe0f;
+const text_style = 0xfe0e;
+const picture_style = 0xfe0f;
 const carriage_return = 0x0d;
-/** A picture, with a colour of skin or the wish to be shown as a picture behind it. */
-const endsWithEmoji = /\p{Extended_Pictographic}[\u{1F3FB}-\u{1F3FF}\uFE0F]?$/u;
-const startsWithEmoji = /^\p{Extended_Pictographic}/u;
-const endsWithKeycapBase = /[0-9#*]$/;
+/** A picture, with a colour of skin or the wish to be shown as one behind it. */
+const endsWithEmoji = new RegExp(`[${classOf(emoji)}]$`, "u");
+const endsWithChanged = new RegExp(`[${classOf(emoji)}][\\u{1F3FB}-\\u{1F3FF}\\uFE0F]*$`, "u");
+const startsWithEmoji = new RegExp(`^[${classOf(emoji)}]`, "u");
+const endsWithKey = /[0-9#*]$/;
 const keycap = "\u20e3";
 /** As much of the text as can matter to one character of it. */
 export const context_units = 8;
 
 /** Whether it does what it is for, as in an emoji or at the end of a line; then nothing of the text is hidden by it. */
 function isInPlace(code: number, before: string, after: string): boolean {
-  if (code === carriage_return) return after === "" || after.startsWith("\n");
-  if (code === zero_width_joiner) return endsWithEmoji.test(before) && (after === "" || startsWithEmoji.test(after));
-  if (code !== variation_selector_16) return false;
-  return endsWithEmoji.test(before) || (endsWithKeycapBase.test(before) && after.startsWith(keycap));
+  switch (code) {
+    case carriage_return:
+      return after === "" || after.startsWith("\n");
+    case zero_width_joiner:
+      return endsWithChanged.test(before) && (after === "" || startsWithEmoji.test(after));
+    case text_style:
+    case picture_style:
+      return endsWithEmoji.test(before) || (endsWithKey.test(before) && after.startsWith(keycap));
+    default:
+      return false;
+  }
 }
 
 function nameOf(code: number): string {
   if (code in names) return names[code] ?? "";
-  if (code >= 0xe0020 && code <= 0xe007e) return `TAG “${String.fromCodePoint(code - 0xe0000)}”`;
-  if (code >= 0xfe00 && code <= 0xfe0f) return `VARIATION SELECTOR-${code - 0xfdff}`;
-  if (code >= 0xe0100 && code <= 0xe01ef) return `VARIATION SELECTOR-${code - 0xe00ef}`;
+  if (code >= 0xe0000 && code <= 0xe007f) return "TAG CHARACTER";
+  if ((code >= 0xfe00 && code <= 0xfe0f) || (code >= 0xe0100 && code <= 0xe01ef)) return "VARIATION SELECTOR";
   return code < 0xa0 ? "CONTROL CHARACTER" : "INVISIBLE CHARACTER";
 }
 
