@@ -12,7 +12,8 @@ import { Program } from "./program";
 import type { Rule } from "./script";
 
 export interface Setup {
-  policy?: "auto" | "ask" | "read-only" | "deny";
+  /** Without one it is `auto`; `unset` leaves it to the server's own default. */
+  policy?: "auto" | "ask" | "read-only" | "deny" | "unset";
   /** The main AI's answers; without them the relay passes everything on to the agent. */
   script?: Rule[];
   /** `guarded` wants a login, which waits until {@link Server.agree} is called. */
@@ -186,7 +187,7 @@ export class Server {
       VOXPILOT_WORK_DIR: this.work,
       VOXPILOT_TOKEN: this.token,
       VOXPILOT_AGENT: agent,
-      VOXPILOT_PERMISSION_POLICY: policy,
+      ...(policy !== "unset" && { VOXPILOT_PERMISSION_POLICY: policy }),
       ...(this.modelUrl && {
         VOXPILOT_MODEL: "main",
         VOXPILOT_MODEL_BASE_URL: this.modelUrl,

@@ -82,7 +82,10 @@ export function Cockpit(props: { onLeave(): void }) {
         onClose={() => setDrawerOpen(false)}
         onStart={start}
         onContinue={() => setContinuing(true)}
-        onDevices={() => setShowDevices(true)}
+        onDevices={() => {
+          setDrawerOpen(false);
+          setShowDevices(true);
+        }}
         onRemoved={leave}
         modal={narrow}
       />

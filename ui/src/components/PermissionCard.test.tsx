@@ -90,6 +90,9 @@ it("names the directory, also in what always covers", () => {
   dispose();
   show({ cwd: "." });
   expect(text(".card-place")).toBe("in the work directory");
+  dispose();
+  show({ cwd: null });
+  expect(text(".card-place")).toBe("in a directory that the agent does not name");
 });
 
 it("names the environment of a command", () => {

@@ -114,12 +114,16 @@ function Asked(props: { request: PermissionRequest }) {
           </code>
         )}
       </Show>
-      <Show when={props.request.cwd}>
-        {(cwd) => (
-          <p class="card-place">
-            in <Visible text={directoryText(cwd())} />
-          </p>
-        )}
+      <Show when={props.request.cwd ?? props.request.command}>
+        <p class="card-place">
+          <Show when={props.request.cwd} fallback="in a directory that the agent does not name">
+            {(cwd) => (
+              <>
+                in <Visible text={directoryText(cwd())} />
+              </>
+            )}
+          </Show>
+        </p>
       </Show>
       <Show when={environment().length > 0}>
         <ul class="locations" aria-label="Environment">

@@ -30,15 +30,17 @@ export function TrustBanner(props: { trust: TrustState }) {
         </p>
         <ol class="trust-lines" tabindex="0" aria-label="Lines of the file">
           <For each={file()?.lines}>
-            {(line) => (
+            {(line, index) => (
               <li>
                 <span class="trust-number">{line.line}</span>
                 <code>
                   <Visible text={line.text} />
                 </code>
-                <span class="trust-why">
-                  <Visible text={line.why} />
-                </span>
+                <Show when={line.why !== file()?.lines[index() - 1]?.why}>
+                  <span class="trust-why">
+                    <Visible text={line.why} />
+                  </span>
+                </Show>
               </li>
             )}
           </For>
