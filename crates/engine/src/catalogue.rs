@@ -82,6 +82,8 @@ impl Engine {
 }
 
 async fn ask_versions(shared: &Shared) {
+    // Whoever asks already will do.
+    let Ok(_alone) = shared.asking_versions.try_acquire() else { return };
     let settings = &shared.settings;
     let env = agents::catalogue::environment(settings.environment.iter().cloned(), &[]);
     // Of a remote one, the program here is only the way to it.

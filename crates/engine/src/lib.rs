@@ -65,6 +65,8 @@ pub(crate) struct Shared {
     learned: Mutex<HashMap<String, catalogue::Learned>>,
     /// One at a time takes over a session of an agent's own.
     taking_over: Semaphore,
+    /// One at a time asks the agents for their versions.
+    asking_versions: Semaphore,
     /// The sessions' tasks.
     tasks: Mutex<Tasks<()>>,
     /// How people call each agent, by its id.
@@ -106,6 +108,7 @@ impl Engine {
             sessions: Mutex::default(),
             learned: Mutex::default(),
             taking_over: Semaphore::new(1),
+            asking_versions: Semaphore::new(1),
             tasks: Mutex::default(),
             stop: CancellationToken::new(),
         };

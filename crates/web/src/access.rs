@@ -228,3 +228,57 @@ fn host_name(authority: &str) -> &str {
         _ => authority,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAIN: Peer = Peer { ip: IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), secure: false };
+    const SECURE: Peer = Peer { secure: true, ..PLAIN };
+
+    async fn access(bind: &str) -> (tempfile::TempDir, Access) {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(&dir.path().join("log.db"), false).await.unwrap();
+        (dir, Access::open("a-token-of-programs".to_owned(), bind.parse().unwrap(), store).await.unwrap())
+    }
+
+    #[tokio::test]
+    async fn only_own_hosts_are_accepted() {
+        let table = [
+            ("127.0.0.1:8000", "127.0.0.1:8000", true),
+            ("127.0.0.1:8000", "localhost:8000", true),
+            ("127.0.0.1:8000", "LOCALHOST", true),
+            ("127.0.0.1:8000", "[::1]:8000", true),
+            ("127.0.0.1:8000", "evil.example:8000", false),
+            ("127.0.0.1:8000", "127.0.0.1.evil.example", false),
+            ("127.0.0.1:8000", "192.0.2.7:8000", false),
+            ("0.0.0.0:8000", "192.0.2.7:8000", true),
+            ("0.0.0.0:8000", "evil.example", false),
+        ];
+        for (bind, host, expected) in table {
+            assert_eq!(access(bind).await.1.is_own_host(host), expected, "bound to {bind}, asked as {host}");
+        }
+    }
+
+    #[tokio::test]
+    async fn under_encryption_the_cookie_never_leaves_it_and_no_other_counts() {
+        let (_dir, access) = access("127.0.0.1:8000").await;
+        let made = access.links.make(DeviceKind::Full, None).await.unwrap();
+        let link = access.links.take_by_secret(&made.secret).unwrap();
+        let (set, _) = access.sign_in(SECURE, link, "x".to_owned(), None).await.unwrap();
+        assert!(set.starts_with("__Host-voxpilot_8000=") && set.ends_with("; Secure"), "{set}");
+        let pair = set.split(';').next().unwrap();
+        let sent = |pair: &str| HeaderMap::from_iter([(header::COOKIE, pair.parse().unwrap())]);
+        assert!(access.by_cookie(SECURE, &sent(pair)).is_some());
+        let plain = pair.strip_prefix("__Host-").unwrap();
+        assert!(access.by_cookie(SECURE, &sent(plain)).is_none());
+        assert!(access.by_cookie(PLAIN, &sent(plain)).is_some());
+    }
+
+    #[tokio::test]
+    async fn a_link_leads_to_where_it_was_asked_for() {
+        let (_dir, access) = access("127.0.0.1:8000").await;
+        assert_eq!(access.url_for_others(PLAIN, "127.0.0.1:8000"), "http://127.0.0.1:8000");
+        assert_eq!(access.url_for_others(SECURE, "box.example"), "https://box.example");
+    }
+}

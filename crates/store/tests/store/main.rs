@@ -1,6 +1,7 @@
 //! The store on a real file.
 #![allow(clippy::unwrap_used)]
 
+mod devices;
 mod feed;
 mod file;
 mod fixture;

@@ -51,7 +51,7 @@ async fn a_session_made_outside_is_found_and_goes_on_here_with_what_was_said_bef
     setup.coder([Reply::text("I shall remember the heron.")]);
     let agent_session = outside(&setup, "remember the word heron").await;
 
-    let (status, found) = setup.server.call("GET", "/api/agents/copilot/sessions", None).await;
+    let (status, found) = setup.server.call("POST", "/api/agents/copilot/sessions", None).await;
     assert_eq!(status, 200, "{found}");
     let own = found["sessions"].as_array().unwrap().iter().find(|own| own["agent_session_id"] == *agent_session).unwrap().clone();
     assert!(own["session_id"].is_null() && own["updated_at"].is_string(), "{own}");
@@ -68,7 +68,7 @@ async fn a_session_made_outside_is_found_and_goes_on_here_with_what_was_said_bef
 
     let (status, refused) = setup.server.call("POST", "/api/sessions", Some(body)).await;
     assert_eq!(status, 409, "one owner: {refused}");
-    let (_, found) = setup.server.call("GET", "/api/agents/copilot/sessions", None).await;
+    let (_, found) = setup.server.call("POST", "/api/agents/copilot/sessions", None).await;
     let owner = found["sessions"].as_array().unwrap().iter().find(|own| own["agent_session_id"] == *agent_session).unwrap();
     assert_eq!(owner["session_id"], session["id"]);
 

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod client_requests;
+mod devices;
 mod disk;
 mod login;
 mod memory;

@@ -21,7 +21,7 @@ const UNUSED: SignedDuration = SignedDuration::from_hours(30 * 24);
 const OLDEST: SignedDuration = SignedDuration::from_hours(90 * 24);
 /// How many there may be; the one that was not used for longest makes room.
 const MOST: usize = 100;
-/// How exactly the last use is stored.
+/// How exactly the last use is known: not every request writes.
 const USE_WRITTEN_EVERY: SignedDuration = SignedDuration::from_secs(60);
 
 /// A device as a request sees it.
@@ -157,16 +157,17 @@ impl Devices {
     /// It was used, here.
     pub(crate) async fn used(&self, device: &Device, address: IpAddr) {
         let now = Timestamp::now();
+        let id = device.row.id;
         let address = address.to_canonical().to_string();
-        let old = &device.row;
-        if old.address == address && now.duration_since(old.last_used_at) < USE_WRITTEN_EVERY {
-            return;
-        }
-        self.change(old.id, |row| {
-            row.address = address.clone();
-            row.last_used_at = now;
+        let mut is_due = false;
+        self.change(id, |row| {
+            is_due = now.duration_since(row.last_used_at) >= USE_WRITTEN_EVERY;
+            if is_due {
+                row.address.clone_from(&address);
+                row.last_used_at = now;
+            }
         });
-        if let Err(error) = self.store.save(vec![ServerRow::DeviceUsed { id: old.id, at: now, address }]).await {
+        if is_due && let Err(error) = self.store.save(vec![ServerRow::DeviceUsed { id, at: now, address }]).await {
             tracing::warn!(%error, "when a device was last used could not be stored");
         }
     }

@@ -1,5 +1,6 @@
 //! `/api/agents/{id}/sessions`, and going on with one of them.
 
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::rig::Rig;
@@ -16,7 +17,7 @@ async fn left_behind(rig: &Rig, words: &str) -> String {
 }
 
 async fn listed(rig: &Rig, query: &str) -> Vec<Value> {
-    let answer = rig.get(&format!("/api/agents/demo/sessions{query}")).await;
+    let answer = rig.send(Method::POST, &format!("/api/agents/demo/sessions{query}"), None).await;
     assert_eq!(answer.status, 200, "{}", answer.text);
     answer.json()["sessions"].as_array().unwrap().clone()
 }
@@ -53,9 +54,9 @@ async fn what_the_agent_keeps_is_listed_by_directory_and_goes_on_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_be_listed_or_found_is_refused_with_a_reason() {
     let rig = Rig::replies([]).await;
-    rig.get("/api/agents/nobody/sessions").await.refuses(422, "invalid");
-    rig.get("/api/agents/demo/sessions?work_dir=..").await.refuses(422, "invalid");
-    let answer = rig.get("/api/agents/faulty/sessions").await;
+    rig.send(Method::POST, "/api/agents/nobody/sessions", None).await.refuses(422, "invalid");
+    rig.send(Method::POST, "/api/agents/demo/sessions?work_dir=..", None).await.refuses(422, "invalid");
+    let answer = rig.send(Method::POST, "/api/agents/faulty/sessions", None).await;
     answer.refuses(503, "unavailable");
     assert!(answer.text.contains("cannot list its sessions"), "{}", answer.text);
     rig.post("/api/sessions", json!({ "agent": "demo", "agent_session_id": "nope" })).await.refuses(404, "not_found");

@@ -8,7 +8,7 @@ use engine::Engine;
 use reqwest::Method;
 use reqwest::header::HeaderMap;
 use serde_json::{Value, json};
-use store::Store;
+use store::{DeviceRow, LinkRow, ServerRow, Store};
 use tempfile::TempDir;
 use testkit::client::{Client, Event};
 use testkit::model_server::{ModelServer, Reply, Script};
@@ -33,6 +33,9 @@ pub(crate) struct Options {
     /// Silence of the model for this long is a stall.
     pub stall: Duration,
     pub trust: web::Trust,
+    /// What an earlier server has left of them.
+    pub devices: Vec<DeviceRow>,
+    pub links: Vec<LinkRow>,
 }
 
 impl Default for Options {
@@ -47,6 +50,8 @@ impl Default for Options {
             tries: 3,
             stall: Duration::from_millis(1500),
             trust: crate::trust::no_file(),
+            devices: Vec::new(),
+            links: Vec::new(),
         }
     }
 }
@@ -96,6 +101,8 @@ impl Rig {
         }
         let model = ModelServer::start(std::mem::take(&mut options.script));
         let store = Store::open(&dir.path().join("data/voxpilot.db"), false).await.unwrap();
+        let known = options.devices.drain(..).map(ServerRow::Device).chain(options.links.drain(..).map(ServerRow::Link));
+        store.save(known.collect()).await.unwrap();
         let settings = settings(dir.path(), &model, &options);
         let engine = Engine::start(store, settings).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

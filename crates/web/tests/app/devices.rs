@@ -1,0 +1,278 @@
+//! `/api/devices`, `/login`, `/api/logout` and `/api/audit`
+
+use domain::device::DeviceKind;
+use jiff::{SignedDuration, Timestamp};
+use reqwest::Method;
+use serde_json::{Value, json};
+use store::{DeviceRow, LinkRow};
+use uuid::Uuid;
+
+use crate::browser::{Browser, KEY, asked, cookie, ends, with_code};
+use crate::rig::{Answer, Options, Rig, SOON, TOKEN, answer};
+
+async fn link(rig: &Rig, body: Value) -> Value {
+    let answer = rig.post("/api/devices/link", body).await;
+    assert_eq!(answer.status, 201, "{}", answer.text);
+    answer.json()
+}
+
+async fn open(rig: &Rig, url: &Value) -> Answer {
+    answer(rig.http.get(url.as_str().unwrap())).await
+}
+
+async fn type_code(rig: &Rig, code: &str) -> Answer {
+    answer(with_code(rig.http.post(format!("{}/login", rig.base)), code)).await
+}
+
+fn sign_in_is_refused(answer: &Answer, status: u16, says: &str) {
+    assert_eq!(answer.status, status, "{}", answer.text);
+    assert!(answer.text.contains(says) && answer.text.contains("role=\"alert\""), "{}", answer.text);
+    assert!(!answer.headers.contains_key("set-cookie"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_link_lets_in_one_device_once() {
+    let rig = Rig::replies([]).await;
+    let link = link(&rig, json!({})).await;
+    assert_eq!(link["kind"], "full");
+    assert!(link["url"].as_str().unwrap().starts_with(&format!("{}/login?link=", rig.base)), "{link}");
+    assert!(link["qr_svg"].as_str().unwrap().contains("<svg"));
+    let left = link["expires_at"].as_str().unwrap().parse::<Timestamp>().unwrap().duration_since(Timestamp::now());
+    assert!(left > SignedDuration::from_mins(5) && left <= SignedDuration::from_mins(10), "{left}");
+
+    let opened = open(&rig, &link["url"]).await;
+    assert_eq!(opened.status, 200);
+    assert!(opened.text.contains("content=\"0; url=/\""), "{}", opened.text);
+    let set = opened.headers["set-cookie"].to_str().unwrap();
+    assert!(["HttpOnly", "SameSite=Strict", "Path=/"].iter().all(|part| set.contains(part)) && !set.contains("Secure"), "{set}");
+    assert!(!set.contains(TOKEN) && !link["url"].as_str().unwrap().contains(set.split(['=', ';']).nth(1).unwrap()), "its own secret");
+    sign_in_is_refused(&open(&rig, &link["url"]).await, 401, "used already");
+    sign_in_is_refused(&type_code(&rig, link["code"].as_str().unwrap()).await, 401, "used already");
+    let unknown = json!(format!("{}/login?link=no-such-link", rig.base));
+    sign_in_is_refused(&open(&rig, &unknown).await, 401, "not known");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_code_lets_in_one_device_once_however_it_is_typed() {
+    let rig = Rig::replies([]).await;
+    let link = link(&rig, json!({ "kind": "read-only", "name": "Ada's phone" })).await;
+    let code = link["code"].as_str().unwrap();
+    assert!(code.len() == 9 && code.as_bytes()[4] == b'-', "{code}");
+    sign_in_is_refused(&type_code(&rig, "AAAA-AAAA").await, 401, "not the right one");
+    let typed = type_code(&rig, &format!(" {} ", code.to_lowercase().replace('-', " "))).await;
+    assert_eq!(typed.status, 200, "{}", typed.text);
+    let browser = Browser::with_cookie(&rig, cookie(&typed).unwrap().split_once('=').unwrap().1);
+    let device = browser.device().await;
+    assert_eq!((&device["kind"], &device["name"]), (&json!("read-only"), &json!("Ada's phone")));
+    sign_in_is_refused(&type_code(&rig, code).await, 401, "used already");
+    sign_in_is_refused(&open(&rig, &link["url"]).await, 401, "used already");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_link_is_not_used_up_by_looking_at_it() {
+    let rig = Rig::replies([]).await;
+    let link = link(&rig, json!({})).await;
+    let url = link["url"].as_str().unwrap();
+    assert_eq!(answer(rig.http.head(url)).await.status, 200);
+    for (name, value) in [("sec-purpose", "prefetch;prerender"), ("purpose", "prefetch"), ("x-moz", "prefetch")] {
+        let looked = answer(rig.http.get(url).header(name, value)).await;
+        assert!(looked.status == 503 && !looked.headers.contains_key("set-cookie"), "{name}");
+    }
+    let full = Browser::sign_in(&rig, "full").await;
+    let again = full.get(url.strip_prefix(&rig.base).unwrap()).await;
+    assert!(again.status == 200 && !again.headers.contains_key("set-cookie") && again.text.contains("url=/"), "{}", again.text);
+    assert!(cookie(&open(&rig, &link["url"]).await).is_some(), "it still works");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_read_only_browser_that_opens_a_full_link_becomes_another_device() {
+    let rig = Rig::replies([]).await;
+    let reader = Browser::sign_in(&rig, "read-only").await;
+    let link = link(&rig, json!({})).await;
+    let opened = reader.get(link["url"].as_str().unwrap().strip_prefix(&rig.base).unwrap()).await;
+    assert!(cookie(&opened).is_some(), "{}", opened.text);
+    reader.get("/api/sessions").await.refuses(401, "unauthorized");
+    assert_eq!(rig.get("/api/devices").await.json()["devices"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_expired_link_says_so() {
+    let expired = LinkRow {
+        id: Uuid::nil(),
+        secret_hash: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad".to_owned(),
+        code_hash: String::new(),
+        kind: DeviceKind::Full,
+        name: None,
+        expires_at: Timestamp::now(),
+        used: false,
+    };
+    let rig = Rig::start(Options { links: vec![expired], ..Options::default() }).await;
+    sign_in_is_refused(&open(&rig, &json!(format!("{}/login?link=abc", rig.base))).await, 401, "has expired");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_token_is_no_way_to_sign_in() {
+    let rig = Rig::replies([]).await;
+    for answer in [
+        answer(rig.http.get(format!("{}/login?token={TOKEN}", rig.base))).await,
+        answer(rig.http.get(format!("{}/login?link={TOKEN}", rig.base))).await,
+        type_code(&rig, TOKEN).await,
+    ] {
+        assert!(!answer.headers.contains_key("set-cookie"), "{}", answer.text);
+    }
+    Browser::with_cookie(&rig, TOKEN).get("/api/sessions").await.refuses(401, "unauthorized");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn devices_are_listed_renamed_and_revoked_and_their_streams_end() {
+    let rig = Rig::replies([]).await;
+    let session = rig.session().await;
+    let owner = Browser::sign_in(&rig, "full").await;
+    let reader = Browser::sign_in(&rig, "read-only").await;
+    let id = reader.device().await["id"].as_str().unwrap().to_owned();
+    let path = format!("/api/devices/{id}");
+    let renamed = owner.send(Method::PATCH, &path, Some(json!({ "name": " Kitchen\u{202e} " }))).await;
+    assert_eq!((renamed.status, &renamed.json()["name"]), (200, &json!("Kitchen⟨U+202E⟩")));
+    owner.send(Method::PATCH, &path, Some(json!({ "name": " " }))).await.refuses(422, "invalid");
+    let list = owner.get("/api/devices").await.json();
+    let devices = list["devices"].as_array().unwrap();
+    assert_eq!(devices.len(), 2, "{list}");
+    let found = devices.iter().find(|device| device["id"] == *id).unwrap();
+    assert_eq!((&found["current"], &found["kind"], &found["address"]), (&json!(false), &json!("read-only"), &json!("127.0.0.1")));
+    assert!(!list.to_string().contains("hash") && !list.to_string().contains(reader.cookie.split_once('=').unwrap().1));
+
+    let (stream, kept) = (reader.stream(&session).await, owner.stream(&session).await);
+    assert_eq!(owner.send(Method::DELETE, &path, None).await.status, 204);
+    ends(stream).await;
+    reader.get("/api/sessions").await.refuses(401, "unauthorized");
+    owner.send(Method::DELETE, &path, None).await.refuses(404, "not_found");
+    assert_eq!(owner.get("/api/sessions").await.status, 200);
+    // Those of others go on; the server's end ends them.
+    rig.stopping.cancel();
+    ends(kept).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn logging_out_ends_the_device_and_its_streams() {
+    let rig = Rig::replies([]).await;
+    let session = rig.session().await;
+    let mut browser = Browser::sign_in(&rig, "read-only").await;
+    browser.bind().await;
+    let stream = browser.stream(&session).await;
+    let thief = Browser { key: None, ..browser.clone() };
+    assert_eq!(thief.post("/api/logout", json!({})).await.status, 204);
+    assert_eq!(browser.get("/api/sessions").await.status, 200, "who has only the cookie ends nothing");
+    let out = browser.post("/api/logout", json!({})).await;
+    assert_eq!(out.status, 204);
+    assert!(out.headers["set-cookie"].to_str().unwrap().contains("Max-Age=0"));
+    ends(stream).await;
+    browser.get("/api/sessions").await.refuses(401, "unauthorized");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_device_that_is_bound_to_its_page_needs_the_key_along_with_the_cookie() {
+    let rig = Rig::replies([]).await;
+    let session = rig.session().await;
+    let mut browser = Browser::sign_in(&rig, "full").await;
+    assert_eq!(browser.get("/api/sessions").await.status, 200, "a program with a cookie jar needs no key");
+    for wrong in ["short", &format!("{KEY}="), &"x".repeat(201)] {
+        browser.post("/api/devices/key", json!({ "key": wrong })).await.refuses(422, "invalid");
+    }
+    browser.bind().await;
+    let bare = Browser { key: None, ..browser.clone() };
+    bare.get("/api/sessions").await.refuses(401, "key_required");
+    assert!([200, 503].contains(&bare.get("/").await.status), "the page itself cannot show it yet");
+    assert_eq!(bare.get(&format!("/api/sessions?key={KEY}")).await.status, 200);
+    bare.post(&format!("/api/sessions/{session}/cancel?key={KEY}"), json!({})).await.refuses(401, "key_required");
+    bare.get("/api/sessions?key=wrong").await.refuses(401, "key_required");
+    // Tabs that load at once bind the same key; another page does not take it over.
+    assert_eq!(bare.post("/api/devices/key", json!({ "key": KEY })).await.status, 204);
+    bare.post("/api/devices/key", json!({ "key": "y".repeat(43) })).await.refuses(409, "conflict");
+    assert_eq!(browser.get("/api/sessions").await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_guesses_too_often_waits_and_who_has_a_link_does_not() {
+    let rig = Rig::replies([]).await;
+    let (first, second) = (link(&rig, json!({})).await, link(&rig, json!({})).await);
+    let browser = Browser::with_cookie(&rig, cookie(&open(&rig, &first["url"]).await).unwrap().split_once('=').unwrap().1);
+    let mut tries = 0;
+    let slowed = loop {
+        let answer = type_code(&rig, "WRON-GWRN").await;
+        if answer.status != 401 {
+            break answer;
+        }
+        tries += 1;
+        assert!(tries < 1000, "nobody is slowed");
+    };
+    sign_in_is_refused(&slowed, 429, "Too many wrong tries");
+    assert!(slowed.headers["retry-after"].to_str().unwrap().parse::<u64>().unwrap() >= 1);
+    let bearer = answer(rig.http.get(format!("{}/api/sessions", rig.base)).bearer_auth("a-wrong-token-of-a-guesser")).await;
+    bearer.refuses(429, "too_many_tries");
+    assert_eq!(browser.get("/api/sessions").await.status, 200, "a device is not concerned");
+    assert!(cookie(&open(&rig, &second["url"]).await).is_some(), "a link cannot be guessed");
+    let told = browser.get("/api/audit").await.json();
+    let refusals = told["entries"].as_array().unwrap().iter().filter(|entry| entry["action"] == "sign-in-refused").count();
+    assert_eq!(refusals, 1, "once, not for each try: {told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn so_many_devices_are_kept_and_the_longest_unused_makes_room() {
+    let now = Timestamp::now();
+    let device = |index: i64| DeviceRow {
+        id: Uuid::from_u128(index as u128 + 1).to_string().parse().unwrap(),
+        secret_hash: format!("hash-{index}"),
+        key_hash: None,
+        name: format!("device {index}"),
+        kind: DeviceKind::Full,
+        address: "127.0.0.1".to_owned(),
+        created_at: now - SignedDuration::from_hours(1000),
+        last_used_at: now - SignedDuration::from_hours(1 + (index + 50) % 100),
+    };
+    let rig = Rig::start(Options { devices: (0..100).map(device).collect(), ..Options::default() }).await;
+    let browser = Browser::sign_in(&rig, "full").await;
+    let list = browser.get("/api/devices").await.json();
+    let names: Vec<_> = list["devices"].as_array().unwrap().iter().map(|device| device["name"].as_str().unwrap()).collect();
+    assert_eq!(names.len(), 100);
+    assert!(!names.contains(&"device 49") && names.contains(&"device 48"), "{names:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_audit_log_says_who_did_what_from_which_device() {
+    let rig = Rig::replies([]).await;
+    let mut owner = Browser::sign_in(&rig, "full").await;
+    owner.bind().await;
+    let body = json!({ "title": "Herons\u{202e}", "model": "relay", "permission_policy": "ask" });
+    let session = owner.post("/api/sessions", body).await.json()["id"].as_str().unwrap().to_owned();
+    let path = format!("/api/sessions/{session}");
+    let mut client = rig.watch(&session).await;
+    assert_eq!(owner.post(&format!("{path}/messages"), json!({ "content": "ask" })).await.status, 202);
+    let event = client.until("the question", SOON, |event| event.kind == "permission-request").await;
+    let (request, option) = asked(&event);
+    assert_eq!(owner.post(&format!("{path}/permissions/{request}"), json!({ "option_id": option })).await.status, 202);
+    client.turn_end(SOON).await;
+    assert_eq!(owner.send(Method::PATCH, &path, Some(json!({ "permission_policy": "auto" }))).await.status, 200);
+    owner.send(Method::PATCH, &path, Some(json!({ "agent": "nobody" }))).await.refuses(422, "invalid");
+    assert_eq!(owner.send(Method::DELETE, &path, None).await.status, 204);
+
+    let log = owner.get("/api/audit").await.json();
+    let entries = log["entries"].as_array().unwrap();
+    let actions: Vec<_> = entries.iter().rev().map(|entry| entry["action"].as_str().unwrap()).collect();
+    let expected = ["link-made", "sign-in", "session-created", "prompt", "permission-answered", "session-changed", "session-deleted"];
+    assert_eq!(actions, expected, "what was refused is not in it");
+    let entry = |action: &str| entries.iter().find(|entry| entry["action"] == action).unwrap();
+    assert_eq!((&entry("link-made")["device"], entry("link-made").get("device_id")), (&json!("token"), None));
+    let own = owner.device().await;
+    assert_eq!((&entry("prompt")["device_id"], &entry("prompt")["device"]), (&own["id"], &own["name"]));
+    assert_eq!(entry("prompt")["address"], "127.0.0.1");
+    assert_eq!(entry("session-deleted")["detail"], "“Herons⟨U+202E⟩”");
+    let answered = entry("permission-answered")["detail"].as_str().unwrap();
+    assert!(answered.contains(event.data["title"].as_str().unwrap()), "{answered}");
+    assert!(entry("session-changed")["detail"].as_str().unwrap().contains("permission_policy auto"));
+    assert!(!log.to_string().contains(KEY) && !log.to_string().contains(TOKEN));
+
+    let first = owner.get("/api/audit?limit=3").await.json();
+    assert_eq!(first["entries"].as_array().unwrap().len(), 3);
+    let rest = owner.get(&format!("/api/audit?limit=200&before={}", first["next"])).await.json();
+    assert_eq!((rest["entries"].as_array().unwrap().len(), rest.get("next")), (4, None), "{rest}");
+}
