@@ -42,6 +42,12 @@ impl Policy {
         }
     }
 
+    /// The one of the two that leaves more to the person: what reads does not ask for a read, what denies does not even ask.
+    pub fn stricter(self, other: Policy) -> Policy {
+        let order = [Policy::Auto, Policy::ReadOnly, Policy::Ask, Policy::Deny];
+        order.into_iter().rfind(|policy| [self, other].contains(policy)).unwrap_or(self)
+    }
+
     /// Options are picked by their kind, never by position or id: agents differ in both.
     pub fn decide(self, ask: &PermissionAsk) -> Decision {
         match self {
@@ -227,6 +233,16 @@ mod tests {
             assert_eq!(policy.decide(&ask), Decision::Ask, "{policy:?}");
         }
         assert_eq!(Policy::Deny.decide(&ask), Decision::Cancel);
+    }
+
+    #[test]
+    fn of_two_policies_one_is_stricter() {
+        let order = [Policy::Auto, Policy::ReadOnly, Policy::Ask, Policy::Deny];
+        for (place, weaker) in order.into_iter().enumerate() {
+            for stricter in order.into_iter().skip(place) {
+                assert_eq!((weaker.stricter(stricter), stricter.stricter(weaker)), (stricter, stricter));
+            }
+        }
     }
 
     #[test]

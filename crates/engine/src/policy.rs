@@ -32,10 +32,11 @@ impl Chosen {
 }
 
 impl Shared {
-    /// A person who talks straight to an agent is asked, whatever was chosen for delegated work.
+    /// A person who talks straight to an agent is asked, whatever was chosen for delegated work. The project can make it stricter.
     pub(crate) fn policy(&self, relay: bool) -> Policy {
         let fallback = || if relay { Policy::Ask } else { self.default_policy.get().unwrap_or(Policy::Auto) };
-        self.settings.permission_policy.unwrap_or_else(fallback)
+        let default = self.settings.permission_policy.unwrap_or_else(fallback);
+        self.settings.least_policy.map_or(default, |least| default.stricter(least))
     }
 }
 

@@ -16,9 +16,9 @@ pub(crate) async fn recover(engine: &Engine) -> Result<(), Refusal> {
     let turns = store.open_turns().await?;
     let queued = store.queued_sessions().await?;
     let sessions = runners.iter().map(|runner| runner.session).chain(turns.iter().map(|(session, _)| *session)).chain(queued);
-    let owned: HashSet<_> = runners.iter().map(|runner| runner.dir.as_str()).collect();
+    let owned: HashSet<_> = runners.iter().filter_map(|runner| Some(engine.settings().runner_dir(runner.id.parse().ok()?))).collect();
     for found in agents::find_runners(&engine.settings().runners_dir()) {
-        if !owned.contains(found.dir.to_string_lossy().as_ref()) {
+        if !owned.contains(&found.dir) {
             tracing::info!(dir = %found.dir.display(), "ending a runner that belongs to no session");
             clear(engine.settings(), &found).await;
         }

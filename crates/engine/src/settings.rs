@@ -33,6 +33,8 @@ pub struct Settings {
     /// What every agent is given to use, as far as it can.
     pub mcp_servers: Arc<[McpServer]>,
     pub permission_policy: Option<Policy>,
+    /// What a session gets that has no policy of its own is at least as strict: what the project asks for.
+    pub least_policy: Option<Policy>,
     /// The project's name, for people.
     pub project_title: Option<String>,
     /// What the page proposes to begin with.

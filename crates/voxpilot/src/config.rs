@@ -69,6 +69,8 @@ pub struct Config {
     pub copilot_connection_ttl: Duration,
     /// None: the engine decides, by who talks to the agent.
     pub permission_policy: Option<Policy>,
+    /// What a project that is not trusted asks for, where it is stricter: nothing else may become weaker by it.
+    pub least_policy: Option<Policy>,
     /// None: an agent's question waits for ever.
     pub permission_timeout: Option<Duration>,
     pub durability: Durability,
@@ -184,6 +186,10 @@ impl Config {
             )
         };
         ConfigError::unless_empty(apart::is_inside(&self.data_dir, &self.work_dir).then(problem).into_iter().collect())
+    }
+
+    fn is_from(&self, key: &str, path: &Path) -> bool {
+        self.entries.iter().find(|entry| entry.key == key).is_some_and(|entry| matches!(&entry.origin, Origin::File(from) if from == path))
     }
 
     fn origin(&self, key: &str) -> String {

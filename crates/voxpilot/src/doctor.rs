@@ -51,7 +51,8 @@ pub async fn examine(config: &Config, env: &BTreeMap<String, String>) -> Vec<Che
         network::endpoint(config),
         network::server(&config.bind),
     );
-    let mut checks = vec![directory::data(&config.data_dir), directory::work(&config.work_dir), git];
+    let data = config.keep_data_apart().map_or_else(directory::data_inside, |()| directory::data(&config.data_dir));
+    let mut checks = vec![data, directory::work(&config.work_dir), git];
     let has_copilot = copilot.verdict == Verdict::Ok;
     checks.push(copilot);
     if has_copilot {

@@ -111,6 +111,9 @@ fn print_config(matches: &ArgMatches) -> Result<ExitCode> {
     let (config, _) = config::load(config::flags(matches))?;
     print!("{}", config.report());
     config.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+    if let Err(error) = config.keep_data_apart() {
+        eprintln!("warning: a server would refuse this: {error}");
+    }
     Ok(ExitCode::SUCCESS)
 }
 

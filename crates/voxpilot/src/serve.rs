@@ -144,7 +144,7 @@ fn announce(address: SocketAddr, login: &str, settings: &engine::Settings) {
     say(format_args!("listening on http://{address}"));
     say(format_args!("work directory {}, model {}, agent {}", settings.work_dir.display(), settings.model, settings.default_agent));
     say(format_args!("open http://{}{login}", address::reachable(address)));
-    if settings.permission_policy.is_none() && settings.model != "relay" {
+    if settings.permission_policy.or(settings.least_policy).is_none() && settings.model != "relay" {
         say(format_args!(
             "approvals: automatic for delegated work (the default); start with --permission-policy ask, or choose in the page, to be asked"
         ));
@@ -207,6 +207,7 @@ pub(crate) fn settings(config: &Config, sources: &Sources) -> Result<engine::Set
         environment: sources.env.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))).collect(),
         mcp_servers: config.mcp_servers.iter().map(|(name, section)| mcp_server(name, section)).collect(),
         permission_policy: config.permission_policy,
+        least_policy: config.least_policy,
         project_title: config.title.clone(),
         suggestions: config.suggestions.clone(),
         ignore: config.ignore.clone(),

@@ -32,7 +32,7 @@ pub fn ask_at_start(sources: &Sources) -> Result<bool> {
         println!("It cannot be trusted as it is: {problem}");
         return Ok(false);
     }
-    let agreed = ask("Trust this file? Without it, your own settings hold. [y/N] ")?;
+    let agreed = ask(&format!("Trust these {} lines? Without them, your own settings hold. [y/N] ", review.lines.len()))?;
     if agreed {
         consent(sources)?;
     }

@@ -385,6 +385,21 @@ fn what_is_unwise_is_a_warning() {
 }
 
 #[test]
+fn a_project_that_is_not_trusted_can_only_make_a_policy_stricter() {
+    let resolved = |env: &[(&str, &str)], user: &str| {
+        let mut sources = sources(&[], env, &[(PROJECT, "permission_policy = 'read-only'"), (USER, user)]);
+        sources.project.as_mut().unwrap().trusted = false;
+        let config = resolve(&sources).unwrap();
+        (config.permission_policy, config.least_policy)
+    };
+    // What a person chooses elsewhere may still be stricter than this.
+    assert_eq!(resolved(&[], ""), (None, Some(Policy::ReadOnly)));
+    assert_eq!(resolved(&[], "permission_policy = 'auto'"), (Some(Policy::Auto), Some(Policy::ReadOnly)));
+    assert_eq!(resolved(&[], "permission_policy = 'deny'"), (Some(Policy::Deny), None));
+    assert_eq!(resolved(&[("VOXPILOT_PERMISSION_POLICY", "auto")], ""), (Some(Policy::Auto), None));
+}
+
+#[test]
 fn secrets_are_hidden_from_debug_output() {
     let config = from_env(&[("VOXPILOT_TOKEN", "0123456789abcdef"), ("VOXPILOT_MODEL_API_KEY", "sk-hidden")]);
     let shown = format!("{config:?}{}", config.report());

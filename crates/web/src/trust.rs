@@ -6,15 +6,18 @@ use std::sync::Arc;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+type Answer<T> = Result<T, TrustRefusal>;
+type Consent = dyn Fn(&str) -> Answer<()> + Send + Sync;
+
 /// What can be done about the file. Each call may block.
 #[derive(Clone)]
 pub struct Trust {
     /// Reads it anew.
-    pub look: Arc<dyn Fn() -> Result<ProjectFile, TrustRefusal> + Send + Sync>,
+    pub look: Arc<dyn Fn() -> Answer<ProjectFile> + Send + Sync>,
     /// To the content with this hash. The server takes itself up anew afterwards.
-    pub consent: Arc<dyn Fn(&str) -> Result<(), TrustRefusal> + Send + Sync>,
+    pub consent: Arc<Consent>,
     /// Likewise.
-    pub revoke: Arc<dyn Fn() -> Result<(), TrustRefusal> + Send + Sync>,
+    pub revoke: Arc<dyn Fn() -> Answer<()> + Send + Sync>,
 }
 
 impl fmt::Debug for Trust {

@@ -2,7 +2,7 @@
 //! machine decides.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use agents::{Connection, Known};
 use domain::agent::{Demand, Reply, Update};
@@ -26,7 +26,7 @@ impl Actor {
             let Ok(runner) = row.id.parse::<RunnerId>() else { continue };
             // An agent has one process in a session; of an older one only what it left is cleaned away.
             if all.iter().any(|(agent, _)| *agent == row.agent) {
-                recover::clear_dir(&self.shared.settings, Path::new(&row.dir)).await;
+                recover::clear_dir(&self.shared.settings, &self.shared.settings.runner_dir(runner)).await;
                 self.rows.push(Row::RemoveRunner { id: row.id });
                 continue;
             }
@@ -45,7 +45,7 @@ impl Actor {
     }
 
     async fn find(&self, runner: RunnerId, row: &RunnerRow) -> Result<Found, Refusal> {
-        let evidence = self.evidence(row).await?;
+        let evidence = self.evidence(runner, row).await?;
         let alive = matches!(evidence, Evidence::Alive { .. });
         let can = capabilities(row);
         let asked = self.shared.store.asked(self.id, &row.id).await?;
@@ -62,14 +62,14 @@ impl Actor {
         })
     }
 
-    async fn evidence(&self, row: &RunnerRow) -> Result<Evidence, Refusal> {
-        let dir = Path::new(&row.dir);
+    async fn evidence(&self, runner: RunnerId, row: &RunnerRow) -> Result<Evidence, Refusal> {
+        let dir = &self.shared.settings.runner_dir(runner);
         if row.capabilities.is_none() {
             return Ok(Evidence::NeverUp);
         }
         let found = agents::find_runner(dir);
         if found.as_ref().is_some_and(|found| found.runner_alive) {
-            return Ok(Evidence::Alive { ending: row.ending, restoring: self.is_restoring(row).await });
+            return Ok(Evidence::Alive { ending: row.ending, restoring: self.is_restoring(runner, row).await });
         }
         // No two owners: whatever its agent left behind is gone before anything else is started.
         if let Some(found) = found
@@ -90,7 +90,7 @@ impl Actor {
     }
 
     /// A session that a prompt waits for was asked for in that process, and is not known to be open there.
-    async fn is_restoring(&self, row: &RunnerRow) -> bool {
+    async fn is_restoring(&self, runner: RunnerId, row: &RunnerRow) -> bool {
         let calls = self.machine.turn().turn.as_ref().map(|turn| turn.calls()).unwrap_or_default();
         let names = calls.iter().filter(|call| call.state != CallState::Done).filter_map(|call| call.session_name());
         let host = self.machine.hosts().find(|host| host.agent() == row.agent);
@@ -99,7 +99,7 @@ impl Actor {
             record.is_some_and(|record| record.runner_id.map(|runner| runner.to_string()).as_ref() != Some(&row.id))
         };
         let waiting: Vec<String> = names.filter(elsewhere).map(str::to_owned).collect();
-        let dir = PathBuf::from(&row.dir);
+        let dir = self.shared.settings.runner_dir(runner);
         let look = move || waiting.iter().any(|name| agents::was_restored(&dir, name));
         tokio::task::spawn_blocking(look).await.unwrap_or(false)
     }

@@ -11,6 +11,7 @@ use domain::event::Event;
 use engine::Wanted;
 use serde_json::json;
 use setup::{Setup, agent_text, is_end, kinds};
+use store::{Row, RunnerRow, Write};
 use testkit::model_server::{Gate, Reply, ToolCall};
 
 fn relay() -> Wanted {
@@ -33,6 +34,33 @@ async fn an_agent_works_on_and_its_words_come_exactly_once() {
     assert!(events.iter().any(|event| matches!(event, Event::Notice(notice) if notice.code == "recovered")));
     let log = setup.agent_log();
     assert_eq!(log.iter().filter(|line| line["method"] == "session/prompt").count(), 1, "{log:?}");
+    engine.shutdown().await;
+}
+
+/// A store may come from elsewhere: a copy that was moved, a backup of another machine.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_outside_of_the_data_directory_is_cleared_away_on_the_word_of_a_row() {
+    let setup = Setup::new([]);
+    let elsewhere = tempfile::tempdir().unwrap();
+    std::fs::write(elsewhere.path().join("precious"), "").unwrap();
+    let engine = setup.engine().await;
+    let id = engine.create(relay()).await.unwrap().id;
+    let row = |id_end: u8| RunnerRow {
+        id: format!("00000000-0000-7000-8000-0000000000{id_end:02}"),
+        session: id,
+        agent: "faulty".to_owned(),
+        dir: elsewhere.path().display().to_string(),
+        cursor: 0,
+        capabilities: None,
+        ending: false,
+    };
+    let rows = [1, 2].map(|id_end| Row::Runner(row(id_end))).to_vec();
+    engine.store().commit(Write { session: id, events: vec![], rows }).await.unwrap();
+    engine.shutdown().await;
+    let engine = setup.engine().await;
+    engine.post(id, "say hello".to_owned(), None, vec![]).await.unwrap();
+    setup::until(&engine, id, is_end).await;
+    assert!(elsewhere.path().join("precious").exists());
     engine.shutdown().await;
 }
 

@@ -70,6 +70,7 @@ impl Setup {
             environment: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())],
             mcp_servers: std::sync::Arc::default(),
             permission_policy: None,
+            least_policy: None,
             project_title: None,
             suggestions: Vec::new(),
             ignore: Vec::new(),

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::form::visible;
+
 /// One sentence for each problem; each names the setting, where it was given and the expected form, and never a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
@@ -17,10 +19,10 @@ impl ConfigError {
 impl fmt::Display for ConfigError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.problems.as_slice() {
-            [one] => write!(out, "configuration: {one}"),
+            [one] => write!(out, "configuration: {}", visible(one)),
             many => {
                 write!(out, "configuration: {} problems", many.len())?;
-                many.iter().try_for_each(|problem| write!(out, "\n  {problem}"))
+                many.iter().try_for_each(|problem| write!(out, "\n  {}", visible(problem)))
             }
         }
     }

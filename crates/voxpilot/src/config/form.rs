@@ -3,6 +3,8 @@
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
+use domain::text;
+
 /// A value as it was given, with what a relative path in it is relative to.
 pub(super) struct Given<'a> {
     pub text: &'a str,
@@ -75,24 +77,15 @@ pub(super) fn name(text: &str) -> Option<String> {
     (text.trim() == text && !text.contains(char::is_control)).then(|| text.to_owned())
 }
 
-/// What is hidden, reorders text or drives a terminal is written out, so that what is shown is what is there.
+/// What is hidden, reorders text or drives a terminal is written out, line breaks too: what is shown is what is there, on one line.
 pub fn visible(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for char in text.chars() {
-        match char {
-            '\t' | '\n' | '\'' | '"' | '\\' => shown.push(char),
-            // Fillers that count as letters and take no room.
-            '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' => shown.extend(char.escape_unicode()),
-            _ => shown.extend(char.escape_debug()),
-        }
-    }
-    shown
+    text::visible(text).replace('\n', &text::written_out('\n'))
 }
 
 /// One line of text for people, of at most `most` characters, hidden ones made visible.
 pub(super) fn line(text: &str, most: usize) -> Option<String> {
-    let text = visible(text.trim());
-    (!text.is_empty() && !text.contains('\n') && text.chars().count() <= most).then_some(text)
+    let shown = visible(text.trim());
+    (!shown.is_empty() && !text.contains('\n') && shown.chars().count() <= most).then_some(shown)
 }
 
 /// At most `count` lines of at most `most` characters.

@@ -10,7 +10,6 @@ use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 use toml::Value;
 
-use super::form::visible;
 use super::setting::{ForProject, SETTINGS};
 use super::sources::FILE_NAME;
 use super::{ConfigFile, open_to_others};
@@ -22,7 +21,7 @@ const MOST_BYTES: u64 = 64 * 1024;
 /// passed over.
 pub(super) fn read(dir: &Path) -> Result<Option<ConfigFile>, String> {
     let path = dir.join(FILE_NAME);
-    let passed_over = |why: &str| format!("{} is passed over: {why}", visible(&path.display().to_string()));
+    let passed_over = |why: &str| format!("{} is passed over: {why}", path.display());
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = match rustix::fs::open(&path, flags, Mode::empty()) {
         Ok(file) => File::from(file),
@@ -61,22 +60,13 @@ pub(super) fn needs_consent(key: &str, value: &Value, otherwise: Option<Policy>)
         Some(ForProject::Harmless) => None,
         Some(ForProject::Stricter(why)) => {
             let wanted = value.as_str().and_then(|text| text.parse().ok());
-            let stricter = wanted.is_some_and(|wanted| strictness(wanted) > strictness(otherwise.unwrap_or(Policy::Auto)));
+            let holds = otherwise.unwrap_or(Policy::Auto);
+            let stricter = wanted.is_some_and(|wanted: Policy| wanted.stricter(holds) != holds);
             (!stricter && (wanted.is_none() || wanted != otherwise)).then_some(why)
         }
         Some(ForProject::Consent(why)) => Some(why),
         None if key == "agents" => Some("names a program that is started as an agent, or an address of one"),
         None if key == "mcp_servers" => Some("names a program or an address that agents are given as a tool"),
         None => Some("is no setting that VoxPilot knows"),
-    }
-}
-
-/// How much is left to the person.
-fn strictness(policy: Policy) -> u8 {
-    match policy {
-        Policy::Auto => 0,
-        Policy::ReadOnly => 1,
-        Policy::Ask => 2,
-        Policy::Deny => 3,
     }
 }

@@ -66,6 +66,10 @@ pub fn resolve(sources: &Sources) -> Result<Config, ConfigError> {
         let value = if setting.secret { value.map(|_| "***".to_owned()) } else { value };
         config.entries.push(Entry { key: setting.key(), value, origin });
     }
+    if sources.project.as_ref().is_some_and(|project| !project.trusted && config.is_from("permission_policy", &project.path)) {
+        config.least_policy = config.permission_policy;
+        config.permission_policy = sources.own_policy();
+    }
     files.iter().for_each(|file| tell_withheld(&mut config, file));
     add_mcp_servers(&mut config, &files);
     add_agents(&mut config, files);
@@ -79,6 +83,7 @@ pub fn resolve(sources: &Sources) -> Result<Config, ConfigError> {
     }
     ConfigError::unless_empty(problems)?;
     add_warnings(&mut config, sources);
+    config.warnings.iter_mut().for_each(|warning| *warning = visible(warning));
     Ok(config)
 }
 
@@ -133,7 +138,7 @@ fn tell_withheld(config: &mut Config, file: &ParsedFile<'_>) {
     if file.withheld.is_empty() {
         return;
     }
-    let (path, count) = (visible(&file.source.path.display().to_string()), file.withheld.len());
+    let (path, count) = (file.source.path.display(), file.withheld.len());
     let mut keys = file.withheld.iter().take(KEYS_NAMED).cloned().collect::<Vec<_>>().join(", ");
     if count > KEYS_NAMED {
         keys = format!("{keys} and {} more", count - KEYS_NAMED);

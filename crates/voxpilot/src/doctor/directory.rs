@@ -5,6 +5,7 @@ use std::path::Path;
 use rustix::fs::{Access, access};
 
 use super::{Check, Verdict};
+use crate::config::ConfigError;
 
 pub(super) fn data(path: &Path) -> Check {
     let name = "data directory";
@@ -26,6 +27,11 @@ pub(super) fn data(path: &Path) -> Check {
         return Check::bad(name, Verdict::Fail, format!("{} is not writable", nearest.display()), mend);
     }
     Check::ok(name, if nearest == path { format!("{shown}") } else { format!("{shown} (will be made at first start)") })
+}
+
+/// One that a server refuses.
+pub(super) fn data_inside(error: ConfigError) -> Check {
+    Check::bad("data directory", Verdict::Fail, error.problems.join("; "), "set VOXPILOT_DATA_DIR to a path outside of the work directory")
 }
 
 pub(super) fn work(path: &Path) -> Check {

@@ -27,10 +27,10 @@ pub fn run(matches: &ArgMatches) -> Result<ExitCode> {
     if matches.get_flag("list") {
         return list(&data_dir(&sources)?);
     }
-    if matches.contains_id("revoke") && matches.value_source("revoke").is_some() {
+    if matches.contains_id("revoke") {
         return revoke(&sources, matches.get_one::<PathBuf>("revoke").map(PathBuf::as_path));
     }
-    sources.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+    sources.warnings.iter().for_each(|warning| eprintln!("warning: {}", visible(warning)));
     let Some(review) = sources.review() else {
         println!("there is no voxpilot.toml in the work directory that could be trusted");
         return Ok(ExitCode::SUCCESS);
@@ -45,7 +45,7 @@ pub fn run(matches: &ArgMatches) -> Result<ExitCode> {
     }
     show(&review)?;
     usable(&sources).map_err(|problem| anyhow::anyhow!("it cannot be trusted as it is: {problem}"))?;
-    let agreed = matches.get_flag("yes") || has_terminal() && ask("Trust this file? [y/N] ")?;
+    let agreed = matches.get_flag("yes") || has_terminal() && ask(&format!("Trust these {} lines? [y/N] ", review.lines.len()))?;
     if !agreed {
         println!("not trusted: nothing of it counts; to consent without being asked, run `voxpilot trust --yes`");
         return Ok(ExitCode::FAILURE);

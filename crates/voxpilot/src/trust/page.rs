@@ -12,38 +12,46 @@ use crate::config::{Consents, FILE_NAME, Review, Sources, visible};
 
 /// `running` is what the server was started with; `restart` is told when it should be started again.
 pub fn for_page(running: &Sources, restart: CancellationToken) -> Trust {
-    let flags = Arc::new(running.flags.clone());
-    let started_with = running.review().map(|review| (review.hash, review.trusted));
-    let (again, told) = (flags.clone(), restart.clone());
-    Trust {
-        look: {
-            let flags = flags.clone();
-            Arc::new(move || {
-                let sources = gather(&flags)?;
-                let review = sources.review();
-                let applied = review.as_ref().map(|review| (review.hash.clone(), review.trusted)) == started_with;
-                Ok(shown(&sources, review, applied))
-            })
-        },
-        consent: Arc::new(move |hash| {
-            let sources = gather(&flags)?;
-            let review = sources.review().filter(|review| review.hash == hash).ok_or(TrustRefusal::Changed)?;
-            if let Some(problem) = review.problem {
-                return Err(TrustRefusal::Unusable(problem));
-            }
-            usable(&sources).map_err(TrustRefusal::Unusable)?;
-            consent(&sources).map_err(failed)?;
-            restart.cancel();
-            Ok(())
-        }),
-        revoke: Arc::new(move || {
-            let sources = gather(&again)?;
-            let path = sources.own_work_dir().canonicalize().map_err(failed)?.join(FILE_NAME);
-            Consents::remove(&data_dir(&sources).map_err(failed)?, &path).map_err(failed)?;
-            told.cancel();
-            Ok(())
-        }),
+    let flags = running.flags.clone();
+    let started_with = identity(running.review().as_ref());
+    let look = move || {
+        let sources = gather(&flags)?;
+        let review = sources.review();
+        let applied = identity(review.as_ref()) == started_with;
+        Ok(shown(&sources, review, applied))
+    };
+    let (flags, agreed) = (running.flags.clone(), restart.clone());
+    let consent = move |hash: &str| {
+        agree(&gather(&flags)?, hash)?;
+        agreed.cancel();
+        Ok(())
+    };
+    let flags = running.flags.clone();
+    let revoke = move || {
+        take_back(&gather(&flags)?)?;
+        restart.cancel();
+        Ok(())
+    };
+    Trust { look: Arc::new(look), consent: Arc::new(consent), revoke: Arc::new(revoke) }
+}
+
+/// What has to be the same for a server to need no new start.
+fn identity(review: Option<&Review>) -> Option<(String, bool)> {
+    review.map(|review| (review.hash.clone(), review.trusted))
+}
+
+fn agree(sources: &Sources, hash: &str) -> Result<(), TrustRefusal> {
+    let review = sources.review().filter(|review| review.hash == hash).ok_or(TrustRefusal::Changed)?;
+    if let Some(problem) = review.problem {
+        return Err(TrustRefusal::Unusable(visible(&problem)));
     }
+    usable(sources).map_err(TrustRefusal::Unusable)?;
+    consent(sources).map_err(failed)
+}
+
+fn take_back(sources: &Sources) -> Result<(), TrustRefusal> {
+    let path = sources.own_work_dir().canonicalize().map_err(failed)?.join(FILE_NAME);
+    Consents::remove(&data_dir(sources).map_err(failed)?, &path).map_err(failed)
 }
 
 fn gather(flags: &BTreeMap<String, String>) -> Result<Sources, TrustRefusal> {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use domain::policy::Policy;
 use serde_json::json;
 
 use crate::rig::{Options, Rig, SOON, of_kind, only};
@@ -67,6 +68,23 @@ async fn a_policy_answers_by_itself() {
     let session = rig.session_with(json!({ "model": "relay", "permission_policy": "read-only" })).await;
     let mut client = rig.watch(&session).await;
     rig.say(&session, "ask").await;
+    client.until("permission", SOON, |event| event.kind == "permission-request").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_project_asks_for_makes_the_default_stricter_and_never_weaker() {
+    let strict = Rig::start(Options { least_policy: Some(Policy::Deny), ..Options::default() }).await;
+    let (state, client) = strict.turn(&strict.relay().await, "ask").await;
+    assert_eq!((state.as_str(), of_kind(&client, "permission-request").len()), ("completed", 0));
+    assert!(client.seen.agent_text("main").contains("\"no\""), "{}", client.seen.tail());
+    let own = strict.session_with(json!({ "model": "relay", "permission_policy": "auto" })).await;
+    let (_, client) = strict.turn(&own, "ask").await;
+    assert!(client.seen.agent_text("main").contains("\"yes\""), "what the person chose for the session holds: {}", client.seen.tail());
+
+    let weak = Rig::start(Options { least_policy: Some(Policy::Auto), ..Options::default() }).await;
+    let session = weak.relay().await;
+    let mut client = weak.watch(&session).await;
+    weak.say(&session, "ask").await;
     client.until("permission", SOON, |event| event.kind == "permission-request").await;
 }
 

@@ -36,6 +36,7 @@ pub(crate) struct Options {
     /// What an earlier server has left of them.
     pub devices: Vec<DeviceRow>,
     pub links: Vec<LinkRow>,
+    pub least_policy: Option<domain::policy::Policy>,
 }
 
 impl Default for Options {
@@ -52,6 +53,7 @@ impl Default for Options {
             trust: crate::trust::no_file(),
             devices: Vec::new(),
             links: Vec::new(),
+            least_policy: None,
         }
     }
 }
@@ -239,6 +241,7 @@ fn settings(dir: &Path, model: &ModelServer, options: &Options) -> engine::Setti
         environment: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()), ("HOME".into(), dir.into())],
         mcp_servers: std::sync::Arc::default(),
         permission_policy: None,
+        least_policy: options.least_policy,
         project_title: None,
         suggestions: Vec::new(),
         ignore: Vec::new(),
