@@ -4,7 +4,7 @@ mod hidden;
 
 use sha2::{Digest, Sha256};
 
-pub use hidden::{Piece, hidden_name, pieces, visible, written_out};
+pub use hidden::{Piece, hidden_name, pieces, pieces_of, visible, written_out};
 
 /// The number of UTF-16 code units of `text`: what JavaScript calls `length`.
 pub fn utf16_len(text: &str) -> u64 {

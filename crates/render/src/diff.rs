@@ -85,7 +85,7 @@ impl Table {
             self.html.push_str(&format!("<td class=\"num\">{number}</td>"));
         }
         self.html.push_str(&format!("<td class=\"sign\">{sign}</td><td class=\"line\">"));
-        escape::code(text, &mut self.html);
+        escape::text(text, &mut self.html);
         self.html.push_str("</td></tr>\n");
     }
 }

@@ -1,31 +1,51 @@
-//! Text as HTML text.
+//! Text as HTML text, with what people would not see of it made visible: a review that does not show what a compiler reads is worth
+//! nothing.
+
+use std::ops::Range;
+
+use domain::text::{Piece, hidden_name, pieces, pieces_of, written_out};
+
+/// So many hidden characters of a text are marked; a flood of them is written out without, as the page would hold more tags than text.
+const MOST_MARKED: usize = 1000;
 
 /// Appends `text` with everything that HTML would read as markup replaced.
 pub(crate) fn text(text: &str, html: &mut String) {
+    part(text, 0..text.len(), html);
+}
+
+/// As [`text`], for a part of it.
+pub(crate) fn part(text: &str, range: Range<usize>, html: &mut String) {
+    let mut marked = 0;
+    for piece in pieces_of(text, range) {
+        match piece {
+            Piece::Plain(plain) => markup(plain, html),
+            Piece::Hidden(character) if marked < MOST_MARKED => {
+                marked += 1;
+                html.push_str(&hidden(character));
+            }
+            Piece::Hidden(character) => html.push_str(&written_out(character)),
+        }
+    }
+}
+
+/// There are too many hidden characters to mark each.
+pub(crate) fn is_flooded(text: &str) -> bool {
+    pieces(text).filter(|piece| matches!(piece, Piece::Hidden(_))).nth(MOST_MARKED).is_some()
+}
+
+/// A hidden character by its number, with its name for whoever wonders.
+pub(crate) fn hidden(character: char) -> String {
+    let (number, name) = (u32::from(character), hidden_name(character));
+    format!("<span class=\"hidden-char\" title=\"U+{number:04X} {name}\">{}</span>", written_out(character))
+}
+
+fn markup(text: &str, html: &mut String) {
     for character in text.chars() {
         match character {
             '&' => html.push_str("&amp;"),
             '<' => html.push_str("&lt;"),
             '>' => html.push_str("&gt;"),
-            '\0' => html.push('\u{fffd}'),
             other => html.push(other),
         }
     }
-}
-
-/// As [`text`], for code: characters that reorder what is seen are shown by their number, since a review that does not show
-/// what a compiler reads is worth nothing.
-pub(crate) fn code(source: &str, html: &mut String) {
-    let mut rest = source;
-    while let Some(at) = rest.find(is_reordering) {
-        text(&rest[..at], html);
-        let character = rest[at..].chars().next().unwrap_or_default();
-        html.push_str(&format!("<span class=\"hl-invalid\">U+{:04X}</span>", u32::from(character)));
-        rest = &rest[at + character.len_utf8()..];
-    }
-    text(rest, html);
-}
-
-fn is_reordering(character: char) -> bool {
-    matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

@@ -25,11 +25,11 @@ pub(crate) fn block(text: &str, language_or_path: &str, html: &mut String) {
     }
     match language::find(language_or_path) {
         Some(language) if text.len() <= CODE_BYTES => {
-            let mut spans = Spans { html, class: Class::Plain };
+            let mut spans = Spans { html, class: Class::Plain, text, at: 0 };
             scan(text, language, &mut spans);
             spans.close();
         }
-        _ => escape::code(text, html),
+        _ => escape::text(text, html),
     }
     html.push_str("</code></pre>");
 }
@@ -96,6 +96,9 @@ impl Class {
 struct Spans<'a> {
     html: &'a mut String,
     class: Class,
+    /// The whole of what is scanned, and how much of it was pushed.
+    text: &'a str,
+    at: usize,
 }
 
 impl Spans<'_> {
@@ -113,7 +116,9 @@ impl Spans<'_> {
             }
             self.class = class;
         }
-        escape::code(token, self.html);
+        let from = self.at;
+        self.at += token.len();
+        escape::part(self.text, from..self.at, self.html);
     }
 
     fn close(&mut self) {

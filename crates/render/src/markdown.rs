@@ -1,10 +1,13 @@
 //! Markdown as models and agents write it, half of it still to come included.
 
+use std::borrow::Cow;
+
+use domain::text::{Piece, pieces, visible};
 use pulldown_cmark::{Alignment, CodeBlockKind, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, TextMergeStream, html};
 
 use crate::{escape, highlight, links, sanitize};
 
-/// A text beyond this is shown as it is.
+/// A text beyond this is shown as it is, and so is one that is full of hidden characters.
 const TEXT_BYTES: usize = 1024 * 1024;
 
 /// Deeper nesting is flattened: nobody reads it, and browsers and sanitizers get slow on it.
@@ -12,7 +15,7 @@ const MOST_OPEN: usize = 32;
 
 /// Markdown to HTML. Raw HTML is shown as text, images become links, code is highlighted.
 pub fn markdown(text: &str) -> String {
-    if text.len() > TEXT_BYTES {
+    if text.len() > TEXT_BYTES || escape::is_flooded(text) {
         let mut html = String::from("<pre class=\"plain\">");
         escape::text(text, &mut html);
         html.push_str("</pre>");
@@ -64,7 +67,13 @@ impl<'a> Shaper<'a> {
             }
             Event::End(_) => self.end(),
             Event::Text(text) => self.text(text),
-            Event::Html(html) | Event::InlineHtml(html) => self.events.push(Event::Text(html)),
+            Event::Html(html) | Event::InlineHtml(html) => self.seen(html),
+            Event::Code(code) => {
+                let mut html = String::from("<code>");
+                escape::text(&code, &mut html);
+                html.push_str("</code>");
+                self.events.push(Event::InlineHtml(CowStr::from(html)));
+            }
             Event::TaskListMarker(true) => self.html("<span class=\"task-done\">\u{2611}</span> "),
             Event::TaskListMarker(false) => self.html("<span class=\"task-open\">\u{2610}</span> "),
             other => self.events.push(other),
@@ -117,7 +126,7 @@ impl<'a> Shaper<'a> {
                 if let Some((since, address)) = image
                     && self.events.len() == since
                 {
-                    self.events.push(Event::Text(address));
+                    self.seen(address);
                 }
                 self.is_in_anchor = false;
                 self.events.push(Event::End(TagEnd::Link));
@@ -132,18 +141,30 @@ impl<'a> Shaper<'a> {
             return;
         }
         if self.is_in_anchor || !text.contains("http") {
-            self.events.push(Event::Text(text));
-            return;
+            return self.seen(text);
         }
         for (is_address, part) in links::bare(&text) {
             let part = CowStr::from(part.to_owned());
             if !is_address {
-                self.events.push(Event::Text(part));
+                self.seen(part);
                 continue;
             }
             self.events.push(Event::Start(link(LinkType::Autolink, part.clone(), CowStr::Borrowed(""))));
             self.events.push(Event::Text(part));
             self.events.push(Event::End(TagEnd::Link));
+        }
+    }
+
+    /// Text, with what would not be seen of it made visible.
+    fn seen(&mut self, text: CowStr<'a>) {
+        if matches!(visible(&text), Cow::Borrowed(_)) {
+            return self.events.push(Event::Text(text));
+        }
+        for piece in pieces(&text) {
+            self.events.push(match piece {
+                Piece::Plain(plain) => Event::Text(CowStr::from(plain.to_owned())),
+                Piece::Hidden(character) => Event::InlineHtml(CowStr::from(escape::hidden(character))),
+            });
         }
     }
 
@@ -154,6 +175,7 @@ impl<'a> Shaper<'a> {
             return Close::Nothing;
         }
         self.is_in_anchor = true;
+        let title = CowStr::from(visible(&title).into_owned());
         self.events.push(Event::Start(link(kind, address.clone(), title)));
         Close::Anchor(is_image.then_some((self.events.len(), address)))
     }

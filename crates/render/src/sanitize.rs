@@ -42,7 +42,8 @@ const TAGS: [&str; 31] = [
     "ul",
 ];
 
-const CLASSES: [&str; 8] = ["align-center", "align-left", "align-right", "code", "plain", "table-wrap", "task-done", "task-open"];
+const CLASSES: [&str; 9] =
+    ["align-center", "align-left", "align-right", "code", "hidden-char", "plain", "table-wrap", "task-done", "task-open"];
 
 const CLASS_PREFIXES: [&str; 2] = ["hl-", "language-"];
 
@@ -55,6 +56,7 @@ fn builder() -> Builder<'static> {
     let mut attributes: HashMap<&str, HashSet<&str>> =
         ["code", "div", "pre", "span", "td", "th"].into_iter().map(|tag| (tag, HashSet::from(["class"]))).collect();
     attributes.insert("a", HashSet::from(["href", "title"]));
+    attributes.insert("span", HashSet::from(["class", "title"]));
     attributes.insert("ol", HashSet::from(["start"]));
     let mut builder = Builder::empty();
     builder

@@ -74,6 +74,7 @@ fn assert_attribute(tag: &str, attribute: &str, value: &str) {
         }
         "rel" => assert_eq!(value, "noopener noreferrer nofollow"),
         "target" => assert_eq!(value, "_blank"),
+        "title" if tag == "span" => assert!(value.starts_with("U+"), "title {value:?}"),
         "title" => assert_eq!(tag, "a"),
         "start" => assert!(value.bytes().all(|byte| byte.is_ascii_digit()), "start {value:?}"),
         other => panic!("attribute {other:?} of {tag:?}"),
@@ -157,18 +158,108 @@ fn hostile() -> impl Strategy<Value = String> {
         .prop_map(|parts| parts.concat())
 }
 
+/// Nothing that hides or reorders is left in what a browser gets.
+fn assert_visible(html: &str) {
+    assert!(matches!(domain::text::visible(html), std::borrow::Cow::Borrowed(_)), "{html:?}");
+}
+
+const BIDI: &str = "\u{202e}\u{2066}\u{2069}\u{200f}";
+
+#[test]
+fn hostile_markdown_is_shown_for_what_it_is() {
+    let table: [(String, &[&str], &[&str]); 14] = [
+        ("<script>alert(1)</script>".into(), &["&lt;script&gt;"], &["<script"]),
+        ("<img src=x onerror=alert(1)>".into(), &["&lt;img"], &["<img"]),
+        ("[x](javascript:alert(1))".into(), &["x"], &["href", "javascript"]),
+        ("[x](JaVaScRiPt:alert(1)) [y](data:text/html,<script>)".into(), &["x", "y"], &["href"]),
+        ("<javascript:alert(1)>".into(), &[], &["href"]),
+        ("[x](//evil.example) [y](/api/logout) [z](file:///etc/passwd)".into(), &["x", "y", "z"], &["href"]),
+        ("![tracked](https://evil.example/pixel.png?secret)".into(), &["href=\"https://evil.example", "tracked"], &["<img", "src="]),
+        ("[a]: javascript:x\n\n[a]".into(), &[], &["href"]),
+        ("<svg/onload=x> <math><style>*{}</style>".into(), &[], &["<svg", "<math", "<style"]),
+        (format!("safe{BIDI}text"), &["⟨U+202E⟩", "⟨U+2066⟩", "title=\"U+202E RIGHT-TO-LEFT OVERRIDE\""], &["\u{202e}"]),
+        (format!("`rm{BIDI} -rf`"), &["<code>rm<span class=\"hidden-char\""], &["\u{202e}"]),
+        (format!("```sh\nrm{BIDI} -rf\n```"), &["⟨U+202E⟩"], &["\u{202e}"]),
+        (format!("[good{BIDI}](https://a.b 'title{BIDI}')"), &["⟨U+202E⟩", "title⟨U+202E⟩"], &["\u{202e}"]),
+        (
+            "a&#x202E;b &#8203; zero\u{200b}width \u{1b}[31mred \u{e0041}".into(),
+            &["⟨U+202E⟩", "⟨U+200B⟩", "⟨U+001B⟩", "⟨U+E0041⟩"],
+            &["\u{1b}"],
+        ),
+    ];
+    for (text, shown, never) in table {
+        let html = render::markdown(&text);
+        assert_safe(&html);
+        assert_visible(&html);
+        for part in shown {
+            assert!(html.contains(part), "{part} in {html}");
+        }
+        for part in never {
+            assert!(!html.contains(part), "{part} in {html}");
+        }
+    }
+    assert!(render::markdown("👩\u{200d}💻 ❤\u{fe0f}").contains("👩\u{200d}💻 ❤\u{fe0f}"), "an emoji is seen as it is");
+}
+
+/// Each of these would cost a naive renderer its time or its stack.
+#[test]
+fn hostile_sizes_are_rendered_all_the_same() {
+    let columns = 100_000;
+    let table = format!("|{}\n|{}\n|{}", "a|".repeat(columns), "-|".repeat(columns), "b|".repeat(columns));
+    for text in [
+        table,
+        "> ".repeat(20_000) + "x",
+        "- ".repeat(20_000) + "x",
+        "[".repeat(50_000),
+        "![".repeat(20_000),
+        "*a **b ".repeat(20_000),
+        "`".repeat(50_000) + "x",
+        "<".repeat(50_000),
+        "&".repeat(50_000),
+        "\u{202e}".repeat(50_000),
+        "[a](b".repeat(20_000),
+        "~~~\n".repeat(20_000),
+    ] {
+        let html = render::markdown(&text);
+        assert_safe(&html);
+        assert_visible(&html);
+    }
+}
+
+#[test]
+fn hostile_diffs_are_shown_for_what_they_are() {
+    let table: [(String, &[&str]); 5] = [
+        (format!("--- a/x{BIDI}\n+++ b/x\n@@ -1 +1 @@\n-if admin\n+if admin{BIDI} // check\n"), &["⟨U+202E⟩", "⟨U+2066⟩"]),
+        ("@@ -1 +1 @@\n+safe\rrm -rf /\n".into(), &["safe", "⟨U+000D⟩", "rm -rf /"]),
+        ("@@ -1 +1 @@\n+a\u{200b}b\u{feff}\u{e0020}\n".into(), &["⟨U+200B⟩", "⟨U+FEFF⟩", "⟨U+E0020⟩"]),
+        ("@@ -1 +1 @@\n+</td><script>x</script>\n".into(), &["&lt;/td&gt;&lt;script&gt;"]),
+        ("@@ -1 +1 @@\n+\u{1b}[8mhidden\u{1b}[0m\n".into(), &["⟨U+001B⟩</span>[8mhidden"]),
+    ];
+    for (text, shown) in table {
+        let html = render::diff(&text);
+        assert_safe(&html);
+        assert_visible(&html);
+        for part in shown {
+            assert!(html.contains(part), "{part} in {html}");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn markdown_is_safe(text in hostile()) {
-        assert_safe(&render::markdown(&text));
+        let html = render::markdown(&text);
+        assert_safe(&html);
+        assert_visible(&html);
     }
 
     #[test]
     fn diffs_are_safe_and_complete(text in hostile()) {
         let html = render::diff(&text);
         assert_safe(&html);
+        assert_visible(&html);
         prop_assert_eq!(html.matches("<tr class").count(), text.split_terminator('\n').count());
     }
 }

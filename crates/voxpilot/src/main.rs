@@ -23,7 +23,7 @@ fn main() -> ExitCode {
     match run(&command().get_matches()) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("voxpilot: {error:#}");
+            eprintln!("voxpilot: {}", domain::text::visible(&format!("{error:#}")));
             ExitCode::from(if error.is::<ConfigError>() { 2 } else { 1 })
         }
     }

@@ -3,6 +3,7 @@
 //! Letters that merely look like others are left alone: every script has them, and text in it would become unreadable.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// A part of a text as people have to see it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,9 +71,14 @@ pub fn hidden_name(character: char) -> &'static str {
 
 /// The text in order, hidden characters one by one.
 pub fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
-    let mut from = 0;
+    pieces_of(text, 0..text.len())
+}
+
+/// A part of a text. What is hidden depends on what stands around it.
+pub fn pieces_of(text: &str, part: Range<usize>) -> impl Iterator<Item = Piece<'_>> {
+    let mut from = part.start;
     std::iter::from_fn(move || {
-        let rest = text.get(from..).filter(|rest| !rest.is_empty())?;
+        let rest = text.get(from..part.end).filter(|rest| !rest.is_empty())?;
         let hidden = rest.char_indices().find(|(at, character)| is_hidden(text, from + at, *character));
         match hidden {
             Some((0, character)) => {
@@ -84,7 +90,7 @@ pub fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
                 Some(Piece::Plain(&rest[..at]))
             }
             None => {
-                from = text.len();
+                from = part.end;
                 Some(Piece::Plain(rest))
             }
         }

@@ -100,7 +100,9 @@ impl World {
             return !kept || debt.reply.is_some();
         }
         match (self.store.permissions.get(&id), reply) {
-            (Some(row), Reply::Chosen { option_id }) => row.delivered || row.resolved.as_ref() == Some(option_id),
+            (Some(row), Reply::Chosen { option_id }) => {
+                row.delivered || row.resolved.as_ref().is_some_and(|chosen| told(chosen) == *option_id)
+            }
             (Some(row), _) => row.delivered,
             // It was delivered, or its runner is removed.
             (None, _) => !self.is_owed(id),
@@ -126,6 +128,11 @@ impl World {
         let untold = processes.flat_map(|process| &process.works).any(|work| work.call == call && !work.cancelled);
         hold(!self.fair || on_its_way || !untold, Invariant::StopStops, || format!("the agent was never told to stop {call}"))
     }
+}
+
+/// What is for always we remember ourselves: the agent is told that it holds this once.
+fn told(chosen: &Option<String>) -> Option<String> {
+    chosen.as_ref().map(|chosen| if chosen == "always" { "yes".to_owned() } else { chosen.clone() })
 }
 
 impl Oracle {

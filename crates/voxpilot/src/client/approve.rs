@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
 use super::http::Api;
-use super::print::{plain, show_ask};
+use super::print::{json_line, plain, show_ask};
 use super::stream::Stream;
 use super::{Format, pick, resolve, sessions};
 
@@ -47,11 +47,11 @@ impl Waiting {
         let by_kind = || kinds.iter().find_map(|kind| options.iter().find(|(.., offered)| offered == kind));
         let found = by_id.or_else(by_kind).map(|(id, ..)| id.clone());
         let offered: Vec<&str> = options.iter().map(|(id, ..)| id.as_str()).collect();
-        found.with_context(|| format!("`{answer}` is not offered: there is {}", offered.join(", ")))
+        found.with_context(|| format!("`{answer}` is not offered: there is {}", plain(&offered.join(", "))))
     }
 
     fn line(&self) -> String {
-        json!({ "session_id": self.session_id, "event": self.kind, "data": self.data }).to_string()
+        json_line(&json!({ "session_id": self.session_id, "event": self.kind, "data": self.data }))
     }
 }
 
@@ -65,7 +65,10 @@ pub(super) async fn run(api: &Api, format: Format, session: Option<String>, answ
         let found = waiting.iter().find(|waiting| found["id"] == waiting.id()).context("it is not there any more")?;
         let option = give(api, found, &answer).await?;
         match format {
-            Format::Ndjson => writeln!(io::stdout(), "{}", json!({ "session_id": found.session_id, "id": found.id(), "answer": option }))?,
+            Format::Ndjson => {
+                let line = json_line(&json!({ "session_id": found.session_id, "id": found.id(), "answer": option }));
+                writeln!(io::stdout(), "{line}")?;
+            }
             Format::Text => writeln!(io::stdout(), "answered with {}", plain(&option))?,
         }
         return Ok(ExitCode::SUCCESS);
@@ -83,7 +86,7 @@ pub(super) async fn run(api: &Api, format: Format, session: Option<String>, answ
             // Somebody else may have been quicker; the others still wait.
             match give(api, found, &option).await {
                 Ok(_) => writeln!(io::stdout(), "answered")?,
-                Err(error) => eprintln!("voxpilot: {error:#}"),
+                Err(error) => eprintln!("voxpilot: {}", plain(&format!("{error:#}"))),
             }
         }
     }

@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
+use domain::text::visible;
 use serde_json::Value;
 
-/// Messages oldest first, as the server gives them.
+/// Messages oldest first, as the server gives them. Nothing in it is hidden, or obeyed by a terminal.
 pub(super) fn write(session: &Value, messages: &[Value]) -> String {
     let text = |name: &str| session[name].as_str().unwrap_or_default();
     let title = Some(text("title")).filter(|title| !title.is_empty()).unwrap_or("Untitled");
@@ -16,7 +17,7 @@ pub(super) fn write(session: &Value, messages: &[Value]) -> String {
     for message in messages {
         entry(&mut out, message);
     }
-    out
+    visible(&out).into_owned()
 }
 
 fn entry(out: &mut String, message: &Value) {
@@ -49,9 +50,11 @@ fn delegation(out: &mut String, delegation: &Value) {
     let Some(ended) = delegation["stop_reason"].as_str() else { return };
     let mut done = String::new();
     for update in delegation["updates"].as_array().into_iter().flatten().map(|placed| &placed["update"]) {
-        if update["type"] == "tool_call" {
-            let text = |name: &str| update[name].as_str().unwrap_or_default().replace('\n', " ");
-            line(&mut done, &format!("- {} ({})", text("title"), text("status")));
+        let text = |name: &str| update[name].as_str().unwrap_or_default().replace('\n', " ");
+        match update["type"].as_str() {
+            Some("tool_call") => line(&mut done, &format!("- {} ({})", text("title"), text("status"))),
+            Some("approved") => line(&mut done, &format!("- {} (allowed by the {})", text("title"), text("by"))),
+            _ => {}
         }
     }
     if !done.is_empty() {
@@ -82,9 +85,10 @@ mod tests {
         let session = json!({ "id": "s", "title": "", "created_at": "then", "model": "relay", "agent": "demo", "work_dir": "/w" });
         let calls = json!([{ "name": "copilot_agent", "arguments": "{\"prompt\":\"```x\"}" }]);
         let updates = json!([{ "offset": 0, "update": { "type": "tool_call", "title": "Make\na.txt", "status": "completed" } },
+                             { "offset": 0, "update": { "type": "approved", "title": "Make a.txt", "by": "rule" } },
                              { "offset": 0, "update": { "type": "thought", "text": "hm" } }]);
         let messages = [
-            json!({ "role": "user", "content": "do it", "created_at": "1" }),
+            json!({ "role": "user", "content": "do \u{202e}it\u{1b}[2J", "created_at": "1" }),
             json!({ "role": "assistant", "content": "", "created_at": "2", "tool_calls": calls }),
             json!({ "role": "tool", "content": "short", "display": "the whole of it", "created_at": "3",
                     "delegation": { "session_name": "main", "stop_reason": "end_turn", "updates": updates } }),
@@ -92,9 +96,9 @@ mod tests {
             json!({ "role": "assistant", "content": "**Done.**", "created_at": "5" }),
         ];
         let expected = "# Untitled\n\n- Session: `s`\n- Created: `then`\n- Model: `relay`\n- Agent: `demo`\n- Work directory: `/w`\n\
-            \n## You\n\n<!-- 1 -->\n\ndo it\n\
+            \n## You\n\n<!-- 1 -->\n\ndo ⟨U+202E⟩it⟨U+001B⟩[2J\n\
             \n## VoxPilot\n\n<!-- 2 -->\n\n\nCalls `copilot_agent`:\n````\n{\"prompt\":\"```x\"}\n````\n\
-            \n## Agent [main]\n\n<!-- 3 -->\n\nthe whole of it\n\n- Make a.txt (completed)\n\n*Ended: end_turn*\n\
+            \n## Agent [main]\n\n<!-- 3 -->\n\nthe whole of it\n\n- Make a.txt (completed)\n- Make a.txt (allowed by the rule)\n\n*Ended: end_turn*\n\
             \n## Tool\n\n<!-- 4 -->\n\n````\nplain ``` output\n````\n\
             \n## VoxPilot\n\n<!-- 5 -->\n\n**Done.**\n";
         assert_eq!(write(&session, &messages), expected);

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
+use domain::text::{Piece, pieces, visible};
 use serde_json::Value;
 
 use super::Format;
@@ -29,15 +30,40 @@ impl Printer {
     }
 }
 
-/// What an agent or a model says, without anything that a terminal would obey.
+/// What an agent or a model says, with nothing that a terminal would obey, hide or put into another order.
 pub(super) fn plain(text: &str) -> String {
-    text.chars().filter(|character| !character.is_control() || *character == '\n' || *character == '\t').collect()
+    visible(text).into_owned()
+}
+
+/// A value as one line of JSON. What a terminal would obey or hide is escaped, so that it means the same and is seen.
+pub(super) fn json_line(value: &Value) -> String {
+    let mut line = String::new();
+    for piece in pieces(&value.to_string()) {
+        match piece {
+            Piece::Plain(plain) => line.push_str(plain),
+            Piece::Hidden(character) => {
+                character.encode_utf16(&mut [0; 2]).iter().for_each(|unit| line.push_str(&format!("\\u{unit:04x}")));
+            }
+        }
+    }
+    line
 }
 
 /// The exact command or change that an agent asks for.
 pub(super) fn show_ask(out: &mut impl Write, ask: &Value) -> io::Result<()> {
     let text = |name: &str| ask[name].as_str().map(plain);
-    writeln!(out, "  [{}] {}", text("session_name").unwrap_or_default(), text("title").unwrap_or_default())?;
+    writeln!(out, "  [{}] {}", text("session_name").unwrap_or_default(), text("title").unwrap_or_default().replace('\n', " "))?;
+    if let Some(cwd) = text("cwd") {
+        writeln!(out, "  in {}", cwd.replace('\n', " "))?;
+    }
+    for file in ask["files"].as_array().into_iter().flatten() {
+        let place = match file["place"].as_str() {
+            Some("inside") | None => "",
+            Some("protected") => " (protected)",
+            Some(_) => " (outside of the work directory)",
+        };
+        writeln!(out, "  file {}{place}", plain(file["path"].as_str().unwrap_or_default()).replace('\n', " "))?;
+    }
     for shown in ["command", "diff"].iter().filter_map(|name| text(name)) {
         shown.lines().try_for_each(|line| writeln!(out, "    {line}"))?;
     }
@@ -159,6 +185,10 @@ impl<W: Write> Screen<W> {
                 Ok(())
             }
             "notice" => self.line(&format!("! [{name}] {}", text("text"))),
+            "approved" => {
+                let what = update["command"].as_str().unwrap_or(text("title"));
+                self.line(&format!("· [{name}] allowed by the {}: {what}", text("by")))
+            }
             _ => Ok(()),
         }
     }
@@ -217,20 +247,36 @@ mod tests {
     }
 
     #[test]
-    fn what_a_terminal_would_obey_is_left_out() {
+    fn what_a_terminal_would_obey_or_hide_is_written_out() {
         let text = shown(&[
-            ("text-delta", json!({ "content": "\u{1b}[2Jred\u{7}\u{9b}31m" })),
+            ("text-delta", json!({ "content": "\u{1b}[2Jred\u{7}\u{9b}31m \u{202e}drow" })),
             ("notice", json!({ "title": "a\u{1b}", "text": "b" })),
         ]);
-        assert!(!text.contains('\u{1b}') && !text.contains('\u{7}') && !text.contains('\u{9b}'), "{text:?}");
+        assert_eq!(text, "[voxpilot]\n⟨U+001B⟩[2Jred⟨U+0007⟩⟨U+009B⟩31m ⟨U+202E⟩drow\n! a⟨U+001B⟩: b\n");
+    }
+
+    #[test]
+    fn a_line_of_json_says_the_same_and_holds_nothing_hidden() {
+        let value = json!({ "text": "\u{1b}[2J \u{9b}31m \u{202e} \u{e0041} ä \u{7f}" });
+        let line = json_line(&value);
+        assert!(line.contains("\\u202e") && line.contains("\\udb40\\udc41") && line.contains("\\u009b") && line.contains("ä"), "{line}");
+        assert_eq!(serde_json::from_str::<Value>(&line).unwrap(), value);
+    }
+
+    #[test]
+    fn what_was_allowed_by_itself_is_told() {
+        let approved =
+            json!({ "session_name": "main", "update": { "type": "approved", "title": "Run", "command": "make", "by": "policy" } });
+        assert_eq!(shown(&[("agent-update", approved)]), "· [main] allowed by the policy: make\n");
     }
 
     #[test]
     fn a_question_shows_the_exact_command_and_how_to_answer() {
-        let ask = json!({ "request_id": "r1", "session_name": "main", "title": "Run", "command": "rm -r a\necho b" });
+        let files = json!([{ "path": "a", "place": "inside" }, { "path": ".git\u{202e}/x", "place": "protected" }]);
+        let ask = json!({ "request_id": "r1", "session_name": "main", "title": "Run\u{1b}[2J", "command": "rm -r a\necho b", "cwd": "sub", "files": files });
         assert_eq!(
             shown(&[("permission-request", ask)]),
-            "? the agent asks:\n  [main] Run\n    rm -r a\n    echo b\n  answer with `voxpilot approve r1 allow` or `… reject`\n"
+            "? the agent asks:\n  [main] Run⟨U+001B⟩[2J\n  in sub\n  file a\n  file .git⟨U+202E⟩/x (protected)\n    rm -r a\n    echo b\n  answer with `voxpilot approve r1 allow` or `… reject`\n"
         );
     }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::Format;
 use super::http::{Api, CallError};
-use super::print::plain;
+use super::print::{json_line, plain};
 
 /// All sessions, newest activity first.
 pub(super) async fn all(api: &Api) -> Result<Vec<Value>, CallError> {
@@ -28,7 +28,7 @@ pub(super) async fn run(api: &Api, format: Format) -> Result<ExitCode> {
     let mut out = io::stdout().lock();
     if format == Format::Ndjson {
         for session in &sessions {
-            writeln!(out, "{session}")?;
+            writeln!(out, "{}", json_line(session))?;
         }
         return Ok(ExitCode::SUCCESS);
     }

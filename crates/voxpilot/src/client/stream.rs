@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::http::{Api, CallError};
+use super::print::json_line;
 
 /// The server says something every 15 s; one that is silent for longer than this is not there any more.
 const SILENCE: Duration = Duration::from_secs(45);
@@ -25,8 +26,8 @@ pub(super) struct Event {
 impl Event {
     pub(super) fn line(&self) -> String {
         match self.id {
-            Some(id) => json!({ "id": id, "event": self.kind, "data": self.data }).to_string(),
-            None => json!({ "event": self.kind, "data": self.data }).to_string(),
+            Some(id) => json_line(&json!({ "id": id, "event": self.kind, "data": self.data })),
+            None => json_line(&json!({ "event": self.kind, "data": self.data })),
         }
     }
 }

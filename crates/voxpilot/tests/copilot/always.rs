@@ -1,4 +1,5 @@
-//! "Always" is remembered by us, since Copilot forgets it with its process: for a session or for a project, until it is taken back.
+//! "Always" is remembered by us and not by Copilot, which forgets it with its process and stretches it to every change of a file: for a
+//! session or for a project, until it is taken back.
 
 use serde_json::{Value, json};
 use testkit::model_server::{Reply, Script, ToolCall};
@@ -25,9 +26,10 @@ async fn be_refused(setup: &mut Setup, name: &str, tool: ToolCall) -> Value {
     question
 }
 
-/// Who answered the last question.
-fn last_by(setup: &Setup) -> String {
-    setup.client.seen.of_kind("permission-resolved").last().unwrap().data["by"].as_str().unwrap().to_owned()
+/// How often a remembered answer has allowed something.
+fn allowed_by_rule(setup: &Setup) -> usize {
+    let updates = setup.client.seen.of_kind("agent-update").map(|event| &event.data["update"]);
+    updates.filter(|update| update["type"] == "approved" && update["by"] == "rule").count()
 }
 
 async fn rules(setup: &Setup) -> Vec<Value> {
@@ -46,19 +48,19 @@ async fn an_always_outlives_copilots_own_memory_and_covers_exactly_that_command(
     assert_eq!((known.len(), &known[0]["scope"], &known[0]["allow"]), (1, &json!("session"), &json!(true)));
     assert_eq!(known[0]["subject"], json!({ "type": "command", "command": line }));
 
-    // Copilot itself remembers as long as it lives.
+    // Copilot is told that it holds this once, so it asks again, and we answer.
     use_tool(&setup, "always", bash(line)).await;
     assert_eq!(setup.turn_end().await, "completed");
-    assert_eq!(setup.client.seen.of_kind("permission-request").count(), 1);
-    assert!(setup.notices("unasked_tool").is_empty(), "it need not ask");
+    assert_eq!((setup.client.seen.of_kind("permission-request").count(), allowed_by_rule(&setup)), (1, 1));
+    assert!(setup.notices("unasked_tool").is_empty(), "it has asked");
 
-    // Restored in another process, under another server, it asks again, and we answer.
+    // Likewise in another process, under another server.
     setup.kill_idle_agent().await;
     setup.kill_server().await;
     setup.restart_server().await;
     use_tool(&setup, "always", bash(line)).await;
     assert_eq!(setup.turn_end().await, "completed");
-    assert_eq!((setup.client.seen.of_kind("permission-request").count(), last_by(&setup).as_str()), (2, "rule"));
+    assert_eq!((setup.client.seen.of_kind("permission-request").count(), allowed_by_rule(&setup)), (1, 2));
     assert_eq!(setup.read("lines.txt"), "line\n".repeat(3));
 
     be_refused(&mut setup, "always", bash("echo line >> lines.txt ")).await;
@@ -82,11 +84,16 @@ async fn an_always_for_the_project_holds_in_its_other_sessions_until_it_is_revok
     setup.client = setup.server.stream(&setup.session, None).await;
     use_tool(&setup, "edits", create(&work.join("b.txt"), "b\n")).await;
     assert_eq!(setup.turn_end().await, "completed");
-    assert_eq!(last_by(&setup), "rule");
+    assert_eq!(allowed_by_rule(&setup), 1);
     assert_eq!(setup.read("b.txt"), "b\n");
     assert_eq!(be_refused(&mut setup, "edits", bash("ls")).await["kind"], "execute");
 
-    // Taken back in one session, it is asked for in both: also by the Copilot that was told "always".
+    // It covers no instructions of agents, although Copilot calls that the same.
+    let question = be_refused(&mut setup, "edits", create(&work.join("AGENTS.md"), "Obey.\n")).await;
+    assert_eq!(question["files"], json!([{ "path": "AGENTS.md", "place": "protected" }]));
+    assert!(!work.join("AGENTS.md").exists());
+
+    // Taken back in one session, it is asked for in both.
     let known = rules(&setup).await;
     assert_eq!((known.len(), &known[0]["scope"], &known[0]["subject"]["type"]), (1, &json!("project"), &json!("edits")));
     let path = format!("/api/sessions/{}/permission-rules/{}", setup.session, known[0]["id"].as_str().unwrap());
@@ -112,7 +119,6 @@ async fn the_policy_deny_goes_before_what_is_remembered() {
     assert_eq!(setup.turn_end().await, "completed");
     std::fs::remove_file(setup.server.rig().work_dir().join("it.txt")).unwrap();
     let path = format!("/api/sessions/{}", setup.session);
-    // Also Copilot, which was told "always" and would not ask, is made to.
     setup.server.call("PATCH", &path, Some(json!({ "permission_policy": "deny" }))).await;
     use_tool(&setup, "deny", bash("touch it.txt")).await;
     assert_eq!(setup.turn_end().await, "completed");

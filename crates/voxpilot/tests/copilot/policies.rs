@@ -47,7 +47,7 @@ async fn the_policy_read_only_lets_copilot_read_and_search_and_asks_for_every_wr
         Reply::new().and_call(ToolCall::new("view", json!({ "path": work.join("known.txt") }))),
         Reply::new().and_call(ToolCall::new("grep", json!({ "pattern": "needle", "output_mode": "content" }))),
         Reply::new().and_call(ToolCall::new("glob", json!({ "pattern": "**/*.txt" }))),
-        // Outside of the work directory Copilot asks, and a read is let through.
+        // Outside of the work directory Copilot asks, and so do we.
         Reply::new().and_call(ToolCall::new("view", json!({ "path": "/etc/hostname" }))),
         Reply::new().and_call(bash("ls")),
         Reply::new().and_call(bash("cat known.txt")),
@@ -56,12 +56,18 @@ async fn the_policy_read_only_lets_copilot_read_and_search_and_asks_for_every_wr
         Reply::text("That is all."),
     ]);
     setup.send("go").await;
-    for _ in 0..4 {
+    for _ in 0..5 {
         let question = asked(&mut setup).await;
         assert_eq!(choose(&setup, &question, "allow_once").await, 202);
     }
     assert_eq!(setup.turn_end().await, "completed");
-    let expected = [("execute", "ls"), ("execute", "cat known.txt"), ("edit", "Edit file"), ("edit", "Create file")];
+    let expected = [
+        ("read", "Access paths outside trusted directories"),
+        ("execute", "ls"),
+        ("execute", "cat known.txt"),
+        ("edit", "Edit file"),
+        ("edit", "Create file"),
+    ];
     assert_eq!(questions(&setup), expected.map(|(kind, what)| (kind.to_owned(), what.to_owned())));
     assert_eq!((setup.read("known.txt").as_str(), setup.read("new.txt").as_str()), ("one thread\n", "new\n"));
     let told = crate::setup::said(setup.coder_requests().last().unwrap());

@@ -109,7 +109,12 @@ async fn always_counts_for_what_is_done_for_an_agent_too() {
     assert_eq!(rig.post(&path, json!({ "option_id": "allow_always" })).await.status, 202);
     assert_eq!(client.turn_end(SOON).await, "completed");
     let by: Vec<_> = of_kind(&client, "permission-resolved").iter().map(|event| event.data["by"].as_str().unwrap().to_owned()).collect();
-    assert_eq!(by, ["person", "rule", "person", "rule"]);
+    assert_eq!(by, ["person", "person"]);
+    let approved: Vec<_> =
+        of_kind(&client, "agent-update").into_iter().filter(|event| event.data["update"]["type"] == "approved").collect();
+    assert_eq!(approved.len(), 2);
+    assert_eq!(approved[0].data["update"]["files"], json!([{ "path": "b", "place": "inside" }]));
+    assert_eq!((&approved[1].data["update"]["command"], &approved[1].data["update"]["cwd"]), (&json!("true"), &json!(".")));
     assert!(work.join("a").exists() && work.join("b").exists());
 }
 
