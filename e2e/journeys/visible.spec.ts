@@ -7,6 +7,7 @@ const joiner = "\u200b";
 
 test("what would hide or turn around a command is seen before it is allowed, and after", async ({ cockpit, page }) => {
   await cockpit.send(`run \`echo safe ${override}# gnihton ylno${joiner}\``);
+  cockpit.lastSent = "echo safe ⟨U+202E⟩";
   const command = cockpit.cards.locator("code.command");
   await expect(command).toHaveText("echo safe ⟨U+202E⟩# gnihton ylno⟨U+200B⟩");
   await expect(cockpit.cards.locator(".card-place"), "where it would run").toContainText(/^in /);
