@@ -154,7 +154,9 @@ export class Server {
       `exec '${faultyAgent}'`,
     ];
     writeFileSync(script, lines.join("\n"), { mode: 0o755 });
-    this.configure(`[agents.guarded]\ntitle = "Guarded agent"\ncommand = ${JSON.stringify(script)}\nlogin = ["login"]\n`);
+    this.configure(
+      `[agents.guarded]\ntitle = "Guarded agent"\ncommand = ${JSON.stringify(script)}\nlogin = ["login"]\n`,
+    );
   }
 
   /** The person's own settings. */

@@ -1,4 +1,5 @@
 import { anotherDevice, Devices } from "../harness/devices";
+import { readQr } from "../harness/qr";
 import { expect, expectAccessible, test } from "../harness/test";
 
 const signedOut = "This device was signed out";
@@ -16,7 +17,9 @@ test("a second device comes in by the link of the QR code, is seen, renamed, rev
   await expect(devices.rows).toContainText("this device");
   const { url } = await devices.makeLink();
   const picture = devices.panel.getByRole("img", { name: "QR code of the link" });
-  expect(await picture.evaluate((image: HTMLImageElement) => image.decode().then(() => image.naturalWidth))).toBeGreaterThan(0);
+  await picture.evaluate((image: HTMLImageElement) => image.decode());
+  const drawn = decodeURIComponent((await picture.getAttribute("src"))?.replace("data:image/svg+xml,", "") ?? "");
+  expect(readQr(drawn), "what a camera would read").toBe(url);
   await expect(devices.panel).toContainText(/Good once, for \d+:\d\d more/);
   await expectAccessible(page);
   await cockpit.expectNoSidewaysScroll();
@@ -99,7 +102,10 @@ test.describe("a device that can only watch", () => {
     await expect(watcher.stop).toBeDisabled();
     await expectAccessible(watcher.page);
     const refused = await watcher.page.evaluate(async () => {
-      const headers = { "x-voxpilot-key": localStorage.getItem("voxpilot.key") ?? "", "content-type": "application/json" };
+      const headers = {
+        "x-voxpilot-key": localStorage.getItem("voxpilot.key") ?? "",
+        "content-type": "application/json",
+      };
       const answer = await fetch("/api/sessions", { method: "POST", headers, body: "{}" });
       return [answer.status, (await answer.json()).error.code];
     });

@@ -115,3 +115,21 @@ it("the project's own title and suggestions take the place of ours, and a full d
   expect(button("Find a bug and fix it")).toBeUndefined();
   expect(document.querySelector(".banner.disk")?.textContent).toBe("only 12 MB are left");
 });
+
+it("somebody who signs out leaves nothing behind in the browser", async () => {
+  HTMLDialogElement.prototype.showModal = function () {
+    this.open = true;
+  };
+  HTMLDialogElement.prototype.close = function () {
+    this.open = false;
+  };
+  localStorage.setItem("voxpilot.draft.new", "not for everybody");
+  localStorage.setItem("somebody.else", "stays");
+  open();
+  await heading("Welcome to VoxPilot");
+  button("Devices")?.click();
+  button("Sign out this device")?.click();
+  await heading("Signed out");
+  expect(Object.keys(localStorage)).toEqual(["somebody.else"]);
+  localStorage.clear();
+});

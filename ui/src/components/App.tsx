@@ -1,7 +1,9 @@
 import { createSignal, Match, onMount, Switch } from "solid-js";
 import { api, onSignedOut } from "../api/client";
 import { loadDevice } from "../state/device";
+import { forgetFiles } from "../state/files";
 import { bindKey, forgetKey } from "../state/key";
+import { forgetStored } from "../state/storage";
 import { Cockpit } from "./Cockpit";
 import { SignedOut, type SignedOutReason } from "./SignedOut";
 
@@ -28,8 +30,11 @@ export function App() {
       <Match when={isIn()}>
         <Cockpit
           onLeave={() => {
-            forgetKey();
             leave("left");
+            // Somebody who signs out leaves nothing behind, not even what was never sent.
+            forgetKey();
+            forgetStored();
+            void forgetFiles();
           }}
         />
       </Match>

@@ -1,3 +1,5 @@
+import { onMount } from "solid-js";
+
 export type SignedOutReason = "left" | "ended" | "other page" | "unknown";
 
 const told: Record<SignedOutReason, { title: string; text: string }> = {
@@ -15,6 +17,9 @@ const told: Record<SignedOutReason, { title: string; text: string }> = {
 
 /** For a browser that is not let in: why, and how it gets in. */
 export function SignedOut(props: { reason: SignedOutReason }) {
+  onMount(() => {
+    document.title = "VoxPilot";
+  });
   return (
     <main class="signed-out">
       <h1>{told[props.reason].title}</h1>
