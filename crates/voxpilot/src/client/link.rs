@@ -49,6 +49,6 @@ fn clock(link: &Value) -> Option<String> {
 fn picture(url: &str) -> Result<String> {
     let code = QrCode::new(url).context("making the QR code")?;
     let picture = code.render::<Dense1x2>().build();
-    let lines: Vec<_> = picture.lines().map(|line| format!("\x1b[97;40m{line}\x1b[0m")).collect();
+    let lines: Vec<_> = picture.lines().map(|line| format!("\x1b[30;107m{line}\x1b[0m")).collect();
     Ok(lines.join("\n"))
 }

@@ -5,6 +5,7 @@ mod approve;
 mod attach;
 mod errors;
 mod export;
+mod link;
 mod program;
 mod send;
 mod sessions;

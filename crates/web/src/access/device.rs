@@ -203,3 +203,63 @@ impl Devices {
 pub(crate) fn is_key_of(row: &DeviceRow, key: &str) -> bool {
     row.key_hash.as_ref().is_some_and(|hash| secret::same(hash, &secret::hash(key)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+
+    async fn store() -> (tempfile::TempDir, Store) {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(&dir.path().join("log.db"), false).await.unwrap();
+        (dir, store)
+    }
+
+    fn row(created_at: Timestamp, last_used_at: Timestamp) -> DeviceRow {
+        DeviceRow {
+            id: DeviceId(Uuid::nil()),
+            secret_hash: secret::hash("secret"),
+            key_hash: None,
+            name: "desk".to_owned(),
+            kind: DeviceKind::Full,
+            address: "192.0.2.1".to_owned(),
+            created_at,
+            last_used_at,
+        }
+    }
+
+    #[test]
+    fn a_device_expires_when_it_is_not_used_and_when_it_is_old() {
+        let now = Timestamp::now();
+        assert_eq!(expires_at(&row(now, now)), now + UNUSED);
+        assert_eq!(expires_at(&row(now - OLDEST + UNUSED / 2, now)), now + UNUSED / 2);
+    }
+
+    #[tokio::test]
+    async fn not_every_use_is_written() {
+        let (_dir, store) = store().await;
+        let now = Timestamp::now();
+        let old = row(now - UNUSED / 2, now - USE_WRITTEN_EVERY);
+        store.save(vec![ServerRow::Device(old.clone())]).await.unwrap();
+        let devices = Devices::open(store.clone()).await.unwrap();
+        devices.used(&devices.find("secret").unwrap(), HERE).await;
+        let first = store.devices().await.unwrap().remove(0);
+        assert!(first.last_used_at >= now && first.address == "127.0.0.1", "{first:?}");
+        devices.used(&devices.find("secret").unwrap(), "192.0.2.2".parse().unwrap()).await;
+        assert_eq!(store.devices().await.unwrap(), [first]);
+    }
+
+    #[tokio::test]
+    async fn what_an_expired_device_reads_ends() {
+        let (_dir, store) = store().await;
+        let now = Timestamp::now();
+        let soon = row(now - OLDEST + SignedDuration::from_millis(200), now);
+        store.save(vec![ServerRow::Device(soon.clone())]).await.unwrap();
+        let devices = Arc::new(Devices::open(store).await.unwrap());
+        let device = Device { row: soon, ended: CancellationToken::new() };
+        let ended = devices.clone().until_ended(device);
+        tokio::time::timeout(Duration::from_secs(60), ended).await.expect("it ends by itself");
+        assert!(devices.find("secret").is_none() && devices.list().is_empty());
+    }
+}

@@ -6,8 +6,8 @@ use std::time::Duration;
 use axum::RequestExt;
 use axum::body::{Body, HttpBody};
 use axum::extract::{MatchedPath, RawPathParams, Request, State};
-use axum::http::header::{self, HeaderName, HeaderValue};
-use axum::http::{Method, StatusCode};
+use axum::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use axum::http::{Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};
 use domain::ids::SessionId;
@@ -69,11 +69,15 @@ pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Ne
 /// Whether the request names us as its host, and comes from a page of ours or from none. From elsewhere one may only open a page.
 fn is_ours(access: &Access, call: Call, request: &Request, peer: Peer) -> Result<(), &'static str> {
     let headers = request.headers();
-    let named = headers.get(header::HOST).and_then(|value| value.to_str().ok()).or(request.uri().authority().map(|name| name.as_str()));
-    let host = named.filter(|host| access.is_own_host(host)).ok_or("this host name is not the server's own")?;
+    let host = host(headers, request.uri()).filter(|host| access.is_own_host(host)).ok_or("this host name is not the server's own")?;
     let page = !request.uri().path().starts_with("/api/") && matches!(call.who, Who::Page | Who::Anybody);
     let opens = page && matches!(*request.method(), Method::GET | Method::HEAD) && origin::is_navigation(headers, host, peer.secure);
     if opens || origin::is_own(headers, host, peer.secure) { Ok(()) } else { Err("this page may not talk to the server") }
+}
+
+/// The host that a request names: HTTP/2 has it in the address, not in a header.
+pub(crate) fn host<'a>(headers: &'a HeaderMap, address: &'a Uri) -> Option<&'a str> {
+    headers.get(header::HOST).and_then(|value| value.to_str().ok()).or(address.authority().map(|name| name.as_str()))
 }
 
 /// The title of the session that a call is about, for the audit log: read before, since the call may delete it.

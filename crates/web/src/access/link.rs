@@ -114,3 +114,36 @@ impl Links {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_link_is_taken_once_by_its_secret_or_its_code_unless_it_is_given_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let links = Links::open(Store::open(&dir.path().join("log.db"), false).await.unwrap()).await.unwrap();
+        let made = links.make(DeviceKind::Full, None).await.unwrap();
+        let taken = links.take_by_secret(&made.secret).unwrap();
+        assert_eq!(links.take_by_secret(&made.secret), Err(Unusable::Used));
+        assert_eq!(links.take_by_code(&made.code), Err(Unusable::Used));
+        links.give_back(taken.id);
+        assert!(links.take_by_code(&made.code).is_ok());
+        assert_eq!(links.take_by_secret(""), Err(Unusable::Unknown));
+    }
+
+    #[tokio::test]
+    async fn so_many_links_are_remembered_and_the_newest_work() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(&dir.path().join("log.db"), false).await.unwrap();
+        let links = Links::open(store.clone()).await.unwrap();
+        let first = links.make(DeviceKind::Full, None).await.unwrap();
+        for _ in 1..MOST {
+            links.make(DeviceKind::Full, None).await.unwrap();
+        }
+        let last = links.make(DeviceKind::ReadOnly, None).await.unwrap();
+        assert_eq!(store.links().await.unwrap().len(), MOST);
+        assert_eq!(links.take_by_secret(&first.secret), Err(Unusable::Unknown));
+        assert_eq!(links.take_by_secret(&last.secret).unwrap().kind, DeviceKind::ReadOnly);
+    }
+}

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::extract::rejection::JsonRejection;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::{AppendHeaders, IntoResponse};
 use axum::{Extension, Json};
 use domain::device::DeviceKind;
@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 
 use crate::App;
 use crate::access::audit::Detail;
-use crate::access::{Caller, device, name};
+use crate::access::{Caller, device, guard, name};
 use crate::error::{ApiError, ApiResult, ErrorBody, not_found};
 use crate::id::Id;
 use crate::peer::Peer;
@@ -133,13 +133,14 @@ pub(crate) struct DeviceLink {
 pub(crate) async fn link(
     State(app): State<App>,
     Extension(peer): Extension<Peer>,
+    address: Uri,
     headers: HeaderMap,
     body: Result<Json<NewLink>, JsonRejection>,
 ) -> ApiResult<impl IntoResponse> {
     let Json(new) = body?;
     let name = new.name.as_deref().map(given_name).transpose()?;
     let made = app.access.links.make(new.kind, name).await?;
-    let host = headers.get(header::HOST).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let host = guard::host(&headers, &address).unwrap_or_default();
     let url = format!("{}/login?link={}", app.access.url_for_others(peer, host), made.secret);
     let qr_svg = QrCode::new(&url).map(|code| code.render::<svg::Color>().min_dimensions(QR_PIXELS, QR_PIXELS).build());
     let detail = if new.kind == DeviceKind::Full { "full" } else { "read-only" };
