@@ -21,6 +21,7 @@ use std::collections::BTreeMap;
 use crate::event::{Event, Notice};
 use crate::ids::RunnerId;
 use crate::machine::Context;
+use crate::text::visible;
 use crate::turn;
 
 pub use debt::{Debt, Stage};
@@ -194,7 +195,7 @@ impl Step<'_> {
             code: code.to_owned(),
             level: level.to_owned(),
             title: title.to_owned(),
-            text,
+            text: visible(&text).into_owned(),
             session_name: session_name.map(str::to_owned),
         };
         self.effects.push(Effect::Append(Event::Notice(notice)));

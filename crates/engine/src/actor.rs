@@ -13,6 +13,7 @@ use std::sync::Arc;
 use domain::event::{ErrorEvent, Event, Notice, Queue, SessionChange, Turn as TurnEvent, TurnState};
 use domain::ids::{ArtifactId, MessageId, PermissionId, RunnerId, SessionId};
 use domain::machine::{Context, Effect, Input, Machine};
+use domain::text::visible;
 use domain::turn::{self, Session};
 use domain::{host, policy::Policy};
 use futures::FutureExt;
@@ -301,6 +302,7 @@ impl Actor {
     }
 
     pub(crate) fn notice(&mut self, code: &str, level: &str, title: &str, text: String, session_name: Option<String>) {
+        let text = visible(&text).into_owned();
         let notice = Notice { code: code.to_owned(), level: level.to_owned(), title: title.to_owned(), text, session_name };
         self.effects.push(Effect::Append(Event::Notice(notice)));
     }

@@ -13,7 +13,7 @@ use crate::Settings;
 const MOST_FILES: usize = 64;
 /// A chain of dangling links longer than this is a loop.
 const MOST_LINKS: usize = 16;
-const SHOWN_BYTES: usize = 1024;
+const SHOWN_BYTES: usize = 4096;
 
 /// Where a session stands on the disk.
 #[derive(Clone, Debug)]

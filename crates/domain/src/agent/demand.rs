@@ -16,6 +16,7 @@ pub struct Place {
 /// What an agent asks of its client. Each one is owed exactly one [`Reply`].
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "few are held at a time, and permissions are what most of them are")]
 pub enum Demand {
     Permission(PermissionAsk),
     ReadFile {

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use super::answer::Answer;
 use crate::agent::Update;
 use crate::event::{PlacedUpdate, ToolCall};
+use crate::text::visible;
 
 pub(super) const COPILOT_AGENT: &str = "copilot_agent";
 /// The same for any agent, which it names.
@@ -152,7 +153,8 @@ impl Work {
         if prompt.trim().is_empty() {
             return Work::Invalid(format!("`prompt` of {name} is empty: say what to do"));
         }
-        if session_name.is_empty() || session_name.chars().count() > 80 || session_name.chars().any(char::is_control) {
+        let is_plain = visible(session_name) == session_name && !session_name.chars().any(char::is_control);
+        if session_name.is_empty() || session_name.chars().count() > 80 || !is_plain {
             return Work::Invalid(format!("`session_name` of {name} must be a short name of 1 to 80 characters"));
         }
         if name == DELEGATE && agent.as_ref().is_none_or(|agent| agent.trim().is_empty()) {

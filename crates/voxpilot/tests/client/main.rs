@@ -5,6 +5,7 @@ mod approve;
 mod attach;
 mod errors;
 mod export;
+mod hidden;
 mod link;
 mod program;
 mod send;

@@ -7,6 +7,7 @@ mod devices;
 mod disk;
 mod login;
 mod memory;
+mod policy;
 mod restoring;
 mod reused_ids;
 mod start;
