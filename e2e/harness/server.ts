@@ -1,17 +1,19 @@
 // A server of its own for each test, in a directory of its own, with the peers that the test wants.
 
-import { execFileSync } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { faultyAgent, modelServer, voxpilot } from "./binaries";
 import { processesOf } from "./processes";
 import { Program } from "./program";
 import type { Rule } from "./script";
 
 export interface Setup {
-  policy?: "auto" | "ask" | "read-only" | "deny";
+  /** Without one it is `auto`; `unset` leaves it to the server's own default. */
+  policy?: "auto" | "ask" | "read-only" | "deny" | "unset";
   /** The main AI's answers; without them the relay passes everything on to the agent. */
   script?: Rule[];
   /** `guarded` wants a login, which waits until {@link Server.agree} is called. */
@@ -29,7 +31,7 @@ export class Server {
   readonly token = randomBytes(16).toString("hex");
   readonly log: string[] = [];
   url = "";
-  /** The link that the server prints for its owner. */
+  /** The link that the server prints for its owner, good for one device. */
   link = "";
   private program: Program | undefined;
   private model: Program | undefined;
@@ -71,6 +73,24 @@ export class Server {
     }
     rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 });
     return left.map(({ command }) => command);
+  }
+
+  /** A link for one more device, as the owner makes it on the machine itself. */
+  async freshLink(...options: string[]): Promise<string> {
+    const env = this.environment(new URL(this.url).host);
+    const { stdout } = await promisify(execFile)(voxpilot, ["link", ...options], { env, cwd: this.work });
+    const link = /(http:\/\/\S+\/login\?link=\S+)/.exec(stdout)?.[1];
+    if (link === undefined) throw new Error(`no link in:\n${stdout}`);
+    return link;
+  }
+
+  /** A call of a program that has the token: what happens elsewhere, not in the page of the test. */
+  async call(method: string, path: string, body?: unknown): Promise<Response> {
+    return await fetch(`${this.url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${this.token}`, "content-type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
   }
 
   private async serve(bind: string): Promise<void> {
@@ -134,7 +154,9 @@ export class Server {
       `exec '${faultyAgent}'`,
     ];
     writeFileSync(script, lines.join("\n"), { mode: 0o755 });
-    this.configure(`[agents.guarded]\ntitle = "Guarded agent"\ncommand = ${JSON.stringify(script)}\nlogin = ["login"]\n`);
+    this.configure(
+      `[agents.guarded]\ntitle = "Guarded agent"\ncommand = ${JSON.stringify(script)}\nlogin = ["login"]\n`,
+    );
   }
 
   /** The person's own settings. */
@@ -167,7 +189,7 @@ export class Server {
       VOXPILOT_WORK_DIR: this.work,
       VOXPILOT_TOKEN: this.token,
       VOXPILOT_AGENT: agent,
-      VOXPILOT_PERMISSION_POLICY: policy,
+      ...(policy !== "unset" && { VOXPILOT_PERMISSION_POLICY: policy }),
       ...(this.modelUrl && {
         VOXPILOT_MODEL: "main",
         VOXPILOT_MODEL_BASE_URL: this.modelUrl,

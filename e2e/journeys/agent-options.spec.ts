@@ -25,7 +25,7 @@ test("the agent's mode is shown, changed, kept over a reload, and obeyed", async
 
   const elsewhere = await browser.newContext({ viewport: page.viewportSize() });
   const other = new Cockpit(await elsewhere.newPage());
-  await other.signIn(server.link);
+  await other.signIn(await server.freshLink());
   await expect(other.page.locator("details.agent-sessions > summary")).toContainText("Plan");
   await elsewhere.close();
 

@@ -1,4 +1,4 @@
-import { expect, test } from "../harness/test";
+import { expect, expectAccessible, test } from "../harness/test";
 
 test.describe("the model refuses", () => {
   test.use({
@@ -75,10 +75,28 @@ test.describe("the agent crashes", () => {
   });
 });
 
-test("a browser whose secret is no longer good is told how to come back @desktop", async ({ cockpit, page }) => {
+test("a browser that is no longer let in is told how to come back, and comes back @desktop", async ({
+  cockpit,
+  page,
+  server,
+}) => {
   await cockpit.send("say hello");
   await expect(cockpit.answers).toHaveText(["hello"]);
   await page.context().clearCookies();
   await cockpit.send("say more");
-  await expect(page.getByRole("heading", { name: "This browser is not signed in" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "This device was signed out" })).toBeVisible();
+  await expectAccessible(page);
+
+  const { code } = await (await server.call("POST", "/api/devices/link", {})).json();
+  await page.getByLabel("Pairing code").fill(code.toLowerCase());
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await expect(cockpit.answers.first()).toHaveText("hello");
+});
+
+test("a page that has lost its key signs in again with a link @desktop", async ({ cockpit, page, server }) => {
+  await page.evaluate(() => localStorage.clear());
+  await page.reload();
+  await expect(page.getByRole("heading", { name: "This browser has to sign in again" })).toBeVisible();
+  await cockpit.signIn(await server.freshLink());
+  await expect(page.getByRole("heading", { name: "Welcome to VoxPilot" })).toBeVisible();
 });

@@ -1,22 +1,33 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { counted } from "../harness/cockpit";
-import { expect, test } from "../harness/test";
+import { Cockpit, counted } from "../harness/cockpit";
+import { expect, expectAccessible, test } from "../harness/test";
 
-test("without the secret there is only the login page", async ({ page, server }) => {
+test("without a link there is only the login page", async ({ page, server }) => {
   const response = await page.goto(server.url);
   expect(response?.status()).toBe(401);
-  await expect(page.getByRole("heading", { name: "VoxPilot" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Sign in to VoxPilot" })).toBeVisible();
   await expect(page.getByRole("textbox")).toHaveCount(1);
   expect((await page.request.get(`${server.url}/api/sessions`)).status()).toBe(401);
+  await expectAccessible(page);
 
-  await page.getByLabel("Token").fill("wrong");
+  await page.getByLabel("Pairing code").fill("AAAA-AAAA");
   await page.getByRole("button", { name: "Sign in" }).click();
-  await expect(page.getByRole("alert")).toHaveText("That token is not the right one.");
+  await expect(page.getByRole("alert")).toHaveText("That code is not the right one.");
+});
 
-  await page.getByLabel("Token").fill(server.token);
-  await page.getByRole("button", { name: "Sign in" }).click();
+test("the printed link lets one browser in, once", async ({ page, server, browser }) => {
+  await new Cockpit(page).signIn(server.link);
   await expect(page.getByRole("heading", { name: "Welcome to VoxPilot" })).toBeVisible();
+  expect(page.url(), "the secret does not stay in the address").not.toContain("link=");
+  await page.reload();
+  await expect(page.getByRole("heading", { name: "Welcome to VoxPilot" })).toBeVisible();
+
+  const elsewhere = await browser.newContext();
+  const late = await elsewhere.newPage();
+  expect((await late.goto(server.link))?.status()).toBe(401);
+  await expect(late.getByRole("alert")).toContainText("This link was used already");
+  await elsewhere.close();
 });
 
 test("the first message: work streams in, closes itself, and is there again after a reload", async ({
@@ -25,7 +36,6 @@ test("the first message: work streams in, closes itself, and is there again afte
   server,
 }) => {
   await expect(page.getByRole("heading", { name: "Welcome to VoxPilot" })).toBeVisible();
-  expect(page.url(), "the secret does not stay in the address").not.toContain(server.token);
   const task = "create a file hello.txt with hello from the browser, then count to 150";
   await cockpit.send(task);
 

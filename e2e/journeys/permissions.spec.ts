@@ -37,7 +37,7 @@ test("what is answered on one device is gone from the other @desktop", async ({ 
   await cockpit.send("run `echo shared`");
   const elsewhere = await browser.newContext({ viewport: page.viewportSize() });
   const other = new Cockpit(await elsewhere.newPage());
-  await other.signIn(server.link);
+  await other.signIn(await server.freshLink());
   await expect(other.cards).toContainText("echo shared");
   await other.cards.getByRole("button", { name: "Allow once" }).click();
   await expect(cockpit.cards).toHaveCount(0);
@@ -45,13 +45,18 @@ test("what is answered on one device is gone from the other @desktop", async ({ 
   await elsewhere.close();
 });
 
-test("always allowed is not asked again @desktop", async ({ cockpit }) => {
+test("always allowed is not asked again, and covers nothing that was not shown @desktop", async ({ cockpit }) => {
   await cockpit.send("run `echo first`");
   await cockpit.cards.getByRole("button", { name: "Always allow" }).click();
   await expect(cockpit.answers).toHaveCount(1);
-  await cockpit.send("run `echo second`");
+  await cockpit.send("run `echo first`");
   await expect(cockpit.answers).toHaveCount(2);
-  await expect(cockpit.answers.last()).toContainText("second");
+  const told = cockpit.copilot().stream.locator(".approved");
+  await expect(told).toHaveText("allowed automatically: echo first (by a remembered answer)");
+  await cockpit.send("run `echo second`");
+  await expect(cockpit.cards.locator("code.command")).toHaveText("echo second");
+  await cockpit.cards.getByRole("button", { name: "Deny" }).click();
+  await cockpit.expectIdle();
 });
 
 test("what is remembered is listed, holds in the project, and is revoked", async ({ cockpit, page }) => {

@@ -12,7 +12,7 @@ test("a page that is reloaded in mid-stream ends with the same bytes as one that
   await cockpit.expectIdle();
   const elsewhere = await browser.newContext({ viewport: page.viewportSize() });
   const witness = new Cockpit(await elsewhere.newPage());
-  await witness.signIn(server.link);
+  await witness.signIn(await server.freshLink());
   await expect(witness.answers).toHaveCount(1);
 
   await cockpit.send("count to 800");
@@ -43,7 +43,7 @@ test("two browsers side by side: what one sends, the other shows @desktop", asyn
   await expect(cockpit.answers).toHaveCount(1);
   const elsewhere = await browser.newContext({ viewport: page.viewportSize() });
   const other = new Cockpit(await elsewhere.newPage());
-  await other.signIn(server.link);
+  await other.signIn(await server.freshLink());
   await expect(other.answers).toHaveText(["one"]);
 
   await other.send("say two");

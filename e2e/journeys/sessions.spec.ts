@@ -50,8 +50,8 @@ test("sessions are made, renamed, switched and deleted", async ({ cockpit, page 
 test("a session that is deleted elsewhere is left @desktop", async ({ cockpit, page, server }) => {
   await startSession(cockpit, "say apples");
   const id = page.url().match(/[0-9a-f-]{36}/)?.[0];
-  const answer = await page.request.delete(`${server.url}/api/sessions/${id}`);
-  expect(answer.ok()).toBe(true);
+  const answer = await server.call("DELETE", `/api/sessions/${id}`);
+  expect(answer.ok).toBe(true);
   await expect(page.getByRole("heading", { name: "Welcome to VoxPilot" })).toBeVisible();
 });
 
@@ -121,7 +121,7 @@ test("policy, model and agent can be changed where the session is", async ({ coc
   await model.fill("no-such-model");
   // News of the session, from another device, leaves what is half written alone.
   const id = page.url().match(/[0-9a-f-]{36}/)?.[0];
-  await page.request.patch(`${server.url}/api/sessions/${id}`, { data: { title: "Renamed elsewhere" } });
+  await server.call("PATCH", `/api/sessions/${id}`, { title: "Renamed elsewhere" });
   await expect(page.getByRole("heading", { name: "Renamed elsewhere" })).toBeVisible();
   await expect(model).toHaveValue("no-such-model");
   await model.press("Enter");

@@ -41,8 +41,8 @@ test("the picture of the documentation", async ({ cockpit, page, server }) => {
     "Upgrade the HTTP client",
     "Blank lines in the counter",
   ]) {
-    const made = await page.request.post(`${server.url}/api/sessions`, { data: { title } });
-    expect(made.ok()).toBe(true);
+    const made = await server.call("POST", "/api/sessions", { title });
+    expect(made.ok).toBe(true);
   }
   await page.reload();
   await cockpit.sidebar.getByRole("link", { name: "Blank lines in the counter" }).click();

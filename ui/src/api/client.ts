@@ -5,14 +5,20 @@ import type {
   AgentSession,
   AgentsOwnList,
   Artifact,
+  AuditPage,
   Catalogue,
+  Device,
+  DeviceKind,
+  DeviceLink,
   Files,
   Message,
   MessagePage,
   NewAttachment,
   PermissionAnswer,
+  Policy,
   QueueItem,
   RuleList,
+  ServerInfo,
   Session,
   SessionChange,
   SessionDraft,
@@ -20,6 +26,7 @@ import type {
   TraceEntry,
   TraceFilter,
   TraceList,
+  Trust,
 } from "./types";
 
 /** The server answered, and said no. */
@@ -43,11 +50,42 @@ const answer_timeout_ms = 30_000;
 const start_timeout_ms = 120_000;
 /** Photos from a phone on the road. */
 const upload_timeout_ms = 300_000;
-let reportSignedOut = () => {};
+let reportSignedOut = (_code: string) => {};
 
-/** Who is told when the server no longer knows this browser. */
-export function onSignedOut(report: () => void): void {
+/** Who is told, with the server's code for it, when the server no longer lets this browser in. */
+export function onSignedOut(report: (code: string) => void): void {
   reportSignedOut = report;
+}
+
+let pageKey: string | null = null;
+
+/** What tells this page from whoever else got hold of its cookie: goes along with every call from now on. */
+export function useKey(key: string | null): void {
+  pageKey = key;
+}
+
+/** An address for what sends no headers: streams, pictures, downloads. */
+function withKey(path: string): string {
+  if (pageKey === null) return path;
+  return `${path}${path.includes("?") ? "&" : "?"}key=${encodeURIComponent(pageKey)}`;
+}
+
+const headers = (more: Record<string, string> = {}): Record<string, string> =>
+  pageKey === null ? more : { ...more, "x-voxpilot-key": pageKey };
+
+let isAway = false;
+const waiting = new Set<() => void>();
+
+/** Tells of the first answer after a time without any. Returns how to stop. */
+export function onBack(report: () => void): () => void {
+  waiting.add(report);
+  return () => waiting.delete(report);
+}
+
+function noteAnswer(answered: boolean): void {
+  const isBack = answered && isAway;
+  isAway = !answered;
+  if (isBack) for (const report of waiting) report();
 }
 
 async function call<T>(method: string, path: string, body?: unknown, timeout_ms = answer_timeout_ms): Promise<T> {
@@ -57,29 +95,33 @@ async function call<T>(method: string, path: string, body?: unknown, timeout_ms 
     response = await fetch(path, {
       method,
       credentials: "same-origin",
-      headers: body === undefined ? {} : { "content-type": "application/json" },
+      headers: headers(body === undefined ? {} : { "content-type": "application/json" }),
       body: body === undefined ? null : JSON.stringify(body),
       signal: AbortSignal.timeout(timeout_ms),
     });
     text = await response.text();
   } catch {
+    noteAnswer(false);
     throw new NetworkError(unreachable);
   }
-  if (!response.ok) throw readFailure(response.status, text);
+  const failure = response.ok ? null : readFailure(response.status, text);
+  noteAnswer(!(failure instanceof NetworkError));
+  if (failure) throw failure;
   return (text === "" ? undefined : JSON.parse(text)) as T;
 }
 
 function readFailure(status: number, text: string): Error {
   // A proxy in front of a server that restarts answers for it; that is the same as no answer.
   if ([502, 503, 504].includes(status) && !isApiError(text)) return new NetworkError(unreachable);
-  if (status === 401) reportSignedOut();
-  return readError(status, text);
+  const error = readError(status, text);
+  if (status === 401) reportSignedOut(error.code);
+  return error;
 }
 
 /** A call whose answer is a text that is read while it grows. Ends with the text, or when `signal` says so. */
 async function read(path: string, onText: (text: string) => void, signal: AbortSignal): Promise<void> {
   try {
-    const response = await fetch(path, { method: "POST", credentials: "same-origin", signal });
+    const response = await fetch(path, { method: "POST", credentials: "same-origin", headers: headers(), signal });
     if (!response.ok) throw readFailure(response.status, await response.text());
     const decoder = new TextDecoder();
     const reader = response.body?.getReader();
@@ -105,6 +147,7 @@ function readError(status: number, text: string): ApiError {
   return new ApiError(status, String(code), message);
 }
 
+const device = (id: string) => `/api/devices/${encodeURIComponent(id)}`;
 const session = (id: string) => `/api/sessions/${encodeURIComponent(id)}`;
 
 export const api = {
@@ -118,7 +161,8 @@ export const api = {
   changeSession: (id: string, change: SessionChange) => call<Session>("PATCH", session(id), change),
   deleteSession: (id: string) => call<void>("DELETE", session(id)),
 
-  streamUrl: (id: string, after: number | null) => `${session(id)}/stream${after === null ? "" : `?after=${after}`}`,
+  streamUrl: (id: string, after: number | null) =>
+    withKey(`${session(id)}/stream${after === null ? "" : `?after=${after}`}`),
   messages: (id: string, before: string, limit: number) =>
     call<MessagePage>("GET", `${session(id)}/messages?before=${encodeURIComponent(before)}&limit=${limit}`),
   message: (id: string, message: string) =>
@@ -127,7 +171,8 @@ export const api = {
     attachments.length === 0
       ? call<Accepted>("POST", `${session(id)}/messages`, { content, client_id })
       : call<Accepted>("POST", `${session(id)}/messages`, { content, client_id, attachments }, upload_timeout_ms),
-  attachmentUrl: (id: string, attachment: string) => `${session(id)}/attachments/${encodeURIComponent(attachment)}`,
+  attachmentUrl: (id: string, attachment: string) =>
+    withKey(`${session(id)}/attachments/${encodeURIComponent(attachment)}`),
   files: (id: string, query: string) => call<Files>("GET", `${session(id)}/files?query=${encodeURIComponent(query)}`),
   cancel: (id: string, tool_call_id?: string) =>
     call<void>("POST", `${session(id)}/cancel`, tool_call_id === undefined ? {} : { tool_call_id }),
@@ -153,7 +198,7 @@ export const api = {
   },
   traceEntry: (id: string, runner: string, seq: number) =>
     call<TraceEntry>("GET", `${session(id)}/trace/${encodeURIComponent(runner)}/${seq}`),
-  captureUrl: (id: string) => `${session(id)}/trace/capture`,
+  captureUrl: (id: string) => withKey(`${session(id)}/trace/capture`),
   agentSessions: (id: string) => call<{ agents: AgentSession[] }>("GET", `${session(id)}/agents`),
   setAgent: (id: string, name: string, options: Record<string, string | boolean>) =>
     call<AgentSession>("PATCH", `${session(id)}/agents/${encodeURIComponent(name)}`, { options }),
@@ -168,6 +213,21 @@ export const api = {
   /** The login was done elsewhere. */
   loggedIn: (agent: string) =>
     read(`/api/agents/${encodeURIComponent(agent)}/login?done=true`, () => {}, AbortSignal.timeout(answer_timeout_ms)),
+
+  bindKey: (key: string) => call<void>("POST", "/api/devices/key", { key }),
+  devices: () => call<{ devices: Device[] }>("GET", "/api/devices"),
+  renameDevice: (id: string, name: string) => call<void>("PATCH", device(id), { name }),
+  revokeDevice: (id: string) => call<void>("DELETE", device(id)),
+  makeLink: (kind: DeviceKind) => call<DeviceLink>("POST", "/api/devices/link", { kind }),
+  logout: () => call<void>("POST", "/api/logout"),
+  audit: (limit: number, before?: number) =>
+    call<AuditPage>("GET", `/api/audit?limit=${limit}${before === undefined ? "" : `&before=${before}`}`),
+
+  server: () => call<ServerInfo>("GET", "/api/server"),
+  choosePolicy: (permission_policy: Policy) => call<void>("PATCH", "/api/server", { permission_policy }),
+  trust: () => call<Trust>("GET", "/api/trust"),
+  consent: (hash: string) => call<void>("POST", "/api/trust", { hash }),
+  revokeTrust: () => call<void>("DELETE", "/api/trust"),
 };
 
 /** What to tell a person about a call that failed. */

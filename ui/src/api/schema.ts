@@ -191,6 +191,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/server": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["server_read"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch: operations["server_change"];
+        trace?: never;
+    };
     "/api/sessions": {
         parameters: {
             query?: never;
@@ -525,6 +541,17 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description What was allowed without asking a person, and by whom. */
+        AgentApproval: {
+            title: string;
+            /** @description The agent's own id of the tool call it asked for. */
+            agent_call?: string | null;
+            command?: string | null;
+            cwd?: string | null;
+            files?: components["schemas"]["AskedFile"][];
+            /** @description policy or rule. */
+            by: string;
+        };
         AgentChoice: {
             value?: string | null;
             name?: string | null;
@@ -668,6 +695,12 @@ export interface components {
             total_deletions: number;
             files: components["schemas"]["ArtifactFile"][];
         };
+        /** @description A file that a request names. */
+        AskedFile: {
+            /** @description As it is shown: relative to the work directory where it is inside. Links are followed. */
+            path: string;
+            place: components["schemas"]["FilePlace"];
+        };
         Attachment: {
             id: components["schemas"]["AttachmentId"];
             kind: components["schemas"]["AttachmentKind"];
@@ -729,8 +762,13 @@ export interface components {
             capabilities?: Record<string, never> | null;
             /** @description missing, unknown, ok, login_required or failing. */
             health: string;
-            /** @description Why it could not be started last time. */
+            /** @description Why it could not be started last time, or cannot be at all. */
             problem?: string | null;
+            /**
+             * @description What holds an agent that is to be sandboxed: landlock, bubblewrap, or unavailable, and then it is not started; null where it is
+             *     not to be sandboxed.
+             */
+            sandbox?: string | null;
         };
         Command: {
             name: string;
@@ -816,6 +854,17 @@ export interface components {
             address: string;
             /** @description It is the one that asks. */
             current: boolean;
+        };
+        /** @description How much room the data directory takes. */
+        DiskView: {
+            /** Format: int64 */
+            used_bytes: number;
+            /** Format: int64 */
+            quota_bytes?: number | null;
+            /** Format: int64 */
+            free_bytes: number;
+            /** @description What people should know before the disk is full. */
+            warning?: string | null;
         };
         Done: {
             turn_id: components["schemas"]["TurnId"];
@@ -936,6 +985,8 @@ export interface components {
             /** @enum {string} */
             event: "keepalive";
         };
+        /** @enum {string} */
+        FilePlace: "inside" | "outside" | "protected";
         Files: {
             /** @description Relative to the work directory, the best first; directories end in a slash. */
             paths: string[];
@@ -1047,6 +1098,14 @@ export interface components {
             command?: string | null;
             /** @description The change that would be made, as a unified diff. */
             diff?: string | null;
+            /**
+             * @description Where the command would run, as it is shown: relative to the work directory where it is inside, `.` for that itself. Missing
+             *     where the agent does not say.
+             */
+            cwd?: string | null;
+            /** @description The files that the request names, by what they are on the disk. */
+            files?: components["schemas"]["AskedFile"][];
+            /** @description Where the agent says that it works: a hint, and no more. */
             locations?: components["schemas"]["Location"][];
             options: components["schemas"]["PermissionOption"][];
             /** @description The agent's own id of the tool call it asks for. */
@@ -1177,6 +1236,8 @@ export interface components {
         /** @description What a remembered answer covers: no more than what the person had in front of them, but for changes of files. */
         RuleSubject: {
             command: string;
+            /** @description As it was shown; none where the agent named none. */
+            cwd?: string | null;
             /** @enum {string} */
             type: "command";
         } | {
@@ -1186,8 +1247,38 @@ export interface components {
             title: string;
             kind?: string | null;
             input?: unknown;
+            command?: string | null;
+            cwd?: string | null;
+            /** @description As they were shown. */
+            files?: string[];
+            /** @description Of the change that was shown. */
+            diff_sha256?: string | null;
             /** @enum {string} */
             type: "request";
+        };
+        ServerPatch: {
+            /** @description For all sessions with a main AI that have no policy of their own. */
+            permission_policy: components["schemas"]["Policy"];
+        };
+        ServerView: {
+            version: string;
+            /** @description What the project calls itself. */
+            title?: string | null;
+            /** @description What one might begin with, as the project suggests. */
+            suggestions: string[];
+            /** @description The last part of the work directory's path. */
+            work_dir_name: string;
+            model: string;
+            agent: string;
+            /** @description What a new session with a main AI gets. */
+            permission_policy: components["schemas"]["Policy"];
+            /** @description What a new session gets in which the person talks straight to an agent. */
+            relay_policy: components["schemas"]["Policy"];
+            /** @description Somebody has chosen the policy, here or in the configuration. */
+            policy_chosen: boolean;
+            /** @description It serves HTTPS itself. */
+            tls: boolean;
+            disk?: components["schemas"]["DiskView"] | null;
         };
         /** @description The fields of a session that changed. */
         SessionChange: {
@@ -1443,7 +1534,10 @@ export interface components {
             agent_call?: string | null;
             /** @enum {string} */
             type: "denied";
-        } | {
+        } | (components["schemas"]["AgentApproval"] & {
+            /** @enum {string} */
+            type: "approved";
+        }) | {
             content: unknown;
             /** @enum {string} */
             type: "content";
@@ -1824,6 +1918,62 @@ export interface operations {
                 content?: never;
             };
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    server_read: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServerView"];
+                };
+            };
+        };
+    };
+    server_change: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ServerPatch"];
+            };
+        };
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

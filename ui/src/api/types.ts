@@ -16,6 +16,10 @@ export type ToolContent = Schemas["ToolContent"];
 export type AgentToolCall = Schemas["AgentToolCall"];
 export type PlanEntry = Schemas["PlanEntry"];
 export type Update = Schemas["Update"];
+/** A file that a request names, as it is shown, and where it lies. */
+export type AskedFile = Schemas["AskedFile"];
+/** What was allowed without anybody being asked. */
+export type Approval = Schemas["AgentApproval"];
 export type PermissionRequest = Schemas["PermissionRequest"];
 /** What a person filled into a form of an agent's. */
 export type FormValue = string | number | boolean | string[];
@@ -56,6 +60,15 @@ export type TraceDirection = Schemas["TraceDirection"];
 /** Which lines of the raw traffic are wanted; an empty text is no wish. */
 export type TraceFilter = { text?: string; method?: string; direction?: TraceDirection | undefined };
 export type ErrorBody = Schemas["ErrorBody"];
+export type DeviceKind = Schemas["DeviceKind"];
+export type Device = Schemas["DeviceView"];
+/** A way in for another device, good for one use and a few minutes. */
+export type DeviceLink = Schemas["DeviceLink"];
+export type AuditEntry = Schemas["AuditEntry"];
+export type AuditPage = Schemas["AuditList"];
+/** The project's own settings file, and whether it counts. */
+export type Trust = Schemas["ProjectFile"];
+export type ServerInfo = Schemas["ServerView"] & { disk?: { warning?: string | null } | null };
 
 export type StreamEvent = Schemas["Event"];
 export type EventName = StreamEvent["event"];

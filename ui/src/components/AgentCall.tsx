@@ -10,6 +10,7 @@ import { usePath } from "./paths";
 import { Spinner } from "./Spinner";
 import { StreamText } from "./StreamText";
 import { createStick } from "./stick";
+import { Visible } from "./Visible";
 
 /** A change longer than this starts folded. */
 const open_lines = 40;
@@ -56,7 +57,9 @@ export function AgentCall(props: AgentCallProps) {
     <details class="flow-item agent-call" open={open()}>
       <summary>
         <Icon name={kindIcon(props.call.kind)} />
-        <span class="agent-call-title">{title()}</span>
+        <span class="agent-call-title">
+          <Visible text={title()} />
+        </span>
         <For each={diffs()}>{(diff) => <ChangeCount lines={diff.lines} />}</For>
         <Show when={props.call.exit_code != null && props.call.exit_code !== 0}>
           <span class="badge bad">exit {props.call.exit_code}</span>
@@ -67,11 +70,21 @@ export function AgentCall(props: AgentCallProps) {
         <Show when={locations().length > 0}>
           <ul class="locations" aria-label="Places">
             <For each={locations()}>
-              {(place) => <li>{place.line == null ? shown(place.path) : `${shown(place.path)}:${place.line}`}</li>}
+              {(place) => (
+                <li>
+                  <Visible text={place.line == null ? shown(place.path) : `${shown(place.path)}:${place.line}`} />
+                </li>
+              )}
             </For>
           </ul>
         </Show>
-        <Show when={command()}>{(text) => <code class="command">{text()}</code>}</Show>
+        <Show when={command()}>
+          {(text) => (
+            <code class="command">
+              <Visible text={text()} />
+            </code>
+          )}
+        </Show>
         <For each={diffs()}>
           {(diff) => <DiffLines path={shown(diff.path)} isPart={diff.isPart} lines={diff.lines} />}
         </For>
@@ -79,7 +92,7 @@ export function AgentCall(props: AgentCallProps) {
         <Show when={output()}>
           {(text) => (
             <div class="agent-output" tabindex="0" role="group" aria-label="Output">
-              {text()}
+              <Visible text={text()} />
             </div>
           )}
         </Show>

@@ -1,10 +1,12 @@
 import { Show } from "solid-js";
+import { watch_only, watchesOnly } from "../state/device";
 import type { StreamingToolCall } from "../state/model";
 import type { AgentStop } from "./agentStop";
 import { ContextMeter } from "./ContextMeter";
 import { denialText, isDenied } from "./callStatus";
 import { InlineError } from "./InlineError";
 import { TokenCount } from "./TokenCount";
+import { Visible } from "./Visible";
 
 interface AgentFootProps {
   call: StreamingToolCall;
@@ -19,11 +21,17 @@ export function AgentFoot(props: AgentFootProps) {
       <Show
         when={isDenied(props.call)}
         fallback={
-          <Show when={props.call.isError && props.call.result}>{(text) => <p class="inline-error">{text()}</p>}</Show>
+          <Show when={props.call.isError && props.call.result}>
+            {(text) => (
+              <p class="inline-error">
+                <Visible text={text()} />
+              </p>
+            )}
+          </Show>
         }
       >
         <p class="denial">
-          <strong>Denied</strong> {denialText(props.call)}
+          <strong>Denied</strong> <Visible text={denialText(props.call)} />
         </p>
       </Show>
       <InlineError message={props.stop.error()} />
@@ -32,7 +40,8 @@ export function AgentFoot(props: AgentFootProps) {
           <button
             type="button"
             class="button small"
-            disabled={props.stop.stopping()}
+            disabled={props.stop.stopping() || watchesOnly()}
+            title={watchesOnly() ? watch_only : undefined}
             onClick={() => void props.stop.stop()}
           >
             {props.stop.stopping() ? "Stopping…" : "Stop this agent"}

@@ -3,6 +3,7 @@ import { sessionName } from "../state/delegation";
 import type { StreamingToolCall } from "../state/model";
 import { useAgentName } from "./agentNames";
 import { Spinner } from "./Spinner";
+import { Visible } from "./Visible";
 
 interface AgentHeadProps {
   call: StreamingToolCall;
@@ -18,7 +19,8 @@ export function AgentHead(props: AgentHeadProps) {
   return (
     <>
       <span class="copilot-name">
-        🤖 {name(props.call)} [{sessionName(props.call)}]{props.running ? "" : ` — ${props.label}`}
+        🤖 <Visible text={`${name(props.call)} [${sessionName(props.call)}]`} />
+        {props.running ? "" : ` — ${props.label}`}
       </span>
       <Show when={props.running}>
         <Spinner label="running" />

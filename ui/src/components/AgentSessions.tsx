@@ -2,7 +2,9 @@ import { createEffect, createSignal, For, on, Show } from "solid-js";
 import { createStore, reconcile } from "solid-js/store";
 import { api, sentence } from "../api/client";
 import type { AgentChoice, AgentOption, AgentSession } from "../api/types";
+import { watch_only, watchesOnly } from "../state/device";
 import { ContextMeter } from "./ContextMeter";
+import { Visible } from "./Visible";
 
 /** Follows the session's permission policy, which is set elsewhere. */
 const kept_in_line = "allow_all";
@@ -40,7 +42,7 @@ export function AgentSessions(props: AgentSessionsProps) {
           <For each={state.agents}>
             {(agent) => (
               <span>
-                🤖 {agent.name}
+                🤖 <Visible text={agent.name} />
                 <Show when={modeName(agent)}>{(mode) => <span class="badge">{mode()}</span>}</Show>
               </span>
             )}
@@ -80,7 +82,13 @@ function AgentRow(props: AgentRowProps) {
       <span class="agent-session-name">
         {props.agent.name} <span class="badge">{props.agent.state}</span>
       </span>
-      <Show when={props.agent.title}>{(title) => <span class="agent-session-title">{title()}</span>}</Show>
+      <Show when={props.agent.title}>
+        {(title) => (
+          <span class="agent-session-title">
+            <Visible text={title()} />
+          </span>
+        )}
+      </Show>
       <For each={options()}>{(option) => <Option agent={props.agent} option={option} onSet={set} />}</For>
       <ContextMeter usage={usage()} />
       <Show when={error()}>
@@ -109,13 +117,14 @@ function Option(props: OptionProps) {
     if (!(await props.onSet(props.option.id, select.value))) select.value = String(value());
   };
   return (
-    <label title={props.option.description ?? ""}>
+    <label title={watchesOnly() ? watch_only : (props.option.description ?? "")}>
       <span>{label()}</span>
       <Show
         when={props.option.type !== "boolean"}
         fallback={
           <input
             type="checkbox"
+            disabled={watchesOnly()}
             checked={value() === true}
             onChange={async (event) => {
               const box = event.currentTarget;
@@ -124,7 +133,7 @@ function Option(props: OptionProps) {
           />
         }
       >
-        <select onChange={(event) => void choose(event.currentTarget)}>
+        <select disabled={watchesOnly()} onChange={(event) => void choose(event.currentTarget)}>
           <For each={choicesOf(props.option.options)}>
             {(choice) => (
               <option value={choice.value ?? ""} selected={choice.value === value()}>

@@ -2,12 +2,14 @@ import { createMemo, For, Show } from "solid-js";
 import { sessionName } from "../state/delegation";
 import type { StreamingToolCall } from "../state/model";
 import { repeatedPart } from "../state/straight";
+import { visible } from "../state/visible";
 import { AgentFoot } from "./AgentFoot";
 import { AgentHead } from "./AgentHead";
 import { useAgentName } from "./agentNames";
 import { createAgentStop } from "./agentStop";
 import { callStatus, isDenied } from "./callStatus";
 import { FlowPart } from "./FlowPart";
+import { Visible } from "./Visible";
 
 interface AgentTurnProps {
   call: StreamingToolCall;
@@ -36,7 +38,7 @@ export function AgentTurn(props: AgentTurnProps) {
     <section
       class="agent-turn"
       classList={{ [status().tone]: true }}
-      aria-label={`${name(props.call)} ${sessionName(props.call)}`}
+      aria-label={visible(`${name(props.call)} ${sessionName(props.call)}`)}
       aria-busy={running()}
     >
       <p class="agent-turn-head">
@@ -50,7 +52,13 @@ export function AgentTurn(props: AgentTurnProps) {
             </div>
           )}
         </For>
-        <Show when={ending()}>{(text) => <p class="copilot-ending">{text()}</p>}</Show>
+        <Show when={ending()}>
+          {(text) => (
+            <p class="copilot-ending">
+              <Visible text={text()} />
+            </p>
+          )}
+        </Show>
         <Show when={running() && (props.call.copilotStream?.parts.length ?? 0) === 0}>
           <p class="copilot-ending">{props.waitsForLogin ? "Waiting for the login…" : "Starting…"}</p>
         </Show>

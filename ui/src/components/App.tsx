@@ -1,111 +1,43 @@
-import { createEffect, createMemo, createResource, createSignal, on, onCleanup, onMount, Show } from "solid-js";
+import { createSignal, Match, onMount, Switch } from "solid-js";
 import { api, onSignedOut } from "../api/client";
-import { createAttention } from "../state/notify";
-import { activeId, goTo } from "../state/route";
-import { createSessions } from "../state/sessions";
-import { ContinueDialog } from "./ContinueDialog";
-import { focusComposer, watchShortcuts } from "./keyboard";
-import { type LiveState, SessionView } from "./SessionView";
-import { Sidebar } from "./Sidebar";
-import { SignedOut } from "./SignedOut";
-import { Welcome } from "./Welcome";
+import { loadDevice } from "../state/device";
+import { forgetFiles } from "../state/files";
+import { bindKey, forgetKey } from "../state/key";
+import { forgetStored } from "../state/storage";
+import { Cockpit } from "./Cockpit";
+import { SignedOut, type SignedOutReason } from "./SignedOut";
 
-const narrow = window.matchMedia?.("(max-width: 767px)");
-
+/** The door: nothing is loaded before this page is known to the server as the one that its device belongs to. */
 export function App() {
-  const sessions = createSessions();
-  // A page that was opened without a connection asks when there is one.
-  const [agents] = createResource(sessions.loaded, () =>
-    api
-      .agents()
-      .then(({ agents }) => agents)
-      .catch(() => []),
-  );
-  const [signedOut, setSignedOut] = createSignal(false);
-  const [drawerOpen, setDrawerOpen] = createSignal(false);
-  const [continuing, setContinuing] = createSignal(false);
-  const [live, setLive] = createSignal<LiveState | null>(null);
-  onSignedOut(() => setSignedOut(true));
-  onCleanup(() => sessions.close());
-  onMount(() => onCleanup(watchShortcuts()));
-
-  const active = createMemo(() => sessions.list.find((session) => session.id === activeId()));
-  const waiting = createMemo(() => {
-    const elsewhere = sessions.list.filter((session) => session.id !== activeId() && session.waiting > 0);
-    return (live()?.waiting ?? 0) + elsewhere.length;
-  });
-  createAttention({
-    waiting,
-    title: () => {
-      const title = active()?.title;
-      return title ? `${title} · VoxPilot` : "VoxPilot";
-    },
-    text: () => live()?.question ?? "Something waits for your answer.",
-  });
-  // On a desk the last session is what one comes back for; the address may name another one.
-  createEffect(() => {
-    const latest = sessions.list[0];
-    if (sessions.loaded() && activeId() === null && latest) goTo(latest.id);
-  });
-  createEffect(on(activeId, () => setLive(null)));
-
-  const show = (id: string) => {
-    goTo(id);
-    setDrawerOpen(false);
-    requestAnimationFrame(() => focusComposer());
+  const [isIn, setIn] = createSignal(false);
+  const [reason, setReason] = createSignal<SignedOutReason | null>(null);
+  // The first reason is the right one: what follows is refused because of it.
+  const leave = (why: SignedOutReason) => {
+    if (reason() !== null) return;
+    setReason(why);
+    // A cookie that is of no use any more would only stand in the way of the next link.
+    if (why === "other page") api.logout().catch(() => {});
   };
-  const start = async () => {
-    const session = await sessions.create({});
-    show(session.id);
-  };
-  const leave = (id: string) => {
-    if (activeId() === id) goTo(sessions.list.find((session) => session.id !== id)?.id ?? null);
-  };
-
+  onSignedOut((code) => leave(code === "key_required" ? "other page" : isIn() ? "ended" : "unknown"));
+  onMount(async () => {
+    if ((await bindKey()) === "refused") return leave("other page");
+    await loadDevice();
+    setIn(true);
+  });
   return (
-    <Show when={!signedOut()} fallback={<SignedOut />}>
-      <div class="app">
-        <Sidebar
-          sessions={sessions}
-          live={live()}
-          open={drawerOpen()}
-          onClose={() => setDrawerOpen(false)}
-          onStart={start}
-          onContinue={() => setContinuing(true)}
-          onRemoved={leave}
-          modal={narrow}
+    <Switch>
+      <Match when={reason()}>{(why) => <SignedOut reason={why()} />}</Match>
+      <Match when={isIn()}>
+        <Cockpit
+          onLeave={() => {
+            leave("left");
+            // Somebody who signs out leaves nothing behind, not even what was never sent.
+            forgetKey();
+            forgetStored();
+            void forgetFiles();
+          }}
         />
-        <Show when={continuing()}>
-          <ContinueDialog
-            agents={agents() ?? []}
-            onContinue={async (agent, own) => {
-              const session = await sessions.create({ agent, agent_session_id: own.agent_session_id });
-              show(session.id);
-            }}
-            onOpen={show}
-            onClose={() => setContinuing(false)}
-          />
-        </Show>
-        <Show
-          when={activeId()}
-          keyed
-          fallback={<Welcome sessions={sessions} agents={agents() ?? []} onMenu={() => setDrawerOpen(true)} />}
-        >
-          {(id) => (
-            <SessionView
-              id={id}
-              sessions={sessions}
-              agents={agents() ?? []}
-              onMenu={() => setDrawerOpen(true)}
-              onLive={setLive}
-              onGone={() => {
-                void sessions.refresh();
-                leave(id);
-              }}
-            />
-          )}
-        </Show>
-      </div>
-    </Show>
+      </Match>
+    </Switch>
   );
 }

@@ -3,6 +3,7 @@ import { api } from "../api/client";
 import type { Attachment, NewAttachment } from "../api/types";
 import { formatSize, nameOf, sizeOf } from "../state/attachments";
 import { Icon } from "./Icon";
+import { Visible } from "./Visible";
 
 /** What was sent along with a message. */
 export function SentAttachments(props: { sessionId: string; items: Attachment[] }) {
@@ -21,12 +22,13 @@ export function SentAttachments(props: { sessionId: string; items: Attachment[] 
                 </Match>
                 <Match when={item.kind === "file"}>
                   <a class="attachment-chip" href={url(item)} download={item.name}>
-                    <Icon name="read" /> {item.name} <span class="attachment-size">{formatSize(item.size)}</span>
+                    <Icon name="read" /> <Visible text={item.name} />{" "}
+                    <span class="attachment-size">{formatSize(item.size)}</span>
                   </a>
                 </Match>
                 <Match when={item.kind === "path"}>
                   <span class="attachment-chip">
-                    <Icon name="files" /> {item.name}
+                    <Icon name="files" /> <Visible text={item.name} />
                   </span>
                 </Match>
               </Switch>
@@ -57,7 +59,8 @@ export function DraftAttachments(props: DraftAttachmentsProps) {
                 when={item.kind === "image" && item}
                 fallback={
                   <span class="attachment-chip">
-                    <Icon name="read" /> {nameOf(item)} <span class="attachment-size">{formatSize(sizeOf(item))}</span>
+                    <Icon name="read" /> <Visible text={nameOf(item)} />{" "}
+                    <span class="attachment-size">{formatSize(sizeOf(item))}</span>
                   </span>
                 }
               >

@@ -1,5 +1,6 @@
 import { createEffect, For, Show } from "solid-js";
 import type { Suggestion } from "./createCompletion";
+import { Visible } from "./Visible";
 
 interface CompletionsProps {
   id: string;
@@ -32,9 +33,13 @@ export function Completions(props: CompletionsProps) {
                 onPointerDown={(event) => event.preventDefault()}
                 onClick={() => props.onChoose(index())}
               >
-                <span class="completion-label">{item.label}</span>
+                <span class="completion-label">
+                  <Visible text={item.label} />
+                </span>
                 <Show when={item.description}>
-                  <span class="completion-note">{item.description}</span>
+                  <span class="completion-note">
+                    <Visible text={item.description ?? ""} />
+                  </span>
                 </Show>
               </div>
             )}

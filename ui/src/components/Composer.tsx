@@ -1,5 +1,6 @@
 import { createSignal, onCleanup, onMount, Show } from "solid-js";
 import type { NewAttachment } from "../api/types";
+import { watch_only, watchesOnly } from "../state/device";
 import { keepFiles, readFiles } from "../state/files";
 import { readStored, store } from "../state/storage";
 import { DraftAttachments } from "./Attachments";
@@ -72,7 +73,7 @@ export function Composer(props: ComposerProps) {
   });
   /** What is to be said; files alone say that they are there. */
   const content = () => text().trim() || aboutFiles(files.items());
-  const isReady = () => content() !== "" && files.reading().length === 0;
+  const isReady = () => !watchesOnly() && content() !== "" && files.reading().length === 0;
   const send = () => {
     if (!isReady()) return;
     props.onSend(content(), files.take());
@@ -149,12 +150,19 @@ export function Composer(props: ComposerProps) {
           type="button"
           class="icon-button"
           aria-label="Attach files"
-          title="Attach files"
+          title={watchesOnly() ? watch_only : "Attach files"}
+          disabled={watchesOnly()}
           onClick={() => picker.click()}
         >
           <Icon name="clip" />
         </button>
-        <button type="button" class="icon-button camera" aria-label="Take a photo" onClick={() => camera.click()}>
+        <button
+          type="button"
+          class="icon-button camera"
+          disabled={watchesOnly()}
+          aria-label="Take a photo"
+          onClick={() => camera.click()}
+        >
           <Icon name="camera" />
         </button>
         <textarea
@@ -168,7 +176,8 @@ export function Composer(props: ComposerProps) {
           aria-activedescendant={
             suggestions.items().length > 0 ? optionId(suggestionsId, suggestions.active()) : undefined
           }
-          placeholder={props.running ? "Queue a message…" : "Message VoxPilot…"}
+          placeholder={watchesOnly() ? watch_only : props.running ? "Queue a message…" : "Message VoxPilot…"}
+          disabled={watchesOnly()}
           enterkeyhint="send"
           onInput={(event) => {
             write(event.currentTarget.value);
@@ -184,8 +193,8 @@ export function Composer(props: ComposerProps) {
             type="button"
             class="round-button stop"
             aria-label={props.stopping ? "Stopping" : "Stop"}
-            title="Stop the running turn"
-            disabled={props.stopping}
+            title={watchesOnly() ? watch_only : "Stop the running turn"}
+            disabled={props.stopping || watchesOnly()}
             onClick={() => props.onStop()}
           >
             <Icon name="stop" />

@@ -1,10 +1,13 @@
 import { createMemo, Show } from "solid-js";
 import type { ToolCall } from "../api/types";
 import { readArguments } from "../state/delegation";
+import { watch_only, watchesOnly } from "../state/device";
+import { visible } from "../state/visible";
 import { Fields } from "./Fields";
 import { Icon } from "./Icon";
 import { InlineError } from "./InlineError";
 import { createSubmit } from "./submit";
+import { Visible } from "./Visible";
 
 interface ConfirmCardProps {
   call: ToolCall;
@@ -17,24 +20,36 @@ export function ConfirmCard(props: ConfirmCardProps) {
   const args = createMemo(() => readArguments(props.call.arguments));
   const answer = (approved: boolean) => submit(() => props.onAnswer(approved));
   return (
-    <article class="card approval" tabindex="-1" aria-label={`${props.call.name} needs your confirmation`}>
+    <article class="card approval" tabindex="-1" aria-label={`${visible(props.call.name)} needs your confirmation`}>
       <h2>
         <Icon name="shield" />
-        <span>Run {props.call.name}?</span>
+        <span>
+          Run <Visible text={props.call.name} />?
+        </span>
       </h2>
       <div class="card-detail">
-        <Show when={args()} fallback={<pre class="tool-output">{props.call.arguments}</pre>}>
+        <Show
+          when={args()}
+          fallback={
+            <pre class="tool-output">
+              <Visible text={props.call.arguments} />
+            </pre>
+          }
+        >
           {(fields) => <Fields value={fields()} />}
         </Show>
       </div>
       <InlineError message={error()} />
       <div class="card-actions">
-        <button type="button" class="button primary" disabled={busy()} onClick={() => answer(true)}>
+        <button type="button" class="button primary" disabled={busy() || watchesOnly()} onClick={() => answer(true)}>
           Allow
         </button>
-        <button type="button" class="button danger" disabled={busy()} onClick={() => answer(false)}>
+        <button type="button" class="button danger" disabled={busy() || watchesOnly()} onClick={() => answer(false)}>
           Deny
         </button>
+        <Show when={watchesOnly()}>
+          <p class="card-meta">{watch_only}</p>
+        </Show>
       </div>
     </article>
   );

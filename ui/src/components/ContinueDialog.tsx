@@ -4,6 +4,7 @@ import type { Agent, AgentsOwn } from "../api/types";
 import { InlineError } from "./InlineError";
 import { Spinner } from "./Spinner";
 import { ago } from "./time";
+import { Visible } from "./Visible";
 
 interface ContinueDialogProps {
   agents: Agent[];
@@ -99,7 +100,9 @@ export function ContinueDialog(props: ContinueDialogProps) {
                         disabled={taking() !== null}
                         onClick={() => void choose(own)}
                       >
-                        <span class="continue-name">{own.title || "Untitled"}</span>
+                        <span class="continue-name">
+                          <Visible text={own.title || "Untitled"} />
+                        </span>
                         <span class="continue-about">
                           {[own.updated_at ? ago(own.updated_at) : "", own.work_dir].filter(Boolean).join(" · ")}
                         </span>

@@ -1,12 +1,14 @@
 import { createMemo, For, onMount, Show } from "solid-js";
 import { readArguments, sessionName } from "../state/delegation";
 import type { StreamingToolCall } from "../state/model";
+import { visible } from "../state/visible";
 import { AgentFoot } from "./AgentFoot";
 import { AgentHead } from "./AgentHead";
 import { type AgentStop, createAgentStop } from "./agentStop";
 import { callStatus, isDenied } from "./callStatus";
 import { FlowPart } from "./FlowPart";
 import { createStick } from "./stick";
+import { Visible } from "./Visible";
 
 interface CopilotStreamBlockProps {
   call: StreamingToolCall;
@@ -30,8 +32,12 @@ export function CopilotStreamBlock(props: CopilotStreamBlockProps) {
       <Show when={prompt()}>
         {(text) => (
           <details class="copilot-task">
-            <summary>{text().split("\n", 1)[0]}</summary>
-            <div class="copilot-task-text">{text()}</div>
+            <summary>
+              <Visible text={text().split("\n", 1)[0] ?? ""} />
+            </summary>
+            <div class="copilot-task-text">
+              <Visible text={text()} />
+            </div>
           </details>
         )}
       </Show>
@@ -72,11 +78,17 @@ function CopilotBody(props: CopilotBodyProps) {
         class="copilot-stream"
         tabindex="0"
         role="group"
-        aria-label={`Output of ${sessionName(props.call)}`}
+        aria-label={`Output of ${visible(sessionName(props.call))}`}
       >
         <div ref={content} class="copilot-flow">
           <For each={props.call.copilotStream?.parts}>{(part) => <FlowPart part={part} running={props.running} />}</For>
-          <Show when={ending()}>{(text) => <span class="copilot-ending">{text()}</span>}</Show>
+          <Show when={ending()}>
+            {(text) => (
+              <span class="copilot-ending">
+                <Visible text={text()} />
+              </span>
+            )}
+          </Show>
           <Show when={props.running && (props.call.copilotStream?.parts.length ?? 0) === 0}>
             <span class="copilot-ending">{props.waitsForLogin ? "Waiting for the login…" : "Starting…"}</span>
           </Show>

@@ -1,4 +1,5 @@
 import { onMount } from "solid-js";
+import { Visible } from "./Visible";
 
 interface DeleteDialogProps {
   title: string;
@@ -11,7 +12,10 @@ export function DeleteDialog(props: DeleteDialogProps) {
   onMount(() => dialog?.showModal());
   return (
     <dialog ref={dialog} class="dialog" aria-labelledby="delete-title" onClose={() => props.onCancel()}>
-      <h2 id="delete-title">Delete “{props.title || "Untitled"}”?</h2>
+      <h2 id="delete-title">
+        Delete “<Visible text={props.title || "Untitled"} />
+        ”?
+      </h2>
       <p>Its messages, its agents’ sessions and everything stored with them go too. Files in the work folder stay.</p>
       <div class="dialog-actions">
         <button type="button" class="button" onClick={() => dialog?.close()}>

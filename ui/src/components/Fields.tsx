@@ -1,4 +1,5 @@
 import { For, Match, Show, Switch } from "solid-js";
+import { Visible } from "./Visible";
 
 /** A JSON value for people: names and values where it is simple, indented text where it is not. */
 export function Fields(props: { value: unknown }) {
@@ -13,7 +14,9 @@ export function Fields(props: { value: unknown }) {
           <For each={pairs()}>
             {([name, value]) => (
               <div>
-                <dt>{name}</dt>
+                <dt>
+                  <Visible text={name} />
+                </dt>
                 <dd>
                   <Value value={value} />
                 </dd>
@@ -33,12 +36,22 @@ function Value(props: { value: unknown }) {
     return typeof value === "object" && value !== null ? null : String(value);
   };
   return (
-    <Switch fallback={<pre class="tool-output">{JSON.stringify(props.value, null, 2)}</pre>}>
+    <Switch
+      fallback={
+        <pre class="tool-output">
+          <Visible text={JSON.stringify(props.value, null, 2) ?? ""} />
+        </pre>
+      }
+    >
       <Match when={simple() !== null && (simple()?.includes("\n") ?? false)}>
-        <pre class="tool-output">{simple()}</pre>
+        <pre class="tool-output">
+          <Visible text={simple() ?? ""} />
+        </pre>
       </Match>
       <Match when={simple() !== null}>
-        <span>{simple()}</span>
+        <span>
+          <Visible text={simple() ?? ""} />
+        </span>
       </Match>
     </Switch>
   );

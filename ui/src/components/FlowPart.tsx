@@ -1,10 +1,12 @@
 import { For, Match, Show, Switch } from "solid-js";
 import type { PlanEntry, Update } from "../api/types";
-import type { GroupPart, Part, TextPart, ThoughtPart, UpdatePart } from "../state/flow";
+import type { ApprovedPart, GroupPart, Part, TextPart, ThoughtPart, UpdatePart } from "../state/flow";
 import { AgentCall } from "./AgentCall";
+import { ApprovedList } from "./ApprovedList";
 import { Fields } from "./Fields";
 import { NoticeView } from "./NoticeView";
 import { StreamText } from "./StreamText";
+import { Visible } from "./Visible";
 
 type Of<Kind extends Update["type"]> = Extract<Update, { type: Kind }>;
 
@@ -26,6 +28,9 @@ export function FlowPart(props: { part: Part; running: boolean }) {
       <Match when={props.part.type === "group"}>
         <SubAgent group={props.part as GroupPart} running={props.running} />
       </Match>
+      <Match when={props.part.type === "approved"}>
+        <ApprovedList approvals={(props.part as ApprovedPart).approvals} />
+      </Match>
       <Match when={props.part.type === "update"}>
         <FlowUpdate part={props.part as UpdatePart} running={props.running} />
       </Match>
@@ -40,7 +45,13 @@ function FlowUpdate(props: { part: UpdatePart; running: boolean }) {
     <Switch>
       <Match when={is("tool_call")}>{(call) => <AgentCall call={call()} stream={props.part.output?.text} />}</Match>
       <Match when={is("plan")}>{(plan) => <Plan entries={plan().entries} running={props.running} />}</Match>
-      <Match when={is("mode")}>{(mode) => <p class="flow-item flow-note">Mode: {lastPart(mode().mode_id)}</p>}</Match>
+      <Match when={is("mode")}>
+        {(mode) => (
+          <p class="flow-item flow-note">
+            Mode: <Visible text={lastPart(mode().mode_id)} />
+          </p>
+        )}
+      </Match>
       <Match when={is("notice")}>
         {(notice) => (
           <div class="flow-item">
@@ -57,7 +68,11 @@ function FlowUpdate(props: { part: UpdatePart; running: boolean }) {
       </Match>
       <Match when={is("compaction")}>{(compaction) => <Compaction of={compaction()} />}</Match>
       <Match when={is("user_message")}>
-        {(message) => <blockquote class="flow-item flow-quote">{message().text}</blockquote>}
+        {(message) => (
+          <blockquote class="flow-item flow-quote">
+            <Visible text={message().text} />
+          </blockquote>
+        )}
       </Match>
       <Match when={is("content")}>{(part) => <Folded label="Attachment" value={part().content} />}</Match>
       <Match when={is("unknown")}>{(other) => <Folded label={other().kind} value={other().raw} />}</Match>
@@ -80,7 +95,9 @@ function SubAgent(props: { group: GroupPart; running: boolean }) {
   return (
     <details class="flow-item sub-agent" open>
       <summary>
-        <span class="agent-call-title">Sub-agent {shortId(props.group.agent)}</span>
+        <span class="agent-call-title">
+          Sub-agent <Visible text={shortId(props.group.agent)} />
+        </span>
         <span class="badge">{count() === 1 ? "1 call" : `${count()} calls`}</span>
       </summary>
       <For each={props.group.parts}>{(part) => <FlowUpdate part={part} running={props.running} />}</For>
@@ -99,9 +116,13 @@ function Compaction(props: { of: Of<"compaction"> }) {
   return (
     <details class="flow-item agent-call">
       <summary>
-        <span class="agent-call-title">{label()}</span>
+        <span class="agent-call-title">
+          <Visible text={label()} />
+        </span>
       </summary>
-      <div class="agent-call-body">{props.of.summary || "No summary was given."}</div>
+      <div class="agent-call-body">
+        <Visible text={props.of.summary || "No summary was given."} />
+      </div>
     </details>
   );
 }
@@ -114,7 +135,9 @@ function noticeText(notice: Of<"notice">): string {
 function Folded(props: { label: string; value: unknown }) {
   return (
     <details class="flow-item agent-call">
-      <summary>{props.label}</summary>
+      <summary>
+        <Visible text={props.label} />
+      </summary>
       <Fields value={props.value} />
     </details>
   );
@@ -134,7 +157,9 @@ function Plan(props: { entries: PlanEntry[]; running: boolean }) {
           {(entry) => (
             <li classList={{ [status(entry)]: true }}>
               <span aria-hidden="true">{marks[status(entry)] ?? "☐"}</span>
-              <span>{entry.content}</span>
+              <span>
+                <Visible text={entry.content} />
+              </span>
               <span class="visually-hidden">, {status(entry).replaceAll("_", " ")}</span>
               <Show when={entry.priority === "high"}>
                 <span class="badge">high</span>

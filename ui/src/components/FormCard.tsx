@@ -1,9 +1,12 @@
 import { createMemo, createUniqueId, For, Match, Show, Switch } from "solid-js";
 import type { FormContent, PermissionRequest } from "../api/types";
+import { watch_only, watchesOnly } from "../state/device";
+import { visible } from "../state/visible";
 import { type FormField, readContent, readForm } from "./form";
 import { Icon } from "./Icon";
 import { InlineError } from "./InlineError";
 import { createSubmit } from "./submit";
+import { Visible } from "./Visible";
 
 interface FormCardProps {
   request: PermissionRequest;
@@ -19,13 +22,17 @@ export function FormCard(props: FormCardProps) {
     <article
       class="card approval"
       tabindex="-1"
-      aria-label={`${props.request.session_name} asks: ${props.request.title}`}
+      aria-label={visible(`${props.request.session_name} asks: ${props.request.title}`)}
     >
       <h2>
         <Icon name="shield" />
-        <span>{props.request.title}</span>
+        <span>
+          <Visible text={props.request.title} />
+        </span>
       </h2>
-      <p class="card-meta">🤖 {props.request.session_name} asks you</p>
+      <p class="card-meta">
+        🤖 <Visible text={props.request.session_name} /> asks you
+      </p>
       <form
         class="agent-form"
         onSubmit={(event) => {
@@ -38,15 +45,23 @@ export function FormCard(props: FormCardProps) {
         </div>
         <InlineError message={error()} />
         <div class="card-actions">
-          <button type="submit" class="button primary" disabled={busy()}>
+          <button type="submit" class="button primary" disabled={busy() || watchesOnly()}>
             Send
           </button>
-          <button type="button" class="button danger" disabled={busy()} onClick={() => answer("decline")}>
+          <button
+            type="button"
+            class="button danger"
+            disabled={busy() || watchesOnly()}
+            onClick={() => answer("decline")}
+          >
             Decline
           </button>
-          <button type="button" class="button" disabled={busy()} onClick={() => answer("cancel")}>
+          <button type="button" class="button" disabled={busy() || watchesOnly()} onClick={() => answer("cancel")}>
             Cancel
           </button>
+          <Show when={watchesOnly()}>
+            <p class="card-meta">{watch_only}</p>
+          </Show>
         </div>
       </form>
     </article>
@@ -62,7 +77,9 @@ function Field(props: { field: FormField }) {
         when={props.field.kind !== "choices"}
         fallback={
           <fieldset aria-describedby={hint()}>
-            <legend>{props.field.label}</legend>
+            <legend>
+              <Visible text={props.field.label} />
+            </legend>
             <For each={props.field.choices}>
               {(choice) => (
                 <label class="form-switch">
@@ -72,7 +89,9 @@ function Field(props: { field: FormField }) {
                     value={choice.value}
                     checked={Array.isArray(props.field.initial) && props.field.initial.includes(choice.value)}
                   />
-                  <span>{choice.label}</span>
+                  <span>
+                    <Visible text={choice.label} />
+                  </span>
                 </label>
               )}
             </For>
@@ -80,14 +99,20 @@ function Field(props: { field: FormField }) {
         }
       >
         <label for={id}>
-          {props.field.label}
+          <Visible text={props.field.label} />
           <Show when={props.field.required}>
             <span aria-hidden="true"> *</span>
           </Show>
         </label>
         <Input field={props.field} id={id} hint={hint()} />
       </Show>
-      <Show when={props.field.description}>{(text) => <p id={`${id}-hint`}>{text()}</p>}</Show>
+      <Show when={props.field.description}>
+        {(text) => (
+          <p id={`${id}-hint`}>
+            <Visible text={text()} />
+          </p>
+        )}
+      </Show>
     </div>
   );
 }
@@ -130,7 +155,7 @@ function Input(props: { field: FormField; id: string; hint: string | undefined }
           <For each={field().choices}>
             {(choice) => (
               <option value={choice.value} selected={choice.value === field().initial}>
-                {choice.label}
+                {visible(choice.label)}
               </option>
             )}
           </For>

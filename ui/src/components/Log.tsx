@@ -1,5 +1,6 @@
 import { createEffect, For, Match, on, onMount, Show, Switch } from "solid-js";
 import { fetchAgain } from "../state/attachments";
+import { watchesOnly } from "../state/device";
 import type { ArtifactEntry, CallEntry, EndingEntry, ErrorEntry, MessageEntry, NoticeEntry } from "../state/model";
 import { isShown } from "../state/notices";
 import type { OpenSession } from "../state/openSession";
@@ -67,7 +68,7 @@ export function Log(props: { open: OpenSession; isRelay: boolean; stopping: bool
   };
 
   const offer = (ending: EndingEntry) =>
-    props.open.outbox.items.length === 0 ? resume(state, ending, props.isRelay) : null;
+    props.open.outbox.items.length === 0 && !watchesOnly() ? resume(state, ending, props.isRelay) : null;
   const sendAgain = async (content: string, turnId: string) => {
     props.open.outbox.send(content, await fetchAgain(props.open.id, content, sentWith(state, turnId)));
   };

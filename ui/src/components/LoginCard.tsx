@@ -1,5 +1,6 @@
 import { createSignal, Show } from "solid-js";
 import { api, sentence } from "../api/client";
+import { watch_only, watchesOnly } from "../state/device";
 import type { NeededLogin } from "../state/model";
 import { Icon } from "./Icon";
 import { LoginDialog } from "./LoginDialog";
@@ -55,10 +56,22 @@ export function LoginCard(props: LoginCardProps) {
         }
       >
         <div class="card-actions">
-          <button type="button" class="button primary" onClick={() => setDialog(true)}>
+          <button
+            type="button"
+            class="button primary"
+            disabled={watchesOnly()}
+            title={watchesOnly() ? watch_only : undefined}
+            onClick={() => setDialog(true)}
+          >
             Log in
           </button>
-          <button type="button" class="button" disabled={busy()} onClick={tryAgain}>
+          <button
+            type="button"
+            class="button"
+            disabled={busy() || watchesOnly()}
+            title={watchesOnly() ? watch_only : undefined}
+            onClick={tryAgain}
+          >
             I have logged in, try again
           </button>
         </div>

@@ -2,6 +2,7 @@ import { createMemo, createSignal, Index, Match, onCleanup, onMount, Switch } fr
 import { api, sentence } from "../api/client";
 import { readOutcome, readPieces } from "./loginText";
 import { Spinner } from "./Spinner";
+import { Visible } from "./Visible";
 
 interface LoginDialogProps {
   agent: { id: string; title: string };
@@ -48,10 +49,10 @@ export function LoginDialog(props: LoginDialogProps) {
       <pre class="login-output" tabindex="0" role="group" aria-live="polite" aria-label="What the login says">
         <Index each={pieces()}>
           {(piece) => (
-            <Switch fallback={piece().text}>
+            <Switch fallback={<Visible text={piece().text} />}>
               <Match when={piece().type === "link"}>
                 <a href={piece().text} target="_blank" rel="noopener noreferrer">
-                  {piece().text}
+                  <Visible text={piece().text} />
                 </a>
               </Match>
               <Match when={piece().type === "code"}>

@@ -1,6 +1,7 @@
 import { Show } from "solid-js";
 import type { Notice } from "../api/types";
 import { Prose } from "./Prose";
+import { Visible } from "./Visible";
 
 type NoticeViewProps = { notice: Pick<Notice, "level" | "title" | "text" | "session_name"> & { code?: string } };
 
@@ -19,7 +20,10 @@ export function NoticeView(props: NoticeViewProps) {
     >
       <Show when={title()}>
         <span class="notice-head">
-          <strong class="notice-title">{title()}</strong> <span class="notice-session">{name()}</span>
+          <strong class="notice-title">
+            <Visible text={title()} />
+          </strong>{" "}
+          <span class="notice-session">{name()}</span>
         </span>{" "}
       </Show>
       <span class="notice-text">

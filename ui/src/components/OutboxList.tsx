@@ -1,6 +1,7 @@
 import { For, Show } from "solid-js";
 import type { NewAttachment } from "../api/types";
 import type { Outbox, OutboxItem } from "../state/outbox";
+import { Visible } from "./Visible";
 
 const words: Record<OutboxItem["state"], string> = {
   sending: "sending…",
@@ -48,7 +49,9 @@ function OutgoingMessage(props: OutboxListProps & { item: OutboxItem }) {
   };
   return (
     <li class="queue-item" classList={{ unsent: isStuck(), failed: props.item.state === "refused" }}>
-      <span class="queue-text">{props.item.content}</span>
+      <span class="queue-text">
+        <Visible text={props.item.content} />
+      </span>
       <AttachedNames names={props.item.files} />
       <span class="queue-state">{words[props.item.state]}</span>
       <Show when={isStuck()}>

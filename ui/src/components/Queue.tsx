@@ -1,10 +1,12 @@
 import { createSignal, For, Show } from "solid-js";
 import { api } from "../api/client";
 import type { QueueItem } from "../api/types";
+import { watch_only, watchesOnly } from "../state/device";
 import { Icon } from "./Icon";
 import { InlineError } from "./InlineError";
 import { AttachedNames } from "./OutboxList";
 import { createSubmit } from "./submit";
+import { Visible } from "./Visible";
 
 /** Messages that wait for the running turn to end. */
 export function Queue(props: { sessionId: string; items: QueueItem[] }) {
@@ -51,13 +53,16 @@ function QueuedMessage(props: { sessionId: string; item: QueueItem }) {
         when={editing()}
         fallback={
           <>
-            <span class="queue-text">{props.item.content}</span>
+            <span class="queue-text">
+              <Visible text={props.item.content} />
+            </span>
             <AttachedNames names={(props.item.attachments ?? []).map((attachment) => attachment.name)} />
             <button
               type="button"
               class="icon-button"
               aria-label="Edit queued message"
-              disabled={withdrawing()}
+              disabled={withdrawing() || watchesOnly()}
+              title={watchesOnly() ? watch_only : undefined}
               onClick={() => setEditing(true)}
             >
               <Icon name="edit" />
@@ -66,7 +71,8 @@ function QueuedMessage(props: { sessionId: string; item: QueueItem }) {
               type="button"
               class="icon-button"
               aria-label="Withdraw queued message"
-              disabled={busy()}
+              disabled={busy() || watchesOnly()}
+              title={watchesOnly() ? watch_only : undefined}
               onClick={withdraw}
             >
               <Icon name="close" />

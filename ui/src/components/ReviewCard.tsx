@@ -1,9 +1,11 @@
 import { createResource, createSignal, For, Show } from "solid-js";
 import { api, sentence } from "../api/client";
 import type { ArtifactFile, ReviewArtifact, ReviewFile } from "../api/types";
+import { visible } from "../state/visible";
 import { patchHtml } from "./html";
 import { Icon } from "./Icon";
 import { Spinner } from "./Spinner";
+import { Visible } from "./Visible";
 
 /** A set of changes to look at: the files at once, their diffs when somebody opens one. */
 export function ReviewCard(props: { artifact: ReviewArtifact }) {
@@ -11,10 +13,12 @@ export function ReviewCard(props: { artifact: ReviewArtifact }) {
   const [full] = createResource(wanted, (id) => api.artifact(id));
   const file = (path: string) => (full.error ? undefined : full()?.files.find((file) => file.path === path));
   return (
-    <section class="card review" aria-label={`Changes: ${props.artifact.title}`}>
+    <section class="card review" aria-label={`Changes: ${visible(props.artifact.title)}`}>
       <h2>
         <Icon name="files" />
-        <span>{props.artifact.title}</span>
+        <span>
+          <Visible text={props.artifact.title} />
+        </span>
         <Counts additions={props.artifact.total_additions} deletions={props.artifact.total_deletions} />
       </h2>
       <p class="card-meta">
@@ -46,7 +50,9 @@ function ReviewFileView(props: ReviewFileViewProps) {
   return (
     <details class="review-file" onToggle={(event) => event.currentTarget.open && props.onOpen()}>
       <summary>
-        <span class="review-path">{props.summary.path}</span>
+        <span class="review-path">
+          <Visible text={props.summary.path} />
+        </span>
         <Show when={props.summary.status !== "modified"}>
           <span class="badge">{props.summary.status}</span>
         </Show>
@@ -65,13 +71,19 @@ function ReviewFileView(props: ReviewFileViewProps) {
       >
         {(file) => (
           <>
-            <Show when={file().old_path}>{(path) => <p class="card-meta">was {path()}</p>}</Show>
+            <Show when={file().old_path}>
+              {(path) => (
+                <p class="card-meta">
+                  was <Visible text={path()} />
+                </p>
+              )}
+            </Show>
             <Show when={!file().binary} fallback={<p class="card-meta">A binary file.</p>}>
               <div
                 class="review-diff"
                 tabindex="0"
                 role="group"
-                aria-label={`Diff of ${props.summary.path}`}
+                aria-label={`Diff of ${visible(props.summary.path)}`}
                 ref={(element) => patchHtml(element, file().diff_html ?? "")}
               />
             </Show>

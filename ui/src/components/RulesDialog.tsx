@@ -1,10 +1,12 @@
 import { createResource, For, onMount, Show } from "solid-js";
 import { api, sentence } from "../api/client";
 import type { PermissionRule } from "../api/types";
+import { watch_only, watchesOnly } from "../state/device";
 import { Fields } from "./Fields";
 import { InlineError } from "./InlineError";
 import { ruleText, scopes } from "./ruleText";
 import { createSubmit } from "./submit";
+import { Visible } from "./Visible";
 
 /** The answers to permissions that are remembered: looked through, and taken back. */
 export function RulesDialog(props: { sessionId: string; onClose(): void }) {
@@ -45,7 +47,11 @@ function RuleRow(props: { rule: PermissionRule; onRevoke(): Promise<void> }) {
   const subject = () => props.rule.subject;
   const command = () => {
     const known = subject();
-    return known.type === "command" ? known.command : null;
+    return known.type === "edits" ? null : (known.command ?? null);
+  };
+  const files = () => {
+    const known = subject();
+    return known.type === "request" ? (known.files ?? []) : [];
   };
   const input = () => {
     const known = subject();
@@ -54,14 +60,35 @@ function RuleRow(props: { rule: PermissionRule; onRevoke(): Promise<void> }) {
   return (
     <li class="rule">
       <div class="rule-text">
-        <span>{ruleText(props.rule)}</span>
+        <span>
+          <Visible text={ruleText(props.rule)} />
+        </span>
         <span class="badge">{scope()}</span>
-        <Show when={command()}>{(text) => <code class="command">{text()}</code>}</Show>
+        <Show when={command()}>
+          {(text) => (
+            <code class="command">
+              <Visible text={text()} />
+            </code>
+          )}
+        </Show>
+        <For each={files()}>
+          {(path) => (
+            <code class="rule-file">
+              <Visible text={path} />
+            </code>
+          )}
+        </For>
         <Show when={input() != null}>
           <Fields value={input()} />
         </Show>
       </div>
-      <button type="button" class="button small danger" disabled={busy()} onClick={() => submit(props.onRevoke)}>
+      <button
+        type="button"
+        class="button small danger"
+        disabled={busy() || watchesOnly()}
+        title={watchesOnly() ? watch_only : undefined}
+        onClick={() => submit(props.onRevoke)}
+      >
         Revoke
       </button>
       <InlineError message={error()} />

@@ -1,14 +1,18 @@
 import { createSignal, Show } from "solid-js";
 import type { Agent, Session, SessionChange } from "../api/types";
+import { watch_only, watchesOnly } from "../state/device";
+import { policyOf, type ServerState } from "../state/server";
 import { Icon } from "./Icon";
 import { InlineEdit } from "./InlineEdit";
 import { InlineError } from "./InlineError";
 import { SessionSettings } from "./SessionSettings";
 import { createSubmit } from "./submit";
+import { Visible } from "./Visible";
 
 interface SessionHeaderProps {
   session: Session | undefined;
   agents: Agent[];
+  server: ServerState;
   onMenu(): void;
   onInspect(): void;
   onChange(change: SessionChange): Promise<void>;
@@ -45,16 +49,39 @@ export function SessionHeader(props: SessionHeaderProps) {
                 }
               >
                 <h1 class="header-title">
-                  <button type="button" title="Rename" onClick={() => setRenaming(true)}>
-                    {session().title || "Untitled"}
+                  <button
+                    type="button"
+                    title={watchesOnly() ? watch_only : "Rename"}
+                    disabled={watchesOnly()}
+                    onClick={() => setRenaming(true)}
+                  >
+                    <Visible text={session().title || "Untitled"} />
                   </button>
                 </h1>
+              </Show>
+              <Show when={policyOf(session(), props.server.info()) === "auto"}>
+                <button
+                  type="button"
+                  class="auto-pill"
+                  disabled={watchesOnly()}
+                  title={
+                    watchesOnly()
+                      ? watch_only
+                      : "Every command and change is approved automatically. Press to be asked first."
+                  }
+                  onClick={() => void change({ permission_policy: "ask" })}
+                >
+                  <Icon name="bolt" />
+                  <span>Approves automatically</span>
+                  <span class="auto-pill-action">Ask me first</span>
+                </button>
               </Show>
               <button
                 type="button"
                 class="icon-button"
                 aria-label="Agent traffic"
-                title="Agent traffic"
+                title={watchesOnly() ? watch_only : "Agent traffic"}
+                disabled={watchesOnly()}
                 onClick={() => props.onInspect()}
               >
                 <Icon name="traffic" />

@@ -1,10 +1,13 @@
 import { createSignal, Show } from "solid-js";
 import type { Session } from "../api/types";
+import { watch_only, watchesOnly } from "../state/device";
 import { sessionHref } from "../state/route";
+import { visible } from "../state/visible";
 import { Icon } from "./Icon";
 import { InlineEdit } from "./InlineEdit";
 import { Spinner } from "./Spinner";
 import { ago } from "./time";
+import { Visible } from "./Visible";
 
 interface SessionRowProps {
   session: Session;
@@ -39,7 +42,9 @@ export function SessionRow(props: SessionRowProps) {
           aria-current={props.active ? "page" : undefined}
           onClick={() => props.onOpen()}
         >
-          <span class="session-title">{title()}</span>
+          <span class="session-title">
+            <Visible text={title()} />
+          </span>
           <span class="session-meta">
             <Show when={props.session.waiting > 0}>
               <span class="badge waiting">needs you</span>
@@ -58,10 +63,24 @@ export function SessionRow(props: SessionRowProps) {
           </span>
         </a>
         <span class="row-actions">
-          <button type="button" class="icon-button" aria-label={`Rename ${title()}`} onClick={() => setRenaming(true)}>
+          <button
+            type="button"
+            class="icon-button"
+            disabled={watchesOnly()}
+            title={watchesOnly() ? watch_only : undefined}
+            aria-label={`Rename ${visible(title())}`}
+            onClick={() => setRenaming(true)}
+          >
             <Icon name="edit" />
           </button>
-          <button type="button" class="icon-button" aria-label={`Delete ${title()}`} onClick={() => props.onDelete()}>
+          <button
+            type="button"
+            class="icon-button"
+            disabled={watchesOnly()}
+            title={watchesOnly() ? watch_only : undefined}
+            aria-label={`Delete ${visible(title())}`}
+            onClick={() => props.onDelete()}
+          >
             <Icon name="trash" />
           </button>
         </span>

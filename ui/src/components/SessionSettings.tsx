@@ -1,5 +1,6 @@
 import { createMemo, createSignal, For, Show } from "solid-js";
 import type { Agent, Policy, Session, SessionChange } from "../api/types";
+import { watch_only, watchesOnly } from "../state/device";
 import { RulesDialog } from "./RulesDialog";
 
 const policies: [Policy, string][] = [
@@ -30,12 +31,13 @@ export function SessionSettings(props: SessionSettingsProps) {
   /** Changes only when the model does: a half-written name outlives other news of the session. */
   const model = createMemo(() => props.session.model);
   return (
-    <div class="session-settings" classList={{ open: props.open }}>
+    <div class="session-settings" classList={{ open: props.open }} title={watchesOnly() ? watch_only : undefined}>
       <label>
         <span>Model</span>
         <input
           type="text"
           value={model()}
+          disabled={watchesOnly()}
           spellcheck={false}
           autocomplete="off"
           onChange={(event) => {
@@ -47,7 +49,10 @@ export function SessionSettings(props: SessionSettingsProps) {
       </label>
       <label>
         <span>Agent</span>
-        <select onChange={(event) => void props.onChange({ agent: event.currentTarget.value })}>
+        <select
+          disabled={watchesOnly()}
+          onChange={(event) => void props.onChange({ agent: event.currentTarget.value })}
+        >
           <For each={agents()}>
             {(agent) => (
               <option value={agent.id} selected={agent.id === props.session.agent}>
@@ -59,7 +64,10 @@ export function SessionSettings(props: SessionSettingsProps) {
       </label>
       <label>
         <span>Permissions</span>
-        <select onChange={(event) => void props.onChange({ permission_policy: event.currentTarget.value as Policy })}>
+        <select
+          disabled={watchesOnly()}
+          onChange={(event) => void props.onChange({ permission_policy: event.currentTarget.value as Policy })}
+        >
           <Show when={props.session.permission_policy === null}>
             <option value="" selected disabled>
               server’s default

@@ -3,6 +3,7 @@ import type { Agent, NewAttachment } from "../api/types";
 import { firstQuestion, waitingCount } from "../state/model";
 import { loginAgent } from "../state/notices";
 import { openSession } from "../state/openSession";
+import type { ServerState } from "../state/server";
 import type { Sessions } from "../state/sessions";
 import { AgentSessions } from "./AgentSessions";
 import { Approvals } from "./Approvals";
@@ -26,6 +27,7 @@ interface SessionViewProps {
   id: string;
   sessions: Sessions;
   agents: Agent[];
+  server: ServerState;
   onMenu(): void;
   onLive(live: LiveState): void;
   onGone(): void;
@@ -93,6 +95,7 @@ export function SessionView(props: SessionViewProps) {
       <SessionHeader
         session={session()}
         agents={props.agents}
+        server={props.server}
         onMenu={() => props.onMenu()}
         onInspect={() => setInspecting(true)}
         onChange={(change) => props.sessions.change(props.id, change)}

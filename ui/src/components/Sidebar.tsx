@@ -1,6 +1,7 @@
 import { createEffect, createSignal, For, onCleanup, Show } from "solid-js";
 import { sentence } from "../api/client";
 import type { Session } from "../api/types";
+import { watch_only, watchesOnly } from "../state/device";
 import { activeId } from "../state/route";
 import type { Sessions } from "../state/sessions";
 import { DeleteDialog } from "./DeleteDialog";
@@ -20,6 +21,8 @@ interface SidebarProps {
   onStart(): Promise<void>;
   /** Somebody wants to go on with what an agent did elsewhere. */
   onContinue(): void;
+  /** Somebody wants to see who is let in. */
+  onDevices(): void;
   onRemoved(id: string): void;
 }
 
@@ -73,14 +76,21 @@ export function Sidebar(props: SidebarProps) {
       >
         <div class="sidebar-head">
           <span class="brand">VoxPilot</span>
-          <button type="button" class="button primary" onClick={() => attempt(props.onStart)}>
+          <button
+            type="button"
+            class="button primary"
+            disabled={watchesOnly()}
+            title={watchesOnly() ? watch_only : undefined}
+            onClick={() => attempt(props.onStart)}
+          >
             <Icon name="plus" /> New session
           </button>
           <button
             type="button"
             class="icon-button"
             aria-label="Continue an agent’s session"
-            title="Continue an agent’s session"
+            title={watchesOnly() ? watch_only : "Continue an agent’s session"}
+            disabled={watchesOnly()}
             onClick={() => props.onContinue()}
           >
             <Icon name="history" />
@@ -116,6 +126,14 @@ export function Sidebar(props: SidebarProps) {
         <Show when={props.sessions.loaded() && props.sessions.list.length === 0}>
           <p class="sidebar-empty">No sessions yet. Your first message starts one.</p>
         </Show>
+        <div class="sidebar-foot">
+          <Show when={watchesOnly()}>
+            <p class="sidebar-note">{watch_only}</p>
+          </Show>
+          <button type="button" class="button small" onClick={() => props.onDevices()}>
+            <Icon name="devices" /> Devices
+          </button>
+        </div>
       </nav>
       <Show when={doomed()} keyed>
         {(session) => (

@@ -1,11 +1,13 @@
 import { createRenderEffect } from "solid-js";
 import { unwrap } from "solid-js/store";
 import { type TextStream, textFrom } from "../state/text";
+import { context_units, pieces } from "../state/visible";
+import { markOf } from "./Visible";
 
 /** A text node longer than this is left alone, so that appending stays cheap. */
 const node_limit = 4_096;
 
-/** A growing text: what is new is appended to the page, what is there is not touched. */
+/** A growing text: what is new is appended to the page, what is there is not touched. Nothing in it is hidden. */
 export function StreamText(props: { text: TextStream; from?: number; class?: string }) {
   const element = (<span class={props.class ?? "stream-text"} />) as HTMLSpanElement;
   let drawn = 0;
@@ -22,7 +24,11 @@ export function StreamText(props: { text: TextStream; from?: number; class?: str
       element.replaceChildren();
     }
     if (text.length <= drawn) return;
-    appendText(element, textFrom(unwrap(text), drawn));
+    const context = Math.min(drawn, context_units);
+    for (const piece of pieces(textFrom(unwrap(text), drawn - context), context)) {
+      if (typeof piece === "string") appendText(element, piece);
+      else element.append(markOf(piece));
+    }
     drawn = text.length;
   });
   return element;

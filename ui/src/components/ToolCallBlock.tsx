@@ -7,6 +7,7 @@ import { callStatus } from "./callStatus";
 import { Fields } from "./Fields";
 import { ReviewCard } from "./ReviewCard";
 import { Spinner } from "./Spinner";
+import { Visible } from "./Visible";
 
 interface ToolCallBlockProps {
   call: StreamingToolCall;
@@ -23,7 +24,9 @@ export function ToolCallBlock(props: ToolCallBlockProps) {
     <>
       <Show when={delegates()} fallback={<PlainCall call={props.call} />}>
         <details class="tool-block" open>
-          <summary>⚙ {props.call.name}</summary>
+          <summary>
+            ⚙ <Visible text={props.call.name} />
+          </summary>
           <div class="tool-body">
             <CopilotStreamBlock
               call={props.call}
@@ -45,20 +48,35 @@ function PlainCall(props: { call: StreamingToolCall }) {
   return (
     <details class="tool-block">
       <summary>
-        <span>⚙ {props.call.name}</span>
-        <Show when={hint(args())}>{(text) => <span class="tool-hint">{text()}</span>}</Show>
+        <span>
+          ⚙ <Visible text={props.call.name} />
+        </span>
+        <Show when={hint(args())}>
+          {(text) => (
+            <span class="tool-hint">
+              <Visible text={text()} />
+            </span>
+          )}
+        </Show>
         <Show when={status().running} fallback={<ToolOutcome label={status().label} />}>
           <Spinner label="running" />
         </Show>
       </summary>
       <div class="tool-body">
-        <Show when={args()} fallback={<pre class="tool-output">{props.call.arguments}</pre>}>
+        <Show
+          when={args()}
+          fallback={
+            <pre class="tool-output">
+              <Visible text={props.call.arguments} />
+            </pre>
+          }
+        >
           {(fields) => <Fields value={fields()} />}
         </Show>
         <Show when={props.call.display ?? props.call.result}>
           {(output) => (
             <pre class="tool-output" classList={{ failed: props.call.isError }} tabindex="0">
-              {output()}
+              <Visible text={output()} />
             </pre>
           )}
         </Show>

@@ -3,6 +3,7 @@ import { api, sentence } from "../api/client";
 import type { TraceEntry } from "../api/types";
 import { copyText } from "./copy";
 import { clock } from "./time";
+import { Visible } from "./Visible";
 
 const directions = {
   "to-agent": { mark: "→", words: "to the agent" },
@@ -69,7 +70,9 @@ export function TraceLine(props: { sessionId: string; entry: TraceEntry }) {
           </span>
           <span class="visually-hidden">{direction().words}</span>
           <time datetime={props.entry.at}>{clock(props.entry.at, "second")}</time>
-          <span class="trace-method">{headline(props.entry)}</span>
+          <span class="trace-method">
+            <Visible text={headline(props.entry)} />
+          </span>
           <Show when={props.entry.method && props.entry.kind === "request"}>
             <span class="trace-kind">request</span>
           </Show>
@@ -77,7 +80,7 @@ export function TraceLine(props: { sessionId: string; entry: TraceEntry }) {
         </summary>
         <Show when={open()}>
           <pre class="trace-payload" tabindex="0" role="group" aria-label="Payload">
-            {payload()}
+            <Visible text={payload()} />
             {isCut() ? "…" : ""}
           </pre>
           <div class="trace-actions">

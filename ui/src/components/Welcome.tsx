@@ -1,19 +1,24 @@
 import { createSignal, For, Show } from "solid-js";
 import { sentence } from "../api/client";
 import type { Agent, NewAttachment } from "../api/types";
+import { watch_only, watchesOnly } from "../state/device";
 import { queueFirst } from "../state/outbox";
 import { goTo } from "../state/route";
+import type { ServerState } from "../state/server";
 import type { Sessions } from "../state/sessions";
 import { store } from "../state/storage";
 import { addToDraftFiles, Composer } from "./Composer";
 import { Icon } from "./Icon";
 import { focusComposer } from "./keyboard";
+import { PolicyChoice } from "./PolicyChoice";
+import { Visible } from "./Visible";
 
 const examples = ["Explain how this project is built", "Find a bug and fix it", "Write a test for what has none"];
 
 interface WelcomeProps {
   sessions: Sessions;
   agents: Agent[];
+  server: ServerState;
   onMenu(): void;
 }
 
@@ -21,6 +26,10 @@ interface WelcomeProps {
 export function Welcome(props: WelcomeProps) {
   const [error, setError] = createSignal<string | null>(null);
   const [attempt, setAttempt] = createSignal(0);
+  const suggestions = () => {
+    const own = props.server.info()?.suggestions ?? [];
+    return own.length > 0 ? own : examples;
+  };
   /** The composer takes its text from what is stored when it is made anew. */
   const suggest = (content: string) => {
     store("draft.new", content);
@@ -54,22 +63,33 @@ export function Welcome(props: WelcomeProps) {
       </header>
       <div class="welcome">
         <Show when={props.sessions.loaded()}>
-          <h1>Welcome to VoxPilot</h1>
+          <h1>
+            <Show when={props.server.info()?.title} fallback="Welcome to VoxPilot">
+              {(title) => <Visible text={title()} />}
+            </Show>
+          </h1>
           <p>
             Say what you want done in your project. VoxPilot hands it to a coding agent and shows you the work as it
             happens, here and on every other device you open it on.
           </p>
           <ul class="examples" aria-label="Examples">
-            <For each={examples}>
+            <For each={suggestions()}>
               {(example) => (
                 <li>
-                  <button type="button" class="button" onClick={() => suggest(example)}>
-                    {example}
+                  <button
+                    type="button"
+                    class="button"
+                    disabled={watchesOnly()}
+                    title={watchesOnly() ? watch_only : undefined}
+                    onClick={() => suggest(example)}
+                  >
+                    <Visible text={example} />
                   </button>
                 </li>
               )}
             </For>
           </ul>
+          <PolicyChoice server={props.server} />
           <ul class="agent-list" aria-label="Agents">
             <For each={props.agents}>{(agent) => <AgentRow agent={agent} />}</For>
           </ul>

@@ -1,6 +1,7 @@
 // A remembered answer in words.
 
 import type { PermissionRule, RuleScope } from "../api/types";
+import { directoryText } from "./askText";
 
 export const scopes: [RuleScope, string][] = [
   ["session", "this session"],
@@ -11,9 +12,9 @@ export function ruleText({ allow, subject }: PermissionRule): string {
   const verb = allow ? "Allow" : "Reject";
   switch (subject.type) {
     case "command":
-      return `${verb} this command`;
+      return subject.cwd ? `${verb} this command in ${directoryText(subject.cwd)}` : `${verb} this command`;
     case "edits":
-      return `${verb} every change of a file`;
+      return `${verb} every change of files inside the work directory, but not of protected ones`;
     case "request":
       return `${verb} “${subject.title}”`;
   }

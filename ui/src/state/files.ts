@@ -63,3 +63,10 @@ export async function readFiles(key: string): Promise<NewAttachment[]> {
   const stored = db && (await run<NewAttachment[] | undefined>(db, "readonly", (store) => store.get(key)));
   return stored ?? [];
 }
+
+/** Keeps none of them any longer. */
+export async function forgetFiles(): Promise<void> {
+  memory.clear();
+  const db = await open();
+  if (db) await run<undefined>(db, "readwrite", (store) => store.clear());
+}

@@ -149,3 +149,18 @@ it("a compaction grows with its reports", () => {
   addUpdate(flow, 0, { type: "compaction", id: "k", status: "completed" });
   expect(viewOfFlow(flow)).toMatchObject([{ status: "completed", summary: "We mended the login." }]);
 });
+
+it("approvals stand together until the agent says something, whatever it does in between", () => {
+  const flow = newFlow(0);
+  const approved = (title: string) => ({ type: "approved", title, by: "policy" }) as const;
+  addText(flow, 0, "I begin.");
+  addUpdate(flow, 8, approved("ls"));
+  addUpdate(flow, 8, { type: "tool_call", id: "1", title: "ls" });
+  addUpdate(flow, 8, approved("cat"));
+  addUpdate(flow, 8, { type: "tool_call", id: "2", title: "cat" });
+  addText(flow, 8, " I end.");
+  addUpdate(flow, 15, approved("rm"));
+  expect(
+    flow.parts.map((part) => (part.type === "approved" ? part.approvals.map(({ title }) => title) : part.type)),
+  ).toEqual(["text", ["ls", "cat"], "update", "update", "text", ["rm"]]);
+});

@@ -1,6 +1,6 @@
 // What an agent said and did, in order: its text, cut where something happened in between.
 
-import type { Update } from "../api/types";
+import type { Approval, Update } from "../api/types";
 import { addOutput, newOutput, type Output } from "./output";
 import { append, newText, type TextStream, unseen, wholeText } from "./text";
 
@@ -21,7 +21,7 @@ export interface ThoughtPart {
 /** Shown updates; what only describes the session is kept beside the flow. */
 export type ShownUpdate = Exclude<
   Update,
-  { type: "thought" | "tool_output" | "usage" | "title" | "commands" | "options" }
+  { type: "thought" | "tool_output" | "usage" | "title" | "commands" | "options" | "approved" }
 >;
 
 type Of<Kind extends Update["type"]> = Extract<Update, { type: Kind }>;
@@ -44,7 +44,15 @@ export interface GroupPart {
   parts: UpdatePart[];
 }
 
-export type Part = TextPart | ThoughtPart | UpdatePart | GroupPart;
+/** What was allowed without a question, together as long as the agent says nothing in between. */
+export interface ApprovedPart {
+  type: "approved";
+  id: string;
+  offset: number;
+  approvals: Approval[];
+}
+
+export type Part = TextPart | ThoughtPart | UpdatePart | GroupPart | ApprovedPart;
 
 /** How full the agent's context is, and what its models have read and written. */
 export interface Usage {
@@ -106,6 +114,9 @@ export function addUpdate(flow: Flow, offset: number, update: Update): void {
     case "tool_output":
       print(flow, offset, update);
       return;
+    case "approved":
+      approve(flow, offset, update);
+      return;
     case "compaction":
       compact(flow, offset, update);
       return;
@@ -131,6 +142,18 @@ function think(flow: Flow, offset: number, content: string): void {
   }
   const id = `thought:${flow.placed}`;
   place(flow, index, { type: "thought", id, offset, text: newText(flow.version, content) });
+}
+
+/** Joins the approvals right before it; the calls that they were for stand in between. */
+function approve(flow: Flow, offset: number, { type: _, ...approval }: Of<"approved">): void {
+  const index = openPlace(flow, offset);
+  const before = flow.parts.slice(0, index).findLast((part) => !isWork(part));
+  if (before?.type === "approved") before.approvals.push(approval);
+  else place(flow, index, { type: "approved", id: `approved:${flow.placed}`, offset, approvals: [approval] });
+}
+
+function isWork(part: Part): boolean {
+  return part.type === "group" || (part.type === "update" && part.update.type === "tool_call");
 }
 
 function upsert(flow: Flow, offset: number, id: string, update: ShownUpdate): void {

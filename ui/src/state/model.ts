@@ -11,6 +11,7 @@ import type {
 } from "../api/types";
 import type { Flow } from "./flow";
 import type { TextStream } from "./text";
+import { visible } from "./visible";
 
 export interface MessageEntry {
   kind: "message";
@@ -149,9 +150,9 @@ export function waitingCount(state: SessionState): number {
 /** The question that waits longest, in words. */
 export function firstQuestion(state: SessionState): string | null {
   const request = state.permissions[0];
-  if (request) return `${request.session_name} asks: ${request.title}`;
+  if (request) return visible(`${request.session_name} asks: ${request.title}`);
   const confirm = state.confirms[0];
-  if (confirm) return `${confirm.name} needs your confirmation`;
+  if (confirm) return visible(`${confirm.name} needs your confirmation`);
   return state.login && !state.login.trying ? state.login.text : null;
 }
 

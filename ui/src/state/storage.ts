@@ -35,3 +35,9 @@ export function storedKeys(start: string): string[] {
   }
   return [...keys];
 }
+
+/** Keeps nothing any longer. */
+export function forgetStored(): void {
+  for (const key of storedKeys("")) store(key, "");
+  memory.clear();
+}

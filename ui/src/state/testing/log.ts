@@ -54,7 +54,7 @@ export function makeLog(random: Random, turns = 3): StreamEvent[] {
     const agentCalls: string[] = [];
     const printed = new Map<string, number>();
     for (let count = below(14); count > 0; count--) {
-      const kind = below(7);
+      const kind = below(8);
       if (kind < 3) {
         const content = word() + word();
         emit({ event: "copilot-delta", data: { ...common, offset: text.length, content } });
@@ -75,6 +75,7 @@ export function makeLog(random: Random, turns = 3): StreamEvent[] {
         update = { type: "tool_output", id: printing, offset, content: word() + word() };
         printed.set(printing, offset + update.content.length);
       }
+      if (kind === 7) update = { type: "approved", title: word(), by: "policy" };
       emit({ event: "agent-update", data: { ...common, offset: text.length, update } });
       if (below(6) === 0) askPermission(common);
     }

@@ -28,6 +28,7 @@ export function viewOfFlow(flow: Flow) {
   return flow.parts.map((part) => {
     if (part.type === "text") return wholeText(part.text);
     if (part.type === "group") return { agent: part.agent, calls: part.parts.map(viewOfUpdate) };
+    if (part.type === "approved") return { approved: part.approvals.map(({ title }) => title) };
     return part.type === "thought" ? { thought: wholeText(part.text) } : viewOfUpdate(part);
   });
 }

@@ -1,0 +1,67 @@
+import type { Rule } from "../harness/script";
+import { expect, expectAccessible, test } from "../harness/test";
+
+const script: Rule[] = [
+  { when: { last_user_contains: "delegate", has_tool_result: true }, reply: { text: "It is done." } },
+  {
+    when: { last_user_contains: "delegate" },
+    reply: { tool_calls: [{ name: "copilot_agent", arguments: { prompt: "run `echo made`", session_name: "work" } }] },
+  },
+];
+
+test.describe("nobody has chosen", () => {
+  test.use({ setup: { policy: "unset", script } });
+
+  test("that agents work without asking is seen and can be refused at the first start", async ({ cockpit, page }) => {
+    const choice = page.getByRole("region", { name: "Approvals" });
+    await expect(choice).toContainText("Agents work without asking");
+    await expectAccessible(page);
+    await choice.getByRole("button", { name: "Ask me first" }).click();
+    await expect(choice).toHaveCount(0);
+    await page.reload();
+    await expect(page.getByRole("heading", { name: "Welcome to VoxPilot" })).toBeVisible();
+    await expect(page.getByRole("list", { name: "Agents" })).toBeVisible();
+    await expect(choice).toHaveCount(0);
+
+    await cockpit.send("delegate it");
+    await expect(cockpit.cards).toContainText("echo made");
+    await expect(page.getByRole("button", { name: /Approves automatically/ })).toHaveCount(0);
+    await cockpit.cards.getByRole("button", { name: "Allow once" }).click();
+    await expect(cockpit.answers).toHaveText(["It is done."]);
+  });
+
+  test("what is kept so is seen in the session, told in the turn, and one click away from being asked", async ({
+    cockpit,
+    page,
+  }) => {
+    await page.getByRole("button", { name: "Keep it so" }).click();
+    await expect(page.getByRole("region", { name: "Approvals" })).toHaveCount(0);
+    await cockpit.send("delegate it");
+    await expect(cockpit.answers).toHaveText(["It is done."]);
+    const approved = cockpit.copilot("work").stream.locator(".approved");
+    await expect(approved).toContainText("allowed automatically: echo made");
+    await page.reload();
+    await expect(approved).toContainText("allowed automatically: echo made");
+
+    const pill = page.getByRole("button", { name: /Approves automatically/ });
+    await expect(pill).toBeInViewport();
+    await expectAccessible(page);
+    await cockpit.expectNoSidewaysScroll();
+    await pill.click();
+    await expect(pill).toHaveCount(0);
+    await cockpit.send("delegate it once more");
+    await expect(cockpit.cards).toContainText("echo made");
+    await cockpit.cards.getByRole("button", { name: "Allow once" }).click();
+    await expect(cockpit.answers).toHaveText(["It is done.", "It is done."]);
+  });
+});
+
+test("straight talk under auto tells what was allowed, still after a reload", async ({ cockpit, page }) => {
+  await cockpit.send("run `echo made`");
+  await cockpit.copilot().expectEnded("done");
+  await expect(page.getByRole("button", { name: /Approves automatically/ })).toBeVisible();
+  const approved = cockpit.copilot().stream.locator(".approved");
+  await expect(approved).toContainText("allowed automatically: echo made");
+  await page.reload();
+  await expect(approved).toContainText("allowed automatically: echo made");
+});
