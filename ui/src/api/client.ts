@@ -60,7 +60,7 @@ export function onSignedOut(report: (code: string) => void): void {
 let pageKey: string | null = null;
 
 /** What tells this page from whoever else got hold of its cookie: goes along with every call from now on. */
-export function useKey(key: string | null): void {
+export function setPageKey(key: string | null): void {
   pageKey = key;
 }
 

@@ -1,4 +1,5 @@
 import { Show } from "solid-js";
+import { watchesOnly } from "../state/device";
 import type { ServerState } from "../state/server";
 import type { TrustState } from "../state/trust";
 import { TrustBanner } from "./TrustBanner";
@@ -8,7 +9,7 @@ import { Visible } from "./Visible";
 export function Banners(props: { trust: TrustState; server: ServerState }) {
   return (
     <div class="banners">
-      <Show when={props.trust.asks() || props.trust.restarting()}>
+      <Show when={!watchesOnly() && (props.trust.asks() || props.trust.restarting())}>
         <TrustBanner trust={props.trust} />
       </Show>
       <Show when={props.server.info()?.disk?.warning}>

@@ -1,5 +1,4 @@
 import { For, Show } from "solid-js";
-import { watch_only, watchesOnly } from "../state/device";
 import type { TrustState } from "../state/trust";
 import { InlineError } from "./InlineError";
 import { Spinner } from "./Spinner";
@@ -50,7 +49,7 @@ export function TrustBanner(props: { trust: TrustState }) {
           <button
             type="button"
             class="button"
-            disabled={busy() || watchesOnly() || file()?.problem != null}
+            disabled={busy() || file()?.problem != null}
             onClick={() => void submit(() => props.trust.consent())}
           >
             Trust this file
@@ -58,9 +57,6 @@ export function TrustBanner(props: { trust: TrustState }) {
           <button type="button" class="button primary" disabled={busy()} onClick={() => props.trust.later()}>
             Not now
           </button>
-          <Show when={watchesOnly()}>
-            <span class="banner-note">{watch_only}</span>
-          </Show>
         </div>
       </Show>
     </section>

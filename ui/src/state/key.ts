@@ -1,7 +1,7 @@
 // The key of this page. A browser sends the cookie to every port of a host, also to a server that an agent started; what a page
 // stores stays with its own origin. So the server lets a device in only with both, from the moment that a page has told it the key.
 
-import { ApiError, api, useKey } from "../api/client";
+import { ApiError, api, setPageKey } from "../api/client";
 import { readStored, store } from "./storage";
 
 const name = "key";
@@ -37,7 +37,7 @@ export async function bindKey(): Promise<Bound> {
   let conflicts = 0;
   for (let wait_ms = first_wait_ms; ; wait_ms = Math.min(wait_ms * 2, longest_wait_ms)) {
     const key = ownKey();
-    useKey(key);
+    setPageKey(key);
     try {
       await api.bindKey(key);
       // Of two pages that each made one, the key that the server took is the one that stays.
@@ -59,5 +59,5 @@ export async function bindKey(): Promise<Bound> {
 /** After signing out: the next device of this browser gets a key of its own. */
 export function forgetKey(): void {
   store(name, "");
-  useKey(null);
+  setPageKey(null);
 }
