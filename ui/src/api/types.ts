@@ -68,7 +68,7 @@ export type AuditEntry = Schemas["AuditEntry"];
 export type AuditPage = Schemas["AuditList"];
 /** The project's own settings file, and whether it counts. */
 export type Trust = Schemas["ProjectFile"];
-export type ServerInfo = Schemas["ServerView"] & { disk?: { warning?: string | null } | null };
+export type ServerInfo = Schemas["ServerView"];
 
 export type StreamEvent = Schemas["Event"];
 export type EventName = StreamEvent["event"];
