@@ -1,8 +1,11 @@
 //! The agents that can be driven, and what is known of each: what can be seen on the disk, and what was learned by driving it.
 
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::Value;
+use store::ServerRow;
 
 use crate::{Engine, Shared};
 
@@ -92,8 +95,27 @@ async fn ask_versions(shared: &Shared) {
     // Of a remote one, the program here is only the way to it.
     for agent in settings.catalogue.iter().filter(|agent| agent.remote.is_none()) {
         if let Some(program) = agent.program(settings.path()) {
-            let version = agents::catalogue::version(&program, &env, VERSION_TIMEOUT).await;
+            let version = known_version(shared, &agent.id, &program, &env).await;
             shared.learn(&agent.id, |learned| learned.version = version);
         }
     }
+}
+
+/// The program is run only where it is not the one that was asked before.
+async fn known_version(shared: &Shared, agent: &str, program: &Path, env: &[(String, String)]) -> Option<String> {
+    let about = program.metadata().ok()?;
+    let file = format!("{} {} {}.{}", program.display(), about.len(), about.mtime(), about.mtime_nsec());
+    let key = format!("version of {agent}");
+    let stored = shared.store.preference(&key).await.ok().flatten();
+    if let Some((known, version)) = stored.as_deref().and_then(|stored| stored.split_once('\n'))
+        && known == file
+    {
+        return Some(version.to_owned());
+    }
+    let version = agents::catalogue::version(program, env, VERSION_TIMEOUT).await?;
+    let row = ServerRow::Preference { key, value: format!("{file}\n{version}") };
+    if let Err(error) = shared.store.save(vec![row]).await {
+        tracing::warn!(%error, agent, "the agent's version could not be kept");
+    }
+    Some(version)
 }

@@ -32,6 +32,13 @@ CREATE TABLE audit (
     action TEXT NOT NULL,
     detail TEXT
 );
+-- What an entry says of a session goes with the session.
+CREATE TABLE audit_details (
+    audit_id BIGINT NOT NULL PRIMARY KEY REFERENCES audit (id) ON DELETE CASCADE,
+    session_id TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    detail TEXT NOT NULL
+);
+CREATE INDEX audit_details_by_session ON audit_details (session_id);
 -- What a person chose for the whole server.
 CREATE TABLE preferences (
     key TEXT NOT NULL PRIMARY KEY,

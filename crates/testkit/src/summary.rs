@@ -8,6 +8,8 @@ use crate::client::{Event, Transcript};
 
 /// What is made anew in each run.
 const MADE: [&str; 7] = ["tool_call_id", "request_id", "turn_id", "message_id", "created_at", "asked_at", "id"];
+/// What was found on the disk: the files of one run lie outside of the other's work directory.
+const FOUND: [&str; 2] = ["files", "cwd"];
 
 /// By the name of the agent session, and under no name how the turns ended. Into how many pieces a text was cut, and how many reports of
 /// one tool call were taken together, depends on how busy the machine was, and is left out. So is what an agent says of its session as it
@@ -54,7 +56,12 @@ fn join(last: &mut Value, next: Value) {
 fn without_ids(event: &Event) -> Value {
     let mut data = event.data.clone();
     if let Some(fields) = data.as_object_mut() {
-        fields.retain(|name, _| !MADE.contains(&name.as_str()));
+        fields.retain(|name, _| !MADE.contains(&name.as_str()) && !FOUND.contains(&name.as_str()));
+    }
+    if data["update"]["type"] == "approved"
+        && let Some(fields) = data["update"].as_object_mut()
+    {
+        fields.retain(|name, _| !FOUND.contains(&name.as_str()));
     }
     data
 }

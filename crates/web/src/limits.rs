@@ -58,7 +58,7 @@ impl Default for Limits {
         Limits {
             connections: 2048,
             connections_per_address: 64,
-            connections_of_loopback: 1536,
+            connections_of_loopback: 1024,
             header_timeout: Duration::from_secs(10),
             handshake_timeout: Duration::from_secs(10),
             idle_timeout: Duration::from_secs(75),
@@ -174,7 +174,7 @@ mod tests {
             let limits = Limits::default().within(files);
             (limits.connections, limits.connections_of_loopback, limits.connections_per_address)
         };
-        assert_eq!(of(u64::MAX), (512, 256, 64));
+        assert_eq!(of(u64::MAX), (2048, 1024, 64));
         assert_eq!(of(1024), (512, 256, 64));
         assert_eq!(of(200), (100, 50, 50));
     }

@@ -1,6 +1,6 @@
 //! Who did what, from which device. Bounded: the oldest entries make room.
 
-use domain::ids::DeviceId;
+use domain::ids::{DeviceId, SessionId};
 use jiff::Timestamp;
 use sqlx::SqliteConnection;
 use sqlx::sqlite::SqliteRow;
@@ -23,6 +23,8 @@ pub struct AuditRow {
     pub address: Option<String>,
     pub action: String,
     pub detail: Option<String>,
+    /// Whose words the detail holds: it goes with the session. Not read back.
+    pub session: Option<SessionId>,
 }
 
 pub(super) async fn add(conn: &mut SqliteConnection, entry: &AuditRow) -> Written {
@@ -32,21 +34,29 @@ pub(super) async fn add(conn: &mut SqliteConnection, entry: &AuditRow) -> Writte
         .bind(entry.device.as_str())
         .bind(entry.address.as_deref())
         .bind(entry.action.as_str())
-        .bind(entry.detail.as_deref())
+        .bind(entry.detail.as_deref().filter(|_| entry.session.is_none()))
         .execute(&mut *conn)
         .await?;
-    let oldest = added.last_insert_rowid() - number(MOST);
+    let id = added.last_insert_rowid();
+    if let (Some(session), Some(detail)) = (entry.session, &entry.detail) {
+        // The session may be gone by now.
+        sqlx::query("INSERT INTO audit_details (audit_id, session_id, detail) SELECT $1, id, $3 FROM sessions WHERE id = $2")
+            .bind(id)
+            .bind(session.to_string())
+            .bind(detail.as_str())
+            .execute(&mut *conn)
+            .await?;
+    }
+    let oldest = id - number(MOST);
     sqlx::query("DELETE FROM audit WHERE id <= $1").bind(oldest).execute(conn).await?;
     Ok(())
 }
 
 /// Newest first.
 pub(crate) async fn page(conn: &mut SqliteConnection, before: Option<u64>, limit: u32) -> Read<Vec<AuditRow>> {
-    let rows = sqlx::query("SELECT * FROM audit WHERE id < $1 ORDER BY id DESC LIMIT $2")
-        .bind(before.map_or(i64::MAX, number))
-        .bind(i64::from(limit))
-        .fetch_all(conn)
-        .await?;
+    let sql = "SELECT a.id, a.at, a.device_id, a.device, a.address, a.action, COALESCE(a.detail, d.detail) AS detail \
+               FROM audit a LEFT JOIN audit_details d ON d.audit_id = a.id WHERE a.id < $1 ORDER BY a.id DESC LIMIT $2";
+    let rows = sqlx::query(sql).bind(before.map_or(i64::MAX, number)).bind(i64::from(limit)).fetch_all(conn).await?;
     Ok(column::readable(TABLE, &rows, entry))
 }
 
@@ -59,5 +69,6 @@ fn entry(row: &SqliteRow) -> Read<AuditRow> {
         address: row.maybe("address")?,
         action: row.text("action")?,
         detail: row.maybe("detail")?,
+        session: None,
     })
 }

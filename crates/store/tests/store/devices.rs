@@ -30,6 +30,7 @@ fn entry(number: u64) -> AuditRow {
         address: None,
         action: "prompt".to_owned(),
         detail: Some(number.to_string()),
+        session: None,
     }
 }
 

@@ -23,7 +23,8 @@ pub(super) fn agents(home: &Path, agent: Agent) -> Vec<i32> {
         let program = words.next().unwrap_or_default();
         match agent {
             Agent::Demo => program.ends_with("/voxpilot") && words.next() == Some("demo-agent"),
-            Agent::Copilot => program.ends_with("/copilot"),
+            // One that only says its version works on nothing.
+            Agent::Copilot => program.ends_with("/copilot") && !process.command.contains("--version"),
         }
     };
     let found: Vec<i32> = processes::of_dir(home).into_iter().filter(fits).map(|process| process.pid).collect();

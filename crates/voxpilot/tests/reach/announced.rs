@@ -13,13 +13,15 @@ use crate::SOON;
 /// What it prints up to the last line that fits.
 async fn said(bind: &str, tls: &str, last: &str) -> Vec<String> {
     let dir = tempfile::tempdir().unwrap();
+    let work = dir.path().join("work");
+    std::fs::create_dir(&work).unwrap();
     let mut server = Command::new(faulty_agent::voxpilot_path())
         .args(["serve", "--bind", bind, "--tls", tls])
         .env_clear()
         .env("HOME", dir.path())
         .env("VOXPILOT_DATA_DIR", dir.path().join("data"))
         .env("VOXPILOT_AGENT", "demo")
-        .current_dir(dir.path())
+        .current_dir(work)
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .kill_on_drop(true)

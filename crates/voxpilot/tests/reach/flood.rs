@@ -46,16 +46,17 @@ async fn three_hundred_half_sent_requests_do_not_lock_the_owner_out() {
 
 /// A server that may open 200 files, and its address.
 async fn with_few_files(dir: &std::path::Path) -> (Child, String) {
+    let work = dir.join("work");
+    std::fs::create_dir(&work).unwrap();
     let mut server = Command::new("/bin/sh")
-        .args(["-c", "ulimit -n 200 && exec \"$0\" serve --bind 127.0.0.1:0"])
+        .args(["-c", "ulimit -S -n 200 && ulimit -H -n 200 && exec \"$0\" serve --bind 127.0.0.1:0"])
         .arg(faulty_agent::voxpilot_path())
         .env_clear()
         .env("HOME", dir)
         .env("VOXPILOT_DATA_DIR", dir.join("data"))
-        .env("VOXPILOT_WORK_DIR", dir)
         .env("VOXPILOT_AGENT", "demo")
         .env("VOXPILOT_TOKEN", TOKEN)
-        .current_dir(dir)
+        .current_dir(work)
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .kill_on_drop(true)

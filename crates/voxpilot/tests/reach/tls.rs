@@ -123,9 +123,11 @@ async fn files_that_cannot_be_used_are_named_at_the_start() {
 }
 
 fn start_that_fails(dir: &Path, files: &[(&str, &Path)]) -> String {
+    let work = dir.join("work");
+    std::fs::create_dir_all(&work).unwrap();
     let mut command = Command::new(faulty_agent::voxpilot_path());
     command.args(["serve", "--bind", "127.0.0.1:0"]).env_clear().env("HOME", dir).env("VOXPILOT_DATA_DIR", dir.join("data"));
-    let ended = command.env("VOXPILOT_AGENT", "demo").envs(files.iter().copied()).current_dir(dir).output().unwrap();
+    let ended = command.env("VOXPILOT_AGENT", "demo").envs(files.iter().copied()).current_dir(work).output().unwrap();
     assert!(!ended.status.success(), "{ended:?}");
     String::from_utf8(ended.stderr).unwrap()
 }

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use domain::ids::DeviceId;
+use domain::ids::{DeviceId, SessionId};
 use jiff::Timestamp;
 use store::{AuditRow, ServerRow, Store};
 
@@ -22,6 +22,11 @@ pub(crate) struct Who {
 
 /// What was done is done, so a log that cannot be written is only told of.
 pub(crate) async fn write(store: &Store, who: Who, action: &str, detail: Option<&str>) {
+    write_of(store, who, action, None, detail).await;
+}
+
+/// Likewise, where the detail holds words of a session, which go with it.
+pub(crate) async fn write_of(store: &Store, who: Who, action: &str, session: Option<SessionId>, detail: Option<&str>) {
     let entry = AuditRow {
         id: 0,
         at: Timestamp::now(),
@@ -30,6 +35,7 @@ pub(crate) async fn write(store: &Store, who: Who, action: &str, detail: Option<
         address: Some(who.address.to_canonical().to_string()),
         action: action.to_owned(),
         detail: detail.map(|text| shown(&short(text))).filter(|text| !text.is_empty()),
+        session,
     };
     if let Err(error) = store.save(vec![ServerRow::Audit(entry)]).await {
         tracing::warn!(%error, action, "the audit log could not be written");

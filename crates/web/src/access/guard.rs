@@ -74,8 +74,9 @@ async fn act(app: App, who: audit::Who, action: &'static str, mut request: Reque
     let response = run(true, request, next).await;
     if response.status().is_success() {
         let said = response.extensions().get::<Detail>().map(|Detail(text)| text.clone());
-        let detail = [about, said].into_iter().flatten().collect::<Vec<_>>().join(": ");
-        audit::write(&app.access.store, who, action, Some(&detail)).await;
+        let (session, title) = about.unzip();
+        let detail = [title, said].into_iter().flatten().collect::<Vec<_>>().join(": ");
+        audit::write_of(&app.access.store, who, action, session, Some(&detail)).await;
     }
     response
 }
@@ -95,13 +96,13 @@ pub(crate) fn host<'a>(headers: &'a HeaderMap, address: &'a Uri) -> Option<&'a s
     headers.get(header::HOST).and_then(|value| value.to_str().ok()).or(address.authority().map(|name| name.as_str()))
 }
 
-/// The title of the session that a call is about, for the audit log: read before, since the call may delete it.
-async fn subject(app: &App, request: &mut Request) -> Option<String> {
+/// The session that a call is about and its title, for the audit log: read before, since the call may change it.
+async fn subject(app: &App, request: &mut Request) -> Option<(SessionId, String)> {
     let segments = request.extract_parts::<RawPathParams>().await.ok()?;
     let in_session = request.uri().path().starts_with("/api/sessions/");
     let id: SessionId = segments.iter().find(|(name, _)| *name == "id" && in_session)?.1.parse().ok()?;
     let row = app.engine.store().session(id).await.ok()??;
-    Some(if row.title.is_empty() { format!("session {id}") } else { format!("“{}”", row.title) })
+    Some((id, if row.title.is_empty() { format!("session {id}") } else { format!("“{}”", row.title) }))
 }
 
 fn refuse(refused: Refused, api: bool) -> Response {
