@@ -151,7 +151,7 @@ function Pairing(props: { link: DeviceLink; onAgain(): void; onClose(): void }) 
       <Show when={isHere(props.link.url)}>
         <p class="pairing-note">
           VoxPilot listens on this machine only, so the link works only here. How another device reaches it is told in
-          the README, under “Reach”.
+          the README, under “From a phone”.
         </p>
       </Show>
       <Show when={props.link.fingerprint}>
