@@ -127,7 +127,8 @@ pub(crate) async fn create(State(app): State<App>, body: Result<Json<NewSession>
         agent_session: new.agent_session_id,
     };
     let view = SessionView::from(app.engine.create(wanted).await?);
-    let detail = if view.title.is_empty() { format!("session {}", view.id) } else { format!("“{}”", view.title) };
+    // Not its title: this entry stays when the session is deleted.
+    let detail = format!("session {}", view.id);
     Ok((StatusCode::CREATED, Extension(Detail(detail)), Json(view)))
 }
 
