@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use domain::ids::{DeviceId, SessionId};
+use domain::text;
 use jiff::Timestamp;
 use store::{AuditRow, ServerRow, Store};
 
@@ -49,16 +50,14 @@ fn short(text: &str) -> String {
     }
 }
 
-/// The text with its hidden and reordering characters made visible.
+/// The text in one line, with its hidden and reordering characters made visible; those that join emoji too.
 pub(crate) fn shown(text: &str) -> String {
-    text.chars().map(|letter| if is_hidden(letter) { format!("⟨U+{:04X}⟩", u32::from(letter)) } else { letter.to_string() }).collect()
-}
-
-fn is_hidden(letter: char) -> bool {
-    letter.is_control()
-        || matches!(letter, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' | '\u{feff}')
-        || matches!(letter, '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
-        || matches!(letter, '\u{2060}'..='\u{206f}' | '\u{e0000}'..='\u{e0fff}')
+    let written = |letter: char| match letter {
+        '\u{200d}' => text::written_out(letter),
+        letter if letter.is_control() => text::written_out(letter),
+        letter => letter.to_string(),
+    };
+    text::visible(text).chars().map(written).collect()
 }
 
 #[cfg(test)]
