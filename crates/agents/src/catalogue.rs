@@ -4,25 +4,32 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+mod dialect;
 mod environment;
 mod program;
 mod quirks;
 mod state;
 mod token;
 
+pub use dialect::Dialect;
 pub use environment::environment;
 pub use program::{find, version};
-pub use quirks::Quirks;
+pub use quirks::{Asks, Offers, Quirks, SecondPrompt};
 pub use state::scratch;
 pub use token::TokenError;
 
 pub const COPILOT: &str = "copilot";
+pub const CODEX: &str = "codex";
 pub const DEMO: &str = "demo";
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Agent {
     pub id: String,
     pub title: String,
+    /// What it is good at, in a line: for people, and for the main AI that chooses. Empty where nobody said.
+    pub about: String,
+    /// What it speaks.
+    pub dialect: Dialect,
     /// A name to look up in `PATH`, or a path.
     pub command: PathBuf,
     pub args: Vec<String>,
@@ -62,6 +69,8 @@ impl Catalogue {
         let copilot = Agent {
             id: COPILOT.to_owned(),
             title: "GitHub Copilot".to_owned(),
+            about: "general coding work in the work directory, with GitHub's own tools".to_owned(),
+            dialect: Dialect::Acp,
             command: settings.copilot_command,
             args: vec!["--acp".to_owned(), "--stdio".to_owned()],
             env: home.into_iter().collect(),
@@ -74,6 +83,8 @@ impl Catalogue {
         let demo = Agent {
             id: DEMO.to_owned(),
             title: "Demo agent".to_owned(),
+            about: "trying VoxPilot out: it follows a few phrases and has no model behind it".to_owned(),
+            dialect: Dialect::Acp,
             command: settings.own_exe,
             args: vec!["demo-agent".to_owned()],
             env: Vec::new(),
@@ -172,6 +183,8 @@ mod tests {
         let other = |id: &str| Agent {
             id: id.into(),
             title: id.into(),
+            about: String::new(),
+            dialect: Dialect::Acp,
             command: "x".into(),
             args: vec![],
             env: vec![],

@@ -22,7 +22,7 @@ use crate::acp::decoder::Decoder;
 use crate::acp::mcp::{self, McpServer};
 use crate::acp::response::{self, Capabilities};
 use crate::acp::{PROTOCOL_VERSION, id, reply, request};
-use crate::catalogue::Quirks;
+use crate::catalogue::{Dialect, Quirks};
 use crate::fault::RpcError;
 use crate::jsonrpc::{self, RpcId};
 use crate::signal::Batch;
@@ -43,6 +43,7 @@ pub struct Launch {
     /// The runner's directory.
     pub dir: PathBuf,
     pub spec: Spec,
+    pub dialect: Dialect,
     pub quirks: Quirks,
     /// What [`Connection::names`] gave for this agent and version before.
     pub names: Names,
@@ -78,6 +79,7 @@ pub struct Known {
     pub loads: Vec<(String, String)>,
     /// Agent session and call id, of the prompts that are running.
     pub prompts: Vec<(String, String)>,
+    pub dialect: Dialect,
     pub quirks: Quirks,
     /// See [`Launch::names`].
     pub names: Names,
@@ -165,7 +167,7 @@ impl Connection {
             Err(AttachError::Gone(_)) => (None, Source::disk(dir)),
             Err(error) => return Err(error.into()),
         };
-        let Known { capabilities, calls, loads, prompts, quirks, names } = known.into();
+        let Known { capabilities, calls, loads, prompts, dialect: _, quirks, names } = known.into();
         let peer = Arc::new(Peer::new(handle, &names));
         let decoder = Decoder::knowing(calls, loads, prompts).with_quirks(quirks);
         let driver = spawn(Driver::new(peer.clone(), source, decoder, cursor, quirks, signals));

@@ -103,6 +103,8 @@ mod tests {
         Agent {
             id: "x".into(),
             title: "X".into(),
+            about: String::new(),
+            dialect: crate::catalogue::Dialect::Acp,
             command: "/bin/sh".into(),
             args: words(&["-c", "echo \"$0 $1 $EXTRA\"", "own"]),
             env: vec![],

@@ -99,6 +99,10 @@ pub struct Config {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentSection {
     pub title: Option<String>,
+    /// What it is good at, in a line.
+    pub about: Option<String>,
+    /// What it speaks: `acp` or `codex`.
+    pub dialect: Option<agents::Dialect>,
     /// A path, or a bare name that is looked up in `PATH`; None keeps what the catalogue says.
     pub command: Option<PathBuf>,
     pub args: Option<Vec<String>>,

@@ -318,6 +318,8 @@ fn configured(id: &str, section: &AgentSection, known: Option<&catalogue::Agent>
     Ok(catalogue::Agent {
         id: id.to_owned(),
         title: section.title.clone().or_else(|| known.map(|known| known.title.clone())).unwrap_or_else(|| id.to_owned()),
+        about: section.about.clone().or_else(|| known.map(|known| known.about.clone())).unwrap_or_default(),
+        dialect: section.dialect.or_else(|| known.map(|known| known.dialect)).unwrap_or_default(),
         command,
         args,
         env,

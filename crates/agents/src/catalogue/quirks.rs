@@ -14,10 +14,57 @@ pub struct Quirks {
     pub mcp_flag: Option<&'static str>,
     /// Reached over TCP, it ends the sessions of a lost connection only after a moment, and with them whatever was brought back before.
     pub settle_after_disconnect: Duration,
+    /// What of ours it is offered. One that asks by itself and then has us do it needs nothing of it.
+    pub offers: Offers,
+    /// Whether it asks before it changes something.
+    pub asks: Asks,
+    /// How a text begins with which it says that its model failed, and then ends as if it had finished.
+    pub faults_in_text: &'static [&'static str],
+    /// It lists only the sessions of the directory that it is asked for.
+    pub lists_by_directory: bool,
+    /// What a prompt does to one that still runs in the same session. We never send one; it is told to people.
+    pub second_prompt: SecondPrompt,
     /// What to do where it needs a login, behind "it needs a login: ".
     pub login_advice: &'static str,
     /// What to do where its program is missing, behind a colon.
     pub install_advice: &'static str,
+}
+
+/// What an agent may have us do for it, see `clientCapabilities` of the protocol.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Offers {
+    pub read: bool,
+    pub write: bool,
+    pub terminal: bool,
+}
+
+/// How an agent is brought to ask.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Asks {
+    /// It does by itself.
+    Always,
+    /// Only in this mode, by the option's id and its value.
+    InMode { option: &'static str, value: &'static str },
+    /// Only with this in its environment when it starts.
+    WithVariable { name: &'static str, value: &'static str },
+    /// Never, whatever it is told.
+    Never,
+}
+
+/// What a prompt does to one that runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SecondPrompt {
+    Unknown,
+    Queued,
+    /// The first one ends as cancelled.
+    Cancels,
+    /// It joins the first one.
+    Steers,
+}
+
+impl Offers {
+    pub const ALL: Offers = Offers { read: true, write: true, terminal: true };
+    pub const NONE: Offers = Offers { read: false, write: false, terminal: false };
 }
 
 /// An agent that does as the protocol says.
@@ -27,6 +74,11 @@ const STANDARD: Quirks = Quirks {
     false_blame: None,
     mcp_flag: None,
     settle_after_disconnect: Duration::from_secs(3),
+    offers: Offers::ALL,
+    asks: Asks::Always,
+    faults_in_text: &[],
+    lists_by_directory: false,
+    second_prompt: SecondPrompt::Unknown,
     login_advice: "log in with its own command; the message waits and is sent afterwards",
     install_advice: "",
 };
@@ -42,9 +94,76 @@ pub(super) const COPILOT: Quirks = Quirks {
     false_blame: Some("no platform package found"),
     mcp_flag: Some("--additional-mcp-config"),
     settle_after_disconnect: Duration::from_secs(3),
+    offers: Offers::ALL,
+    asks: Asks::Always,
+    faults_in_text: &[],
+    lists_by_directory: false,
+    second_prompt: SecondPrompt::Cancels,
     login_advice: "run `copilot login` or `gh auth login`; the message waits and is sent afterwards. A token in COPILOT_GITHUB_TOKEN \
                    works too, after a restart of the server",
     install_advice: "install it with `npm install -g @github/copilot`, or set VOXPILOT_COPILOT_CLI_PATH",
+};
+
+pub(super) const CODEX: Quirks = Quirks {
+    second_prompt: SecondPrompt::Steers,
+    login_advice: "run `codex login`; the message waits and is sent afterwards",
+    install_advice: "install it with `npm install -g @openai/codex`",
+    ..STANDARD
+};
+
+/// In its own mode something else than a person decides.
+pub(super) const CODEX_ACP: Quirks = Quirks {
+    asks: Asks::InMode { option: "mode", value: "read-only" },
+    second_prompt: SecondPrompt::Queued,
+    login_advice: "run `codex login`; the message waits and is sent afterwards",
+    install_advice: "install it with `npm install -g @agentclientprotocol/codex-acp`",
+    ..STANDARD
+};
+
+pub(super) const CLAUDE: Quirks = Quirks {
+    second_prompt: SecondPrompt::Queued,
+    login_advice: "run `claude /login`, or set ANTHROPIC_API_KEY; the message waits and is sent afterwards",
+    install_advice: "install it with `npm install -g @agentclientprotocol/claude-agent-acp`",
+    ..STANDARD
+};
+
+/// A file that is not there must not be an error to it, so it reads by itself.
+pub(super) const GEMINI: Quirks = Quirks {
+    offers: Offers::NONE,
+    second_prompt: SecondPrompt::Cancels,
+    login_advice: "run `gemini` once, or set GEMINI_API_KEY; the message waits and is sent afterwards",
+    install_advice: "install it with `npm install -g @google/gemini-cli`",
+    ..STANDARD
+};
+
+pub(super) const OPENCODE: Quirks = Quirks {
+    offers: Offers::NONE,
+    asks: Asks::WithVariable {
+        name: "OPENCODE_PERMISSION",
+        value: r#"{"bash":"ask","edit":"ask","webfetch":"ask","external_directory":"ask"}"#,
+    },
+    second_prompt: SecondPrompt::Queued,
+    login_advice: "run `opencode auth login`; the message waits and is sent afterwards",
+    install_advice: "install it with `npm install -g opencode-ai`",
+    ..STANDARD
+};
+
+pub(super) const QWEN: Quirks = Quirks {
+    offers: Offers::NONE,
+    lists_by_directory: true,
+    second_prompt: SecondPrompt::Cancels,
+    login_advice: "run `qwen` once and choose /auth, or set OPENAI_API_KEY; the message waits and is sent afterwards",
+    install_advice: "install it with `npm install -g @qwen-code/qwen-code`",
+    ..STANDARD
+};
+
+pub(super) const GOOSE: Quirks = Quirks {
+    offers: Offers::NONE,
+    asks: Asks::WithVariable { name: "GOOSE_MODE", value: "approve" },
+    faults_in_text: &["Ran into this error:"],
+    login_advice: "run `goose configure`; the message waits and is sent afterwards",
+    install_advice: "see its own page for how to install it",
+    ..STANDARD
 };
 
 impl Default for Quirks {

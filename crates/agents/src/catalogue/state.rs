@@ -74,6 +74,8 @@ mod tests {
         let agent = Agent {
             id: id.into(),
             title: id.into(),
+            about: String::new(),
+            dialect: crate::catalogue::Dialect::Acp,
             command: command.into(),
             args: vec![],
             env: vec![],

@@ -62,7 +62,15 @@ impl Odd {
             term_grace_ms: 200,
             label: "odd".to_owned(),
         };
-        let launch = Launch { exe: example("agents-runner"), dir: runner_dir(&dir), spec, quirks: quirks(), names, file: None };
+        let launch = Launch {
+            exe: example("agents-runner"),
+            dir: runner_dir(&dir),
+            spec,
+            dialect: agents::Dialect::Acp,
+            quirks: quirks(),
+            names,
+            file: None,
+        };
         let (signals, mut batches) = mpsc::channel(4);
         let starting = Connection::start(launch, deadlines, signals);
         tokio::pin!(starting);

@@ -164,8 +164,9 @@ impl Actor {
     async fn known(&self, agent: &str, runner: RunnerId) -> Result<Known, Refusal> {
         let rows = self.shared.store.session_runners(self.id).await?;
         let capabilities = rows.iter().find(|row| row.id == runner.to_string()).map(capabilities).unwrap_or_default();
-        let quirks = self.shared.settings.agent(agent).map(|agent| agent.quirks).unwrap_or_default();
-        let mut known = Known { capabilities, quirks, ..Known::default() };
+        let agent = self.shared.settings.agent(agent).map(|agent| (agent.dialect, agent.quirks));
+        let (dialect, quirks) = agent.unwrap_or_default();
+        let mut known = Known { capabilities, dialect, quirks, ..Known::default() };
         let Some(host) = self.machine.host_of_runner(runner) else { return Ok(known) };
         for prompt in host.prompts().iter().filter(|prompt| prompt.is_out()) {
             let named = host.sessions().find(|(name, named)| *name == prompt.name && named.state != NamedState::Stored);

@@ -45,7 +45,7 @@ impl Settings {
             term_grace_ms: self.term_grace_ms,
             label,
         };
-        Ok(Launch { exe: self.exe.clone(), dir, spec, quirks: agent.quirks, names: agents::Names::default(), file })
+        Ok(Launch { exe: self.exe.clone(), dir, spec, dialect: agent.dialect, quirks: agent.quirks, names: agents::Names::default(), file })
     }
 }
 

@@ -38,6 +38,8 @@ impl Setup {
         let faulty = Agent {
             id: "faulty".to_owned(),
             title: "Faulty agent".to_owned(),
+            about: String::new(),
+            dialect: agents::catalogue::Dialect::Acp,
             command: faulty_agent::path(),
             args: Vec::new(),
             env: vec![("FAULTY_LOG".to_owned(), dir.join("agent.log").display().to_string())],

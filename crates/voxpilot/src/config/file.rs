@@ -188,7 +188,10 @@ fn set_agent_key(
 ) -> Result<(), &'static str> {
     match (key, value) {
         ("title", Value::String(title)) => agent.title = Some(title),
-        ("title", _) => return Err("a text"),
+        ("about", Value::String(about)) => agent.about = Some(about),
+        ("title" | "about", _) => return Err("a text"),
+        ("dialect", Value::String(name)) => agent.dialect = Some(agents::Dialect::from_name(&name).ok_or("\"acp\" or \"codex\"")?),
+        ("dialect", _) => return Err("\"acp\" or \"codex\""),
         ("command", Value::String(text)) => agent.command = Some(program(&text).ok_or("a path, or a name in PATH")?),
         ("command", _) => return Err("a path, or a name in PATH"),
         ("login", value) => agent.login = Some(value.try_into().map_err(|_| "a list of texts")?),
@@ -210,7 +213,7 @@ fn set_agent_key(
         ("allow_remote", _) => return Err("true or false"),
         ("sandbox", Value::String(text)) if text == "workdir" => agent.confined = true,
         ("sandbox", _) => return Err("\"workdir\""),
-        _ => return Err("one of the keys command, url, allow_remote, args, env, login, sandbox and title"),
+        _ => return Err("one of the keys command, url, allow_remote, args, dialect, env, login, sandbox, title and about"),
     }
     Ok(())
 }

@@ -217,6 +217,8 @@ fn settings(dir: &Path, model: &ModelServer, options: &Options) -> engine::Setti
     let faulty = Agent {
         id: "faulty".to_owned(),
         title: "Faulty agent".to_owned(),
+        about: String::new(),
+        dialect: agents::catalogue::Dialect::Acp,
         command: faulty_agent::path(),
         args: Vec::new(),
         env,
