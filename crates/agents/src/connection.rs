@@ -125,6 +125,7 @@ pub struct Connection {
 struct Inner {
     peer: Arc<Peer>,
     capabilities: Capabilities,
+    quirks: Quirks,
     deadlines: Deadlines,
     /// Holds the one driver task, which ends with it.
     _driver: JoinSet<()>,
@@ -142,8 +143,8 @@ impl Connection {
         let peer = Arc::new(Peer::new(Some(handle), &launch.names));
         let decoder = Decoder::default().with_quirks(launch.quirks);
         let driver = spawn(Driver::new(peer.clone(), Source::live(records, &launch.dir), decoder, 0, launch.quirks, signals));
-        match initialize(&peer, deadlines.initialize).await {
-            Ok(capabilities) => Ok(Self::new(peer, capabilities, deadlines, driver)),
+        match initialize(&peer, launch.quirks, deadlines.initialize).await {
+            Ok(capabilities) => Ok(Self::new(peer, capabilities, launch.quirks, deadlines, driver)),
             Err(error) => {
                 if let Err(error) = peer.stop().await {
                     tracing::warn!(label = launch.spec.label, %error, "an agent that could not be initialised is still there");
@@ -171,11 +172,11 @@ impl Connection {
         let peer = Arc::new(Peer::new(handle, &names));
         let decoder = Decoder::knowing(calls, loads, prompts).with_quirks(quirks);
         let driver = spawn(Driver::new(peer.clone(), source, decoder, cursor, quirks, signals));
-        Ok(Self::new(peer, capabilities, deadlines, driver))
+        Ok(Self::new(peer, capabilities, quirks, deadlines, driver))
     }
 
-    fn new(peer: Arc<Peer>, capabilities: Capabilities, deadlines: Deadlines, driver: JoinSet<()>) -> Self {
-        let inner = Arc::new(Inner { peer, capabilities, deadlines, _driver: driver });
+    fn new(peer: Arc<Peer>, capabilities: Capabilities, quirks: Quirks, deadlines: Deadlines, driver: JoinSet<()>) -> Self {
+        let inner = Arc::new(Inner { peer, capabilities, quirks, deadlines, _driver: driver });
         Self { inner, servers: Arc::default(), flagged: false }
     }
 
@@ -193,12 +194,12 @@ impl Connection {
         &self.inner.capabilities
     }
 
-    /// By which names this agent was found to know the protocol's methods, for the next connection to this agent and version.
     /// Spares the search for names that an earlier connection to the same version of the agent has found out.
     pub fn learn_names(&self, names: &Names) {
         self.peer().pending.suppose(names);
     }
 
+    /// By which names this agent was found to know the protocol's methods, for the next connection to this agent and version.
     pub fn names(&self) -> Names {
         self.peer().pending.names()
     }
@@ -260,8 +261,8 @@ fn spawn(driver: Driver) -> JoinSet<()> {
     task
 }
 
-async fn initialize(peer: &Peer, deadline: Duration) -> Result<Capabilities, ConnectError> {
-    let result = peer.request(id::INITIALIZE, "initialize", &request::initialize(), deadline).await.map_err(Failure::from)?;
+async fn initialize(peer: &Peer, quirks: Quirks, deadline: Duration) -> Result<Capabilities, ConnectError> {
+    let result = peer.request(id::INITIALIZE, "initialize", &request::initialize(quirks.offers), deadline).await.map_err(Failure::from)?;
     let malformed = || Failure::from(RpcError::Malformed { method: "initialize".to_owned() });
     let (answered, capabilities) = response::initialized(&result).ok_or_else(malformed)?;
     if answered != PROTOCOL_VERSION.to_string() {
