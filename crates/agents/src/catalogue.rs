@@ -147,6 +147,19 @@ impl Agent {
         self.quirks.install_advice
     }
 
+    /// Why it cannot be kept from acting without asking; none where it asks, or can be set to. What its sessions' options say of that,
+    /// see [`crate::options::asking`], is not counted.
+    pub fn acts_unasked(&self) -> Option<String> {
+        match self.quirks.asks {
+            Asks::Always | Asks::InMode { .. } => None,
+            Asks::Never => Some("it does not ask before it acts".to_owned()),
+            Asks::WithVariable { name, value } => {
+                let (_, set) = self.env.iter().find(|(known, _)| known == name)?;
+                (set != value).then(|| format!("it asks only where {name} is `{value}`, and the configuration says otherwise"))
+            }
+        }
+    }
+
     /// How long to wait after the end of a connection before its sessions may be brought back on another.
     pub fn settle_after_disconnect(&self) -> Duration {
         if self.remote.is_some() { self.quirks.settle_after_disconnect } else { Duration::ZERO }
@@ -155,6 +168,11 @@ impl Agent {
     /// The whole environment it is started with: what it is let have of `vars`, its own, and its token.
     pub fn environment(&self, vars: impl Iterator<Item = (OsString, OsString)>) -> Result<Vec<(String, String)>, TokenError> {
         let mut extra = self.env.clone();
+        if let Asks::WithVariable { name, value } = self.quirks.asks
+            && !extra.iter().any(|(known, _)| known == name)
+        {
+            extra.push((name.to_owned(), value.to_owned()));
+        }
         if let Some(file) = &self.token_file {
             extra.push(("COPILOT_GITHUB_TOKEN".to_owned(), token::read(Path::new(file))?));
         }
@@ -228,5 +246,24 @@ mod tests {
         let catalogue = Catalogue::new(settings);
         let env = catalogue.get(COPILOT).unwrap().environment(std::iter::empty()).unwrap();
         assert_eq!(env, [("COPILOT_HOME".into(), "/state".into()), ("COPILOT_GITHUB_TOKEN".into(), "secret".into())]);
+    }
+
+    #[test]
+    fn what_makes_an_agent_ask_is_in_its_environment_unless_the_configuration_says_otherwise() {
+        let catalogue = Catalogue::new(settings(vec![]));
+        let goose = |env: &[(&str, &str)]| Agent {
+            quirks: quirks::GOOSE,
+            env: env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+            ..catalogue.get(DEMO).unwrap().clone()
+        };
+        let mode = |agent: &Agent| agent.environment(std::iter::empty()).unwrap();
+        assert_eq!(mode(&goose(&[])), [("GOOSE_MODE".to_owned(), "approve".to_owned())]);
+        assert_eq!(goose(&[]).acts_unasked(), None);
+        let careless = goose(&[("GOOSE_MODE", "auto")]);
+        assert_eq!(mode(&careless), [("GOOSE_MODE".to_owned(), "auto".to_owned())]);
+        assert!(careless.acts_unasked().unwrap().contains("GOOSE_MODE is `approve`"));
+        assert_eq!(goose(&[("GOOSE_MODE", "approve")]).acts_unasked(), None);
+        let never = Agent { quirks: Quirks { asks: Asks::Never, ..Quirks::default() }, ..goose(&[]) };
+        assert!(never.acts_unasked().is_some());
     }
 }

@@ -21,7 +21,7 @@ pub use acp::content::Attached;
 pub use acp::diff::unified as unified_diff;
 pub use acp::mcp::{McpServer, Transport};
 pub use acp::response::{Capabilities, Listed};
-pub use catalogue::{Dialect, Quirks};
+pub use catalogue::{Asks, Dialect, Quirks};
 pub use connection::{ConnectError, Connection, Deadlines, How, Known, KnownSession, Launch, Opened, Reopen};
 pub use login::{Login, LoginCommand};
 pub use runner::{Confinement, Mechanism, Terminal, TerminalExit, TerminalSpec};

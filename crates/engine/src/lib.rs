@@ -381,5 +381,10 @@ impl Shared {
 }
 
 fn words(agent: &agents::catalogue::Agent) -> AgentWords {
-    AgentWords { title: agent.title.clone(), short_title: agent.short_title().to_owned(), login_advice: agent.login_advice().to_owned() }
+    AgentWords {
+        title: agent.title.clone(),
+        short_title: agent.short_title().to_owned(),
+        login_advice: agent.login_advice().to_owned(),
+        unasked: agent.acts_unasked(),
+    }
 }

@@ -83,6 +83,11 @@ pub enum Input {
         outcomes: Vec<OptionOutcome>,
         described: Described,
     },
+    /// The agent would not be set to ask.
+    NotForbidden {
+        runner: RunnerId,
+        name: String,
+    },
     PolicyChanged {
         by_person: bool,
     },
@@ -120,6 +125,8 @@ pub struct Opened {
     pub described: Described,
     /// What is still wanted of its options.
     pub wanted: Option<Value>,
+    /// It was to ask before it acts, and could not be brought to.
+    pub unguarded: bool,
     /// The answer before was cut off when its process ended.
     pub cut_off: bool,
 }

@@ -14,6 +14,10 @@ pub struct Named {
     /// None until it was first opened.
     pub record: Option<AgentSession>,
     pub state: NamedState,
+    /// In this process it acts without asking, whatever it is told.
+    pub unguarded: bool,
+    /// People were told so.
+    pub warned: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -82,7 +86,7 @@ impl Step<'_> {
     }
 
     fn enter_session(&mut self, runner: RunnerId, name: &str, opened: Opened) {
-        let Opened { agent_session, how, described, wanted, cut_off } = opened;
+        let Opened { agent_session, how, described, wanted, unguarded, cut_off } = opened;
         let reported = self.host.reports.take(&agent_session);
         let Some(named) = self.host.sessions.get_mut(name) else { return };
         let known = named.record.take().filter(|record| record.agent == self.host.agent);
@@ -113,6 +117,7 @@ impl Step<'_> {
             report.beside_options(&mut record);
         }
         named.state = NamedState::open(described.allows_all);
+        (named.unguarded, named.warned) = (unguarded, false);
         named.record = Some(record.clone());
         self.keep(Keep::Session(record));
         self.restore_notice(name, how, cut_off);
@@ -273,6 +278,7 @@ impl Step<'_> {
         if let NamedState::Open { setting, allows_all, .. } = &mut named.state {
             *setting = false;
             *allows_all = described.allows_all;
+            named.unguarded &= described.allows_all;
         }
         let Some(record) = named.record.as_mut() else { return };
         let mut refused = None;
