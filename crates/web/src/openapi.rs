@@ -49,6 +49,7 @@ pub(crate) fn router() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(trace::entry))
         .routes(routes!(agents::set))
         .routes(routes!(agents::catalogue))
+        .routes(routes!(agents::npx))
         .routes(routes!(agents::own_sessions))
         .routes(routes!(login::login))
         .routes(routes!(artifacts::read))

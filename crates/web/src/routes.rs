@@ -93,6 +93,7 @@ const CALLS: &[Call] = &[
     call("GET", "/api/agents", Who::Reader),
     // It starts the agent.
     call("POST", "/api/agents/{id}/sessions", Who::Owner),
+    act("POST", "/api/agents/{id}/npx", "agent-npx"),
     act("POST", "/api/agents/{id}/login", "agent-login"),
     call("GET", "/api/artifacts/{id}", Who::Reader),
     call("GET", "/api/devices", Who::Reader),
