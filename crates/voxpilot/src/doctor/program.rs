@@ -8,7 +8,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use agents::catalogue::COPILOT;
+use agents::catalogue::{COPILOT, DEMO};
 
 use super::{Check, Verdict};
 use crate::config::{Config, find_program};
@@ -38,7 +38,7 @@ pub(super) async fn copilot(config: &Config, search_path: Option<&str>) -> Check
         Ok(version) => Check::ok("copilot", format!("{version}, {}", path.display())),
         Err(detail) if wanted => Check::bad("copilot", Verdict::Fail, detail, "npm install -g @github/copilot"),
         Err(detail) => {
-            let agent = config.agent_or_default(search_path);
+            let agent = config.agent.as_deref().unwrap_or(DEMO);
             Check::bad("copilot", Verdict::Warn, format!("{detail}; the agent is {agent}"), "npm install -g @github/copilot")
         }
     }
