@@ -99,11 +99,18 @@ impl Actor {
         let cwd = std::path::PathBuf::from(&self.row.work_dir);
         let (store, id) = (self.shared.store.clone(), self.id);
         let how = if closing { Reopen::Closing } else { Reopen::No };
+        let records = self.shared.settings.agent(&agent).ok().and_then(|agent| agent.quirks.records);
         Work::host(agent, async move {
             let known = known.map(|known| known_session(&known));
             let opened = match connection.open(&name, &cwd, known.as_ref(), how).await {
                 Ok(opened) => opened,
                 Err(failure) => return Input::SessionOpened { runner, name, outcome: Err(failure) },
+            };
+            let damaged = match (&opened.how, known) {
+                (agents::How::Lost { message }, Some(known)) if records.is_some_and(|records| records.is_damage(message)) => {
+                    Some(known.agent_session)
+                }
+                _ => None,
             };
             let how = match &opened.how {
                 agents::How::New => How::New,
@@ -115,7 +122,7 @@ impl Actor {
             let cut_off = restored && store.history(id).await.is_ok_and(|messages| history::cut_off(&messages, &name).is_some());
             let allows_all = opened.options.as_ref().is_some_and(agents::options::allows_all);
             let described = Described { mode: opened.mode, options: opened.options, allows_all };
-            let outcome = Ok(Opened { agent_session: opened.agent_session, how, described, wanted: opened.wanted, cut_off });
+            let outcome = Ok(Opened { agent_session: opened.agent_session, how, described, wanted: opened.wanted, cut_off, damaged });
             Input::SessionOpened { runner, name, outcome }
         })
     }

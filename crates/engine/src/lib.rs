@@ -21,6 +21,7 @@ mod settings;
 mod tasks;
 mod tool_call;
 mod trace;
+mod trial;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
@@ -49,6 +50,7 @@ pub use command::{AgentSessionView, Posted, Refusal};
 pub use disk::{Disk, size};
 pub use settings::Settings;
 pub use trace::{Capture, TraceCursor, TracePage, TracedRunner};
+pub use trial::{Trial, try_agent};
 
 /// How many sessions there may be.
 const SESSIONS_MAX: u64 = 10_000;

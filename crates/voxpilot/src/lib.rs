@@ -8,6 +8,8 @@ pub mod doctor;
 pub mod housekeeping;
 pub mod logging;
 pub mod memory;
+pub mod repair;
+mod scratch;
 pub mod serve;
 pub mod stop;
 pub mod token;

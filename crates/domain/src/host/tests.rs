@@ -90,8 +90,14 @@ impl Rig {
         let started = Started { capabilities: serde_json::Value::Null, can_reopen: true, warning: None };
         self.host(super::Input::Started { runner, outcome: Ok(started) });
         for name in names {
-            let opened =
-                Opened { agent_session: format!("s-{name}"), how: How::New, described: Described::default(), wanted: None, cut_off: false };
+            let opened = Opened {
+                agent_session: format!("s-{name}"),
+                how: How::New,
+                described: Described::default(),
+                wanted: None,
+                cut_off: false,
+                damaged: None,
+            };
             self.host(super::Input::SessionOpened { runner, name: (*name).into(), outcome: Ok(opened) });
         }
     }
