@@ -6,6 +6,7 @@ use std::time::Duration;
 
 mod dialect;
 mod environment;
+mod offline;
 mod program;
 mod quirks;
 mod state;
@@ -13,6 +14,7 @@ mod token;
 
 pub use dialect::Dialect;
 pub use environment::environment;
+pub use offline::{Offline, Words};
 pub use program::{find, version};
 pub use quirks::{Asks, Offers, Quirks, SecondPrompt};
 pub use state::scratch;

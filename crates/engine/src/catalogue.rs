@@ -2,11 +2,14 @@
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
+use agents::Capabilities;
 use serde_json::Value;
 use store::ServerRow;
 
+use crate::abilities::{self, Ability};
 use crate::{Engine, Shared};
 
 /// How long an agent may take to say its version.
@@ -23,6 +26,8 @@ pub struct CatalogueEntry {
     pub logged_in: Option<bool>,
     /// What it said that it can do.
     pub capabilities: Option<Value>,
+    /// What it can do, in the same words for every agent.
+    pub abilities: Vec<Ability>,
     /// missing, unknown, ok, login_required or failing.
     pub health: &'static str,
     /// Why it could not be started last time, or cannot be at all.
@@ -37,6 +42,8 @@ pub(crate) struct Learned {
     pub version: Option<String>,
     pub logged_in: Option<bool>,
     pub capabilities: Option<Value>,
+    /// What it said of itself when it was last started, perhaps by an earlier server.
+    pub said: Option<Capabilities>,
     pub problem: Option<String>,
     /// Under which names it knows the methods of the protocol.
     pub names: Option<agents::Names>,
@@ -46,6 +53,19 @@ impl Shared {
     pub(crate) fn learn(&self, agent: &str, change: impl FnOnce(&mut Learned)) {
         let mut learned = self.learned.lock().expect("no code panics while it holds what was learned");
         change(learned.entry(agent.to_owned()).or_default());
+    }
+
+    /// Keeps what an agent says of itself, also for the servers to come.
+    pub(crate) fn keep_said(self: &Arc<Self>, agent: &str, said: &Capabilities) {
+        let known = self.learned(agent).said;
+        self.learn(agent, |learned| learned.said = Some(said.clone()));
+        let (shared, key) = (self.clone(), said_key(agent));
+        let Some(value) = serde_json::to_string(said).ok().filter(|_| known.as_ref() != Some(said)) else { return };
+        self.tasks().start(async move {
+            if let Err(error) = shared.store.save(vec![ServerRow::Preference { key, value }]).await {
+                tracing::warn!(%error, "what an agent says of itself could not be kept");
+            }
+        });
     }
 
     pub(crate) fn learned(&self, agent: &str) -> Learned {
@@ -59,7 +79,8 @@ impl Engine {
         let settings = &self.shared.settings;
         let entry = |agent: &agents::catalogue::Agent| {
             let installed = agent.program(settings.path()).is_some();
-            let Learned { version, logged_in, capabilities, problem, .. } = self.shared.learned(&agent.id);
+            let Learned { version, logged_in, capabilities, said, problem, .. } = self.shared.learned(&agent.id);
+            let abilities = abilities::of(agent, version.as_deref(), said.as_ref(), &settings.data_dir);
             let (sandbox, problem) = (settings.held_by(agent), settings.sandbox_problem(agent).or(problem));
             let health = match (installed, &problem, logged_in, &capabilities) {
                 (false, ..) => "missing",
@@ -69,7 +90,7 @@ impl Engine {
                 _ => "unknown",
             };
             let (id, title, version) = (agent.id.clone(), agent.title.clone(), version.filter(|_| installed));
-            CatalogueEntry { id, title, installed, version, logged_in, capabilities, health, problem, sandbox }
+            CatalogueEntry { id, title, installed, version, logged_in, capabilities, abilities, health, problem, sandbox }
         };
         settings.catalogue.iter().map(entry).collect()
     }
@@ -92,12 +113,27 @@ async fn ask_versions(shared: &Shared) {
     let Ok(_alone) = shared.asking_versions.try_acquire() else { return };
     let settings = &shared.settings;
     let env = agents::catalogue::environment(settings.environment.iter().cloned(), &[]);
+    for agent in settings.catalogue.iter() {
+        recall(shared, &agent.id).await;
+    }
     // Of a remote one, the program here is only the way to it.
     for agent in settings.catalogue.iter().filter(|agent| agent.remote.is_none()) {
         if let Some(program) = agent.program(settings.path()) {
             let version = known_version(shared, &agent.id, &program, &env).await;
             shared.learn(&agent.id, |learned| learned.version = version);
         }
+    }
+}
+
+fn said_key(agent: &str) -> String {
+    format!("capabilities of {agent}")
+}
+
+/// What it told an earlier server, where it has not told this one.
+async fn recall(shared: &Shared, agent: &str) {
+    let stored = shared.store.preference(&said_key(agent)).await.ok().flatten();
+    if let Some(said) = stored.and_then(|stored| serde_json::from_str::<Capabilities>(&stored).ok()) {
+        shared.learn(agent, |learned| learned.said = learned.said.take().or(Some(said)));
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! It owns the sessions' tasks and, through `agents`, the runners. It must not know HTTP, HTML or SQL.
 
+mod abilities;
 mod actor;
 mod agent;
 mod attachments;
@@ -41,6 +42,7 @@ use uuid::Uuid;
 use command::Command;
 use tasks::Tasks;
 
+pub use abilities::{Ability, Probe};
 pub use agents::Login;
 pub use agents::trace::{Entry, Filter, Payload};
 pub use attachments::{ATTACHMENT_MAX, MESSAGE_MAX, NewAttachment};

@@ -8,6 +8,7 @@ pub mod doctor;
 pub mod housekeeping;
 pub mod logging;
 pub mod memory;
+pub mod probe;
 pub mod repair;
 mod scratch;
 pub mod serve;

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use voxpilot::config::{self, ConfigError};
-use voxpilot::{backup, bridge, client, doctor, memory, repair, serve, stop, trust};
+use voxpilot::{backup, bridge, client, doctor, memory, probe, repair, serve, stop, trust};
 
 const RUNNER: &str = "runner";
 
@@ -50,6 +50,10 @@ fn command() -> Command {
         .subcommand(
             with_settings("doctor", "Check what is installed, logged in and reachable, and say what mends what is not")
                 .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("print it for a program")),
+        )
+        .subcommand(
+            with_settings("probe", "Try out what an agent can do, offline and in a directory of its own, and write it down")
+                .arg(Arg::new("agent-id").value_name("AGENT").help("the agent's id, see `voxpilot doctor`").required(true)),
         )
         .subcommand(
             with_settings("repair", "Repair the damaged record that an agent keeps of a session; a copy of it is kept")
@@ -103,6 +107,11 @@ fn run(matches: &ArgMatches) -> Result<ExitCode> {
                 (config, sources) = load()?;
             }
             serve::run(&config, &sources)
+        }
+        Some(("probe", matches)) => {
+            let (config, sources) = config::load(config::flags(matches))?;
+            let agent: &String = matches.get_one("agent-id").context("the agent is missing")?;
+            probe::run(&config, &sources, agent)
         }
         Some(("repair", matches)) => {
             let (config, sources) = config::load(config::flags(matches))?;

@@ -32,6 +32,11 @@ impl Scratch {
         self.dir.join("data")
     }
 
+    /// For what the agent keeps.
+    pub(crate) fn home(&self) -> PathBuf {
+        self.dir.join("home")
+    }
+
     /// For the agent to work in.
     pub(crate) fn work(&self) -> PathBuf {
         self.dir.join("work")

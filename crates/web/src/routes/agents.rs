@@ -147,6 +147,8 @@ pub(crate) struct CatalogueAgent {
     /// What it said that it can do; null until it was started.
     #[schema(value_type = Option<Object>)]
     pub capabilities: Option<Value>,
+    /// What it can do, in the same words for every agent.
+    pub abilities: Vec<Ability>,
     /// missing, unknown, ok, login_required or failing.
     pub health: String,
     /// Why it could not be started last time, or cannot be at all.
@@ -154,6 +156,24 @@ pub(crate) struct CatalogueAgent {
     /// What holds an agent that is to be sandboxed: landlock, bubblewrap, or unavailable, and then it is not started; null where it is
     /// not to be sandboxed.
     pub sandbox: Option<String>,
+}
+
+/// One thing that an agent can or cannot do.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Ability {
+    pub id: String,
+    pub title: String,
+    /// yes, no or unknown; of `restores` loaded, resumed, recap or no; of `second_prompt` queued, cancels or steers.
+    pub value: String,
+    /// Who says so: probe (it was tried), agent (its own words) or known; null where nobody does.
+    pub source: Option<String>,
+}
+
+impl From<engine::Ability> for Ability {
+    fn from(ability: engine::Ability) -> Ability {
+        let source = ability.source.map(str::to_owned);
+        Ability { id: ability.id.to_owned(), title: ability.title.to_owned(), value: ability.value.to_owned(), source }
+    }
 }
 
 #[utoipa::path(get, operation_id = "agents_catalogue", path = "/api/agents", responses((status = 200, body = Catalogue)))]
@@ -167,6 +187,7 @@ pub(crate) async fn catalogue(State(app): State<App>) -> Json<Catalogue> {
             version: agent.version,
             logged_in: agent.logged_in,
             capabilities: agent.capabilities,
+            abilities: agent.abilities.into_iter().map(Ability::from).collect(),
             health: agent.health.to_owned(),
             problem: agent.problem,
             sandbox: agent.sandbox.map(str::to_owned),
