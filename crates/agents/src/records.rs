@@ -28,6 +28,8 @@ pub struct Records {
     pub file: &'static str,
     /// The type of the event that comes first. Without it nothing can be loaded.
     pub first: &'static str,
+    /// How the types begin that it knows; their events must have an id, and what it does not know it passes over.
+    pub families: &'static [&'static str],
     /// The types of the events whose data has the text of a message, as `content`.
     pub messages: &'static [&'static str],
     /// A file beside it, and how the line begins that holds the title.

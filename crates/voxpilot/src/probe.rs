@@ -93,7 +93,9 @@ fn apart(config: &Config, sources: &Sources, scratch: &Scratch, agent: &str, off
         }
         for (name, text) in offline.files {
             let path = home.join(name);
-            fs::create_dir_all(path.parent().unwrap_or(&home)).and_then(|()| fs::write(&path, fill(text))).context("preparing the agent")?;
+            fs::create_dir_all(path.parent().unwrap_or(&home))
+                .and_then(|()| fs::write(&path, fill(text)))
+                .context("preparing the agent")?;
         }
     }
     let settings = serve::settings(&config, &sources)?;

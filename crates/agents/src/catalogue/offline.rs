@@ -63,10 +63,7 @@ const KNOWN: [Offline; 7] = [
             ("COPILOT_HOME", "{home}/copilot"),
         ],
     ),
-    Offline {
-        files: &[("codex/config.toml", CODEX_CONFIG)],
-        ..through_model(super::CODEX, &[("CODEX_HOME", "{home}/codex")])
-    },
+    Offline { files: &[("codex/config.toml", CODEX_CONFIG)], ..through_model(super::CODEX, &[("CODEX_HOME", "{home}/codex")]) },
     Offline { files: &[("codex/config.toml", CODEX_CONFIG)], ..through_model("codex-acp", &[("CODEX_HOME", "{home}/codex")]) },
     Offline {
         files: &[("opencode.json", OPENCODE_CONFIG)],

@@ -108,6 +108,7 @@ pub(super) const COPILOT: Quirks = Quirks {
         below: "session-state",
         file: "events.jsonl",
         first: "session.start",
+        families: &["session.", "user.", "assistant.", "system.", "tool."],
         messages: &["user.message", "assistant.message"],
         title: ("workspace.yaml", "name: "),
         complaints: &["Session file is corrupted", "Failed to read persisted event journal", "Invalid event at line"],

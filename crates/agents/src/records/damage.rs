@@ -104,6 +104,9 @@ fn read(line: &[u8], shape: &Records) -> Line {
     }
     let Ok(event) = serde_json::from_str::<Value>(&String::from_utf8_lossy(line)) else { return Line::Garbage };
     let Some(kind) = event["type"].as_str() else { return Line::Event(None) };
+    if !shape.families.iter().any(|family| kind.starts_with(family)) {
+        return Line::Event(Some(kind.to_owned()));
+    }
     let has_id = event["id"].as_str().is_some_and(|id| Uuid::parse_str(id).is_ok());
     let has_text = !shape.messages.contains(&kind) || event["data"]["content"].is_string();
     if has_id && has_text { Line::Event(Some(kind.to_owned())) } else { Line::Garbage }
@@ -139,7 +142,7 @@ mod tests {
     fn what_the_agent_can_read_is_sound() {
         let whole = lines(&[START, SAID, TURN]);
         let without_end = whole[..whole.len() - 1].to_vec();
-        for sound in [whole, without_end, lines(&[START, "", r#"{"a":1}"#, SAID]), lines(&[START]), Vec::new()] {
+        for sound in [whole, without_end, lines(&[START, "", r#"{"a":1}"#, r#"{"type":"x.y"}"#, SAID]), lines(&[START]), Vec::new()] {
             assert_eq!(find(&sound, &shape()), None, "{}", String::from_utf8_lossy(&sound));
         }
     }
@@ -155,7 +158,7 @@ mod tests {
             ([whole.clone(), vec![0; 300]].concat(), Kind::NulTail, 3, whole.len(), Some(whole.clone())),
             ([whole.clone(), half.to_vec(), vec![0; 300]].concat(), Kind::TornTail, 3, whole.len(), Some(whole.clone())),
             (lines(&[START, "no event", SAID]), Kind::Garbage, 2, at(""), Some(whole.clone())),
-            (lines(&[START, r#"{"type":"x"}"#, SAID]), Kind::Garbage, 2, at(""), Some(whole.clone())),
+            (lines(&[START, r#"{"type":"tool.done"}"#, SAID]), Kind::Garbage, 2, at(""), Some(whole.clone())),
             (lines(&[START, no_text, SAID]), Kind::Garbage, 2, at(""), Some(whole.clone())),
             (lines(&["no event", START, SAID]), Kind::Garbage, 1, 0, Some(whole.clone())),
             (lines(&[SAID, TURN]), Kind::NoBeginning, 1, 0, None),

@@ -98,8 +98,15 @@ mod tests {
     use crate::catalogue::Quirks;
     use crate::records::Records;
 
-    const SHAPE: Records =
-        Records { below: "s", file: "events.jsonl", first: "start", messages: &[], title: ("about", "name: "), complaints: &[] };
+    const SHAPE: Records = Records {
+        below: "s",
+        file: "events.jsonl",
+        first: "start",
+        families: &["start"],
+        messages: &[],
+        title: ("about", "name: "),
+        complaints: &[],
+    };
     const START: &str = "{\"type\":\"start\",\"id\":\"b93ec98b-8f31-4d47-a002-f240514ede74\"}\n";
 
     fn record(dir: &Path, text: &str) -> Record {

@@ -152,7 +152,8 @@ fn state(agent: &Agent, env: &[(String, String)], worst: Verdict) -> Vec<Check> 
             )];
         }
     }
-    vec![Check::ok(name, format!("{}", first.display()))]
+    let shown = dirs.iter().find(|dir| dir.exists()).unwrap_or(first);
+    vec![Check::ok(name, format!("{}", shown.display()))]
 }
 
 fn records(examined: std::io::Result<Examined>, sources: &Sources) -> Vec<Check> {

@@ -82,7 +82,13 @@ async fn live(driven: &mut Driven, words: Words, cwd: &Path, outcomes: &mut Vec<
     let running = driven.until(|heard| !heard.text.is_empty() || heard.end.is_some() || heard.gone).await && driven.heard.end.is_none();
     driven.cancel(&opened).await?;
     let ended = driven.until(|heard| heard.end.is_some() || heard.gone).await && !driven.heard.gone;
-    let cancels = if !running { UNKNOWN } else if ended { YES } else { NO };
+    let cancels = if !running {
+        UNKNOWN
+    } else if ended {
+        YES
+    } else {
+        NO
+    };
     outcomes.push(outcome(Some("cancels"), "stops when told to", cancels));
 
     driven.prompt(&opened, words.slow).await?;

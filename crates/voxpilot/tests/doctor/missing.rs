@@ -42,7 +42,8 @@ async fn an_agent_that_does_not_start_is_named_by_its_own_name() {
     let rig = Rig::default();
     let file = rig.home().join(format!("home{own}"));
     std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-    std::fs::write(&file, "[agents.mine]\ntitle = \"Mine\"\ncommand = \"/bin/sh\"\nargs = [\"-c\", \"echo no key >&2; exit 3\"]\n").unwrap();
+    std::fs::write(&file, "[agents.mine]\ntitle = \"Mine\"\ncommand = \"/bin/sh\"\nargs = [\"-c\", \"echo no key >&2; exit 3\"]\n")
+        .unwrap();
     let report = doctor(&rig, &[], &[only(&rig.home().join("bin"), "git")]).await;
     is(report.one(Some("mine"), "start"), "warn", &["no key"], "/bin/sh -c");
     assert!(report.of(Some("mine"), "login").is_empty());

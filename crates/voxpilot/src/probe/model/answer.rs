@@ -25,7 +25,10 @@ pub(super) enum Answer {
     Whole(Value),
     Stream(Vec<Event>),
     /// The opening, and then the piece again and again.
-    Slowly { opening: Vec<Event>, piece: Event },
+    Slowly {
+        opening: Vec<Event>,
+        piece: Event,
+    },
 }
 
 enum Interface {
@@ -160,7 +163,8 @@ fn filler(property: &Value) -> Value {
 fn piece(delta: &Value, finish: Option<&str>) -> Event {
     let choice = json!({ "index": 0, "delta": delta, "finish_reason": finish });
     let usage = finish.map(|_| json!({ "prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15 }));
-    let chunk = json!({ "id": "probe", "object": "chat.completion.chunk", "created": 1, "model": "probe", "choices": [choice], "usage": usage });
+    let chunk =
+        json!({ "id": "probe", "object": "chat.completion.chunk", "created": 1, "model": "probe", "choices": [choice], "usage": usage });
     Event { name: None, data: chunk.to_string() }
 }
 
@@ -200,11 +204,10 @@ fn responses(wanted: Wanted) -> Answer {
         Event { name: Some(name), data: data.to_string() }
     };
     let created = event("response.created", json!({ "response": { "id": "probe" } }));
-    let usage = json!({ "input_tokens": 10, "input_tokens_details": null, "output_tokens": 5, "output_tokens_details": null, "total_tokens": 15 });
+    let usage =
+        json!({ "input_tokens": 10, "input_tokens_details": null, "output_tokens": 5, "output_tokens_details": null, "total_tokens": 15 });
     let completed = event("response.completed", json!({ "response": { "id": "probe", "usage": usage } }));
-    let message = |text: &str| {
-        json!({ "type": "message", "id": "message_probe", "role": "assistant", "content": [{ "type": "output_text", "text": text }] })
-    };
+    let message = |text: &str| json!({ "type": "message", "id": "message_probe", "role": "assistant", "content": [{ "type": "output_text", "text": text }] });
     let added = || event("response.output_item.added", json!({ "output_index": 0, "item": message("") }));
     let delta = |text: &str| event("response.output_text.delta", json!({ "item_id": "message_probe", "output_index": 0, "delta": text }));
     match wanted {
@@ -245,7 +248,9 @@ mod tests {
         let ask = |messages: Value| said(Asked::by_chat(&chat_with(&messages)).answer());
         assert!(ask(json!([user(WORDS.say)])).contains("papaya"));
         assert!(ask(json!([user(WORDS.recall)])).contains("no word"));
-        assert!(ask(json!([user(WORDS.say), { "role": "assistant", "content": "Yes." }, user(WORDS.recall)])).contains("The word is papaya"));
+        assert!(
+            ask(json!([user(WORDS.say), { "role": "assistant", "content": "Yes." }, user(WORDS.recall)])).contains("The word is papaya")
+        );
         assert_eq!(ask(json!([user(WORDS.slow)])), "slowly");
         let act = ask(json!([user(WORDS.act)]));
         assert!(act.contains("probe-made.txt") && act.contains("description") && !act.contains("wait"), "{act}");
