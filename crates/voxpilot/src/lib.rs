@@ -2,6 +2,7 @@
 
 pub mod backup;
 pub mod bridge;
+pub mod catalogue;
 pub mod client;
 pub mod config;
 pub mod doctor;

@@ -12,12 +12,12 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-use agents::catalogue::{Offline, Words};
+use agents::catalogue::{Found, Offline, Program, Words};
 use anyhow::{Context, Result, bail};
 use engine::{Probe, Settings};
 use jiff::Timestamp;
 
-use crate::config::{Config, Sources};
+use crate::config::{Config, EnvValue, Sources};
 use crate::scratch::Scratch;
 use crate::{serve, token};
 use model::Model;
@@ -48,10 +48,13 @@ pub(crate) struct Outcome {
 #[tokio::main(flavor = "current_thread")]
 pub async fn run(config: &Config, sources: &Sources, agent: &str) -> Result<ExitCode> {
     let real = serve::settings(config, sources)?;
-    let offline = real.agent(agent).map_err(anyhow::Error::msg)?.offline();
+    let known = real.agent(agent).map_err(anyhow::Error::msg)?;
+    let offline = known.offline();
+    let program = real.find(known).filter(|program| program.how != Found::Npx);
+    let Some(program) = program else { bail!("{agent} is not installed: `voxpilot doctor --agent {agent}` says how to install it") };
     let scratch = Scratch::make(sources)?;
     let model = Model::start().await.context("starting the scripted model")?;
-    let settings = apart(config, sources, &scratch, agent, offline.map(|offline| (offline, model.url())))?;
+    let settings = apart(config, sources, &scratch, (agent, &program), offline.map(|offline| (offline, model.url())))?;
     let outcomes = match offline {
         Some(offline) => steps::all(&settings, agent, offline.words.unwrap_or(WORDS), &scratch.work()).await,
         None => steps::words_only(&settings, agent, &scratch.work()).await,
@@ -71,7 +74,7 @@ pub async fn run(config: &Config, sources: &Sources, agent: &str) -> Result<Exit
 }
 
 /// The settings, with everything of the person's taken out of them.
-fn apart(config: &Config, sources: &Sources, scratch: &Scratch, agent: &str, offline: Option<(&Offline, String)>) -> Result<Settings> {
+fn apart(config: &Config, sources: &Sources, scratch: &Scratch, (agent, program): (&str, &Program), offline: Option<(&Offline, String)>) -> Result<Settings> {
     let (home, mut config, mut sources) = (scratch.home(), config.clone(), sources.clone());
     config.copilot_home = None;
     config.copilot_token_file = None;
@@ -85,9 +88,13 @@ fn apart(config: &Config, sources: &Sources, scratch: &Scratch, agent: &str, off
     }
     let section = config.agents.entry(agent.to_owned()).or_default();
     section.env.clear();
+    // Found where the person's own home is, which the agent does not get to see.
+    if matches!(program.how, Found::Path | Found::Npm) {
+        section.command = Some(program.path.clone());
+    }
     if let Some((offline, url)) = offline {
         let fill = |text: &str| text.replace("{url}", &url).replace("{home}", &home.display().to_string());
-        section.env = offline.env.iter().map(|(name, value)| ((*name).to_owned(), fill(value))).collect();
+        section.env = offline.env.iter().map(|(name, value)| ((*name).to_owned(), EnvValue::Text(fill(value)))).collect();
         if let Some(args) = offline.args {
             section.args = Some(args.iter().map(|&arg| arg.to_owned()).collect());
         }
@@ -99,9 +106,6 @@ fn apart(config: &Config, sources: &Sources, scratch: &Scratch, agent: &str, off
         }
     }
     let settings = serve::settings(&config, &sources)?;
-    if settings.agent(agent).is_ok_and(|agent| agent.program(sources.env.get("PATH").map(|path| path.as_ref())).is_none()) {
-        bail!("{agent} is not installed: `voxpilot doctor` says how to install it");
-    }
     Ok(Settings { data_dir: scratch.data(), ..settings })
 }
 

@@ -72,7 +72,7 @@ impl Offers {
 }
 
 /// An agent that does as the protocol says.
-const STANDARD: Quirks = Quirks {
+pub(super) const STANDARD: Quirks = Quirks {
     notices_in_text: false,
     own_errors: &[],
     false_blame: None,

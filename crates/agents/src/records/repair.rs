@@ -158,17 +158,9 @@ mod tests {
         fs::create_dir(home.path().join("s/unprompted")).unwrap();
         let agent = crate::catalogue::Agent {
             id: "copilot".into(),
-            title: "Copilot".into(),
-            about: String::new(),
-            dialect: crate::Dialect::Acp,
             command: "copilot".into(),
-            args: vec![],
-            env: vec![],
-            login: vec![],
-            token_file: None,
             quirks: Quirks { records: Some(SHAPE), ..Quirks::default() },
-            remote: None,
-            confined: false,
+            ..crate::catalogue::Agent::default()
         };
         let env = [("COPILOT_HOME".to_owned(), home.path().to_str().unwrap().to_owned())];
         let examined = agent.examine_records(&env).unwrap().unwrap();

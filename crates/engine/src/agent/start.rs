@@ -22,9 +22,10 @@ impl Settings {
     /// How an agent's process is started in a directory.
     pub fn launch(&self, agent: &str, runner: RunnerId, cwd: PathBuf, label: String) -> Result<Launch, Refusal> {
         let agent = self.agent(agent)?;
-        let env = agent.environment(self.environment.iter().cloned()).map_err(|error| Refusal::Invalid(error.to_string()))?;
+        let program = self.program(agent)?;
+        let env = self.environment_of(agent, &program)?;
         let dir = self.runner_dir(runner);
-        let mut args = agent.args.clone();
+        let mut args = agent.arguments(&program, &agent.args);
         // By way of a file: what stands among the arguments can be seen by everybody on the machine.
         let servers = agent.mcp_flag().and_then(|flag| Some((flag, agents::acp::mcp::for_flag(&self.mcp_servers)?)));
         let file = servers.map(|(flag, servers)| {
@@ -33,7 +34,7 @@ impl Settings {
         });
         let shown = file.iter().map(|(name, _)| dir.join(name)).collect();
         let run = Run { work_dir: &cwd, env: &env, shown };
-        let (command, args) = self.confine(agent, run, self.program(agent)?, args)?;
+        let (command, args) = self.confine(agent, run, program.path, args)?;
         let spec = agents::Spec {
             id: runner.0,
             command,

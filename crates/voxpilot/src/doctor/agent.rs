@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use agents::catalogue::{Agent, DEMO};
+use agents::catalogue::{Agent, DEMO, Found, SecretError};
 use agents::records::Examined;
 use agents::{Capabilities, LoginCommand};
 use domain::agent::Fault;
@@ -10,6 +10,7 @@ use engine::{Settings, Trial};
 use rustix::fs::{Access, access};
 use tokio::task::JoinSet;
 
+use super::program::VERSION_DEADLINE;
 use super::{Check, Verdict, own};
 use crate::config::{Config, Sources};
 use crate::scratch::Scratch;
@@ -26,9 +27,8 @@ pub(super) async fn all(config: &Config, sources: &Sources, settings: &Settings)
             return vec![Check::bad("agents", Verdict::Fail, format!("none could be tried: {error:#}"), "df -h \"${TMPDIR:-/tmp}\"")];
         }
     };
-    let path = sources.env.get("PATH").map(|path| path.as_ref());
     let is_shown =
-        |agent: &&Agent| agent.program(path).is_some() || agent.id == settings.default_agent || config.agents.contains_key(&agent.id);
+        |agent: &&Agent| settings.find(agent).is_some() || agent.id == settings.default_agent || config.agents.contains_key(&agent.id);
     let shown: Vec<&Agent> = settings.catalogue.iter().filter(is_shown).collect();
     let mut looks = JoinSet::new();
     for (place, agent) in shown.iter().enumerate() {
@@ -41,8 +41,8 @@ pub(super) async fn all(config: &Config, sources: &Sources, settings: &Settings)
     let mut checks: Vec<Check> = found.into_iter().flat_map(|(_, checks)| checks).collect();
     if shown.iter().all(|agent| agent.id == DEMO) {
         let detail = "no coding agent is installed; the demo agent works, but has no model behind it";
-        let first = settings.catalogue.iter().find_map(|agent| command_in(agent.install_advice()));
-        checks.push(Check::bad("agents", Verdict::Warn, detail, first.unwrap_or("install an agent").to_owned()));
+        let first = settings.catalogue.iter().map(|agent| agent.install.as_str()).find(|command| !command.is_empty());
+        checks.push(Check::bad("agents", Verdict::Warn, detail, first.unwrap_or("install an agent")));
     }
     checks
 }
@@ -50,23 +50,25 @@ pub(super) async fn all(config: &Config, sources: &Sources, settings: &Settings)
 async fn look(settings: &Settings, id: &str, cwd: &Path, sources: &Sources) -> Vec<Check> {
     let Some(agent) = settings.catalogue.get(id) else { return Vec::new() };
     let worst = if agent.id == settings.default_agent { Verdict::Fail } else { Verdict::Warn };
-    let path = sources.env.get("PATH").map(|path| path.as_ref());
-    let Some(program) = agent.program(path) else { return vec![missing(agent, worst)] };
+    let Some(program) = settings.find(agent) else { return vec![missing(agent, worst)] };
+    if program.how == Found::Npx {
+        let detail = "not installed: npx fetches it when a session first needs it, and it is not started here";
+        return vec![Check::ok(INSTALLED, detail).about(id)];
+    }
     let env = match agent.environment(settings.environment.iter().cloned()) {
         Ok(env) => env,
-        Err(error) => {
-            let file = agent.token_file.as_deref().unwrap_or(Path::new("")).display().to_string();
-            return vec![Check::bad("token", worst, error.to_string(), format!("chmod 600 {file}")).about(id)];
-        }
+        Err(error) => return vec![Check::bad("key", worst, error.to_string(), key_mend(agent, &error)).about(id)],
     };
     let tried = engine::try_agent(settings, id, cwd).await;
     let version = match &tried {
         Ok(Trial { capabilities: Capabilities { agent_version: Some(version), .. }, .. }) => Some(version.clone()),
-        _ if agent.remote.is_some() => None,
-        _ => agents::catalogue::version(&program, &env, super::program::VERSION_DEADLINE).await,
+        _ if agent.tells_version(&program) => agents::catalogue::version(&program.path, &env, VERSION_DEADLINE).await,
+        _ => None,
     };
     let version = version.map(|version| format!("{version}, ")).unwrap_or_default();
-    let mut checks = vec![Check::ok(INSTALLED, format!("{version}{}", program.display()))];
+    let place = agent.remote.as_ref().map_or_else(|| program.path.display().to_string(), |address| format!("at {address}"));
+    let mut checks = vec![Check::ok(INSTALLED, version + &place)];
+    let program = program.path;
     match tried {
         Ok(trial) => checks.extend([started(&trial), login(agent, &program, &trial, worst)]),
         Err(why) => checks.push(Check::bad("start", worst, why, by_hand(agent, &program))),
@@ -82,11 +84,19 @@ async fn look(settings: &Settings, id: &str, cwd: &Path, sources: &Sources) -> V
 
 fn missing(agent: &Agent, worst: Verdict) -> Check {
     let detail = format!("{} is not installed: there is no program `{}`", agent.title, agent.command.display());
-    let mend = match agent.install_advice() {
+    let mend = match agent.install.as_str() {
         "" => format!("set `command` in [agents.{}] to a program that exists", agent.id),
-        advice => command_in(advice).unwrap_or(advice).to_owned(),
+        command => command.to_owned(),
     };
     Check::bad(INSTALLED, worst, detail, mend).about(&agent.id)
+}
+
+fn key_mend(agent: &Agent, error: &SecretError) -> String {
+    match error {
+        SecretError::Exposed(path) => format!("chmod 600 {}", path.display()),
+        SecretError::Empty(path) | SecretError::Unreadable { path, .. } => format!("put the key into {}", path.display()),
+        SecretError::NotSet { variable, .. } => format!("export {variable}=\u{2026}   (or change `env` in [agents.{}])", agent.id),
+    }
 }
 
 fn started(trial: &Trial) -> Check {
@@ -109,13 +119,14 @@ fn login(agent: &Agent, program: &Path, trial: &Trial, worst: Verdict) -> Check 
 /// What to type: the catalogue's command, else the one that the agent advertises, else what is known to help.
 fn login_command(agent: &Agent, program: &Path, trial: &Trial) -> String {
     let own = program.display().to_string();
-    let words = match &trial.capabilities.login {
+    let words = match (&trial.capabilities.login, agent.login_command()) {
         _ if !agent.login.is_empty() => [vec![own], agent.login.clone()].concat(),
-        Some(LoginCommand { command: Some(command), args, .. }) => [vec![command.display().to_string()], args.clone()].concat(),
-        Some(LoginCommand { args, .. }) => [vec![own], agent.args.clone(), args.clone()].concat(),
-        None => return command_in(agent.login_advice()).unwrap_or(agent.login_advice()).to_owned(),
+        (_, Some(command)) => return variables(agent) + &command,
+        (Some(LoginCommand { command: Some(command), args, .. }), None) => [vec![command.display().to_string()], args.clone()].concat(),
+        (Some(LoginCommand { args, .. }), None) => [vec![own], agent.args.clone(), args.clone()].concat(),
+        (None, None) => return agent.login_advice(),
     };
-    format!("{}{}", variables(agent), words.join(" "))
+    variables(agent) + &words.join(" ")
 }
 
 /// To see for oneself what it says.
@@ -179,9 +190,4 @@ fn records(examined: std::io::Result<Examined>, sources: &Sources) -> Vec<Check>
         checks.push(Check::ok(name, format!("{} of its own, none damaged{skipped}", examined.sound)));
     }
     checks
-}
-
-/// The command that an advice names.
-fn command_in(advice: &'static str) -> Option<&'static str> {
-    advice.split('`').nth(1)
 }

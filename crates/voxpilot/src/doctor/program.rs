@@ -28,7 +28,7 @@ pub(super) async fn git(search_path: Option<&str>) -> Check {
 
 /// Where an agent that is installed runs in Node, or is brought by it.
 pub(super) async fn node(settings: &Settings, search_path: Option<&str>) -> Option<Check> {
-    let installed = settings.catalogue.iter().filter_map(|agent| Some((agent, agent.program(search_path.map(AsRef::as_ref))?)));
+    let installed = settings.catalogue.iter().filter_map(|agent| Some((agent, settings.find(agent)?.path)));
     let needing: Vec<&str> = installed.filter(|(_, program)| needs_node(program)).map(|(agent, _)| agent.id.as_str()).collect();
     if needing.is_empty() {
         return None;
