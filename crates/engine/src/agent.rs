@@ -101,11 +101,18 @@ impl Actor {
         let (store, id) = (self.shared.store.clone(), self.id);
         let how = if closing { Reopen::Closing } else { Reopen::No };
         let (must_ask, asks) = (self.policy() != Policy::Auto, self.asks(&agent));
+        let records = self.shared.settings.agent(&agent).ok().and_then(|agent| agent.quirks.records);
         Work::host(agent, async move {
             let known = known.map(|known| known_session(&known));
             let opened = match connection.open(&name, &cwd, known.as_ref(), how, must_ask).await {
                 Ok(opened) => opened,
                 Err(failure) => return Input::SessionOpened { runner, name, outcome: Err(failure) },
+            };
+            let damaged = match (&opened.how, known) {
+                (agents::How::Lost { message }, Some(known)) if records.is_some_and(|records| records.is_damage(message)) => {
+                    Some(known.agent_session)
+                }
+                _ => None,
             };
             let how = match &opened.how {
                 agents::How::New => How::New,
@@ -118,7 +125,7 @@ impl Actor {
             let allows_all = agents::options::acts_unasked(opened.options.as_ref(), asks);
             let described = Described { mode: opened.mode, options: opened.options, allows_all };
             let (wanted, unguarded) = (opened.wanted, opened.unguarded);
-            let outcome = Ok(Opened { agent_session: opened.agent_session, how, described, wanted, unguarded, cut_off });
+            let outcome = Ok(Opened { agent_session: opened.agent_session, how, described, wanted, unguarded, cut_off, damaged });
             Input::SessionOpened { runner, name, outcome }
         })
     }

@@ -2,6 +2,7 @@
 //!
 //! It owns the sessions' tasks and, through `agents`, the runners. It must not know HTTP, HTML or SQL.
 
+mod abilities;
 mod actor;
 mod agent;
 mod attachments;
@@ -22,6 +23,7 @@ mod settings;
 mod tasks;
 mod tool_call;
 mod trace;
+mod trial;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
@@ -41,6 +43,7 @@ use uuid::Uuid;
 use command::Command;
 use tasks::Tasks;
 
+pub use abilities::{Ability, Probe};
 pub use agents::Login;
 pub use agents::trace::{Entry, Filter, Payload};
 pub use attachments::{ATTACHMENT_MAX, MESSAGE_MAX, NewAttachment};
@@ -51,6 +54,7 @@ pub use conversations::{Asked, Conversation, Conversations, Directory};
 pub use disk::{Disk, size};
 pub use settings::Settings;
 pub use trace::{Capture, TraceCursor, TracePage, TracedRunner};
+pub use trial::{Trial, try_agent};
 
 /// How many sessions there may be.
 const SESSIONS_MAX: u64 = 10_000;

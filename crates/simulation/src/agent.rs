@@ -336,7 +336,7 @@ impl World {
 }
 
 fn opened(agent_session: String, how: How) -> Opened {
-    Opened { agent_session, how, described: Described::default(), wanted: None, unguarded: false, cut_off: false }
+    Opened { agent_session, how, described: Described::default(), wanted: None, unguarded: false, cut_off: false, damaged: None }
 }
 
 fn what(demand: &Demand) -> &'static str {

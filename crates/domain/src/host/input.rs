@@ -129,6 +129,8 @@ pub struct Opened {
     pub unguarded: bool,
     /// The answer before was cut off when its process ended.
     pub cut_off: bool,
+    /// The agent session that was lost because the agent's own record of it is damaged.
+    pub damaged: Option<String>,
 }
 
 /// What became of a prompt that was handed to the runner.

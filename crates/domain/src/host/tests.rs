@@ -107,6 +107,7 @@ impl Rig {
                 wanted: None,
                 unguarded: self.unguarded,
                 cut_off: false,
+                damaged: None,
             };
             effects.extend(self.host(super::Input::SessionOpened { runner, name: (*name).into(), outcome: Ok(opened) }));
         }

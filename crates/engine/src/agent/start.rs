@@ -20,7 +20,7 @@ const MCP_FILE: &str = "mcp.json";
 
 impl Settings {
     /// How an agent's process is started in a directory.
-    pub(crate) fn launch(&self, agent: &str, runner: RunnerId, cwd: PathBuf, label: String) -> Result<Launch, Refusal> {
+    pub fn launch(&self, agent: &str, runner: RunnerId, cwd: PathBuf, label: String) -> Result<Launch, Refusal> {
         let agent = self.agent(agent)?;
         let program = self.program(agent)?;
         let env = self.environment_of(agent, &program)?;
@@ -85,6 +85,7 @@ impl Actor {
                 tracing::info!(session = %self.id, %runner, agent, "the agent is up");
                 let can = connection.capabilities();
                 let can_reopen = can.close && (can.load || can.resume);
+                self.shared.keep_said(&agent, can);
                 let capabilities = serde_json::to_value(can).unwrap_or_default();
                 self.shared.learn(&agent, |learned| {
                     (learned.capabilities, learned.problem) = (Some(capabilities.clone()), None);
