@@ -101,12 +101,23 @@ fn shell(agent: Agent, command: String) -> ToolCall {
     }
 }
 
+/// The number of a command that Codex has stopped waiting for, which it does after thirty seconds.
+fn left_running(request: &Request) -> Option<u64> {
+    let last = request.tool_results().pop()?;
+    let (_, rest) = last.split_once("running with session ID ")?;
+    rest.split(|letter: char| !letter.is_ascii_digit()).next()?.parse().ok()
+}
+
 /// The agent's model: it says a word, has the command run, and says another.
 fn coder(agent: Agent, pacing: &Pacing, request: &Request) -> Reply {
     let asked = request.last_user();
     let task = asked.rsplit_once("task ").and_then(|(_, rest)| rest.split_once(" end")).and_then(|(task, _)| task.split_once(' '));
     let Some((name, work)) = task else { return Reply::text("Nothing to do.") };
     let slow = |reply: Reply| pacing.pause.map_or(reply.clone(), |pause| reply.chunk_delay(pause));
+    if let Some(running) = left_running(request) {
+        let wait = json!({ "session_id": running, "yield_time_ms": 120_000 });
+        return Reply::new().and_call(ToolCall::new("write_stdin", wait));
+    }
     if !request.has_tool_result() {
         return slow(Reply::chunks(["Working ", "on ", name, ". "]).and_call(shell(agent, command(name, work))));
     }

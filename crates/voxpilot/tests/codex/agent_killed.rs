@@ -4,7 +4,7 @@ use serde_json::json;
 use testkit::model_server::{Gate, Reply};
 use testkit::processes;
 
-use crate::replies::{delegate, held_command, shell};
+use crate::replies::{beyond, delegate, held_command};
 use crate::setup::{Setup, calls, eventually, said};
 
 #[tokio::test]
@@ -76,7 +76,7 @@ async fn killed_in_a_command_its_shells_end_and_the_call_is_interrupted() {
 async fn killed_while_it_asks_its_question_is_withdrawn_and_nothing_runs() {
     let mut setup = Setup::with_policy("ask").await;
     setup.main([delegate("task", "touch it"), Reply::text("It broke off.")]);
-    setup.codex([Reply::new().and_call(shell("touch asked.txt"))]);
+    setup.codex([Reply::new().and_call(beyond("touch asked.txt"))]);
     setup.send("go").await;
     let request = setup.until_kind("permission-request").await.data["request_id"].as_str().unwrap().to_owned();
     processes::signal(setup.native(), "KILL");

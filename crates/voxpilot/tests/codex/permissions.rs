@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use testkit::model_server::{Reply, ToolCall};
 
-use crate::replies::{create, delegate, edit, shell};
+use crate::replies::{beyond, create, delegate, edit};
 use crate::setup::{Setup, calls};
 
 pub(crate) async fn choose(setup: &Setup, request: &Value, option: &str) -> u16 {
@@ -29,7 +29,7 @@ async fn wants(setup: &Setup, call: ToolCall) {
 #[tokio::test]
 async fn a_question_shows_the_exact_command_and_it_runs_once_when_it_is_allowed() {
     let mut setup = Setup::with_policy("ask").await;
-    wants(&setup, shell("echo 'it is' >> made.txt")).await;
+    wants(&setup, beyond("echo 'it is' >> made.txt")).await;
     let question = asked(&mut setup).await;
     assert_eq!(question["kind"], "execute", "{question}");
     assert!(question["command"].as_str().unwrap().contains("echo 'it is' >> made.txt"), "{question}");
@@ -41,7 +41,7 @@ async fn a_question_shows_the_exact_command_and_it_runs_once_when_it_is_allowed(
     assert_eq!(setup.read("made.txt"), "it is\n");
     assert_eq!(setup.results().await[0]["delegation"]["stop_reason"], "end_turn");
     // Once is once.
-    wants(&setup, shell("echo 'it is' >> made.txt")).await;
+    wants(&setup, beyond("echo 'it is' >> made.txt")).await;
     let again = asked(&mut setup).await;
     assert_eq!(choose(&setup, &again, "allow_once").await, 202);
     assert_eq!(setup.turn_end().await, "completed");
@@ -53,16 +53,16 @@ async fn a_question_shows_the_exact_command_and_it_runs_once_when_it_is_allowed(
 #[tokio::test]
 async fn allowed_for_the_session_the_same_command_is_not_asked_for_again_and_another_one_is() {
     let mut setup = Setup::with_policy("ask").await;
-    wants(&setup, shell("echo line >> lines.txt")).await;
+    wants(&setup, beyond("echo line >> lines.txt")).await;
     let question = asked(&mut setup).await;
     assert_eq!(choose(&setup, &question, "allow_always").await, 202);
     assert_eq!(setup.turn_end().await, "completed");
-    wants(&setup, shell("echo line >> lines.txt")).await;
+    wants(&setup, beyond("echo line >> lines.txt")).await;
     assert_eq!(setup.turn_end().await, "completed", "{}", setup.client.seen.tail());
     assert_eq!(setup.client.seen.of_kind("permission-request").count(), 1);
     assert_eq!(setup.read("lines.txt"), "line\nline\n");
 
-    wants(&setup, shell("echo other >> lines.txt")).await;
+    wants(&setup, beyond("echo other >> lines.txt")).await;
     let other = asked(&mut setup).await;
     assert_eq!(choose(&setup, &other, "reject_once").await, 202);
     assert_eq!(setup.turn_end().await, "completed");
@@ -74,7 +74,7 @@ async fn allowed_for_the_session_the_same_command_is_not_asked_for_again_and_ano
 #[tokio::test]
 async fn declined_a_command_does_not_run_and_the_turn_goes_on() {
     let mut setup = Setup::with_policy("ask").await;
-    wants(&setup, shell("touch unwanted.txt")).await;
+    wants(&setup, beyond("touch unwanted.txt")).await;
     let question = asked(&mut setup).await;
     assert_eq!(choose(&setup, &question, "reject_once").await, 202);
     assert_eq!(setup.turn_end().await, "completed");

@@ -1,21 +1,37 @@
 //! What each policy lets through on the real CLI.
 
 use serde_json::{Value, json};
+use testkit::client::Event;
 use testkit::model_server::Reply;
 
 use crate::permissions::{asked, choose};
-use crate::replies::{create, delegate, shell};
-use crate::setup::Setup;
+use crate::replies::{beyond, create, delegate, shell};
+use crate::setup::{SOON, Setup};
 
-/// Codex tries a command and a patch, one after the other.
+/// Codex tries a command outside of its own sandbox and a patch, one after the other.
 async fn tries_both(setup: &Setup) {
     setup.main([delegate("try", "try both"), Reply::text("Tried.")]);
     setup.codex([
-        Reply::new().and_call(shell("echo made > made.txt")),
+        Reply::new().and_call(beyond("echo made > made.txt")),
         Reply::new().and_call(create("patched.txt", "patched")),
         Reply::text("Tried."),
     ]);
     setup.send("go").await;
+}
+
+/// Codex tries a command inside of its sandbox, for which it may not ask at all. What is asked is refused.
+async fn tries_quietly(setup: &mut Setup) {
+    setup.main([delegate("try", "try it quietly"), Reply::text("Tried.")]);
+    setup.codex([Reply::new().and_call(shell("echo quietly > quietly.txt")), Reply::text("Tried.")]);
+    setup.send("go").await;
+    let is_end = |event: &Event| event.kind == "turn" && event.data["state"] != "running";
+    loop {
+        let event = setup.client.until("question or end", SOON, |event| event.kind == "permission-request" || is_end(event)).await;
+        if is_end(&event) {
+            return assert_eq!(event.data["state"], "completed");
+        }
+        assert_eq!(choose(setup, &event.data, "reject_once").await, 202);
+    }
 }
 
 fn questions(setup: &Setup) -> usize {
@@ -45,6 +61,8 @@ async fn the_policies_ask_and_read_only_ask_for_each() {
         }
         assert_eq!(setup.turn_end().await, "completed", "{policy}");
         assert_eq!((setup.read("made.txt").as_str(), setup.read("patched.txt").as_str()), ("made\n", "patched\n"), "{policy}");
+        tries_quietly(&mut setup).await;
+        assert!(!setup.exists("quietly.txt"), "{policy}");
         setup.end().await;
     }
 }
@@ -54,7 +72,8 @@ async fn the_policy_deny_changes_nothing_and_asks_nobody() {
     let mut setup = Setup::with_policy("deny").await;
     tries_both(&setup).await;
     assert_eq!(setup.turn_end().await, "completed", "{}", setup.client.seen.tail());
-    assert!(!setup.exists("made.txt") && !setup.exists("patched.txt"));
+    tries_quietly(&mut setup).await;
+    assert!(!setup.exists("made.txt") && !setup.exists("patched.txt") && !setup.exists("quietly.txt"));
     assert_eq!(questions(&setup), 0);
     setup.end().await;
 }
@@ -72,7 +91,8 @@ async fn the_policy_goes_before_codexs_own_configuration() {
     .await;
     tries_both(&setup).await;
     assert_eq!(setup.turn_end().await, "completed", "{}", setup.client.seen.tail());
-    assert!(!setup.exists("made.txt") && !setup.exists("patched.txt"));
+    tries_quietly(&mut setup).await;
+    assert!(!setup.exists("made.txt") && !setup.exists("patched.txt") && !setup.exists("quietly.txt"));
     setup.end().await;
 }
 
@@ -80,7 +100,7 @@ async fn the_policy_goes_before_codexs_own_configuration() {
 async fn a_change_of_the_policy_counts_for_the_next_thing_that_is_asked() {
     let mut setup = Setup::with_policy("ask").await;
     setup.main([delegate("change", "run it"), Reply::text("Ran.")]);
-    setup.codex([Reply::new().and_call(shell("touch one")), Reply::new().and_call(shell("touch two")), Reply::text("Ran.")]);
+    setup.codex([Reply::new().and_call(beyond("touch one")), Reply::new().and_call(beyond("touch two")), Reply::text("Ran.")]);
     setup.send("go").await;
     asked(&mut setup).await;
     let path = format!("/api/sessions/{}", setup.session);

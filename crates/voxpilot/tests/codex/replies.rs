@@ -21,6 +21,14 @@ pub(crate) fn shell(command: &str) -> ToolCall {
     ToolCall::new("exec_command", json!({ "cmd": command, "login": false, "yield_time_ms": 30_000 }))
 }
 
+/// Likewise, but outside of Codex's own sandbox, for which it has to ask.
+pub(crate) fn beyond(command: &str) -> ToolCall {
+    let wanted = json!({
+        "cmd": command, "login": false, "yield_time_ms": 30_000, "sandbox_permissions": "require_escalated", "justification": "May I?",
+    });
+    ToolCall::new("exec_command", wanted)
+}
+
 /// A patch in Codex's own form, which makes one file.
 pub(crate) fn create(file: &str, line: &str) -> ToolCall {
     ToolCall::new("apply_patch", format!("*** Begin Patch\n*** Add File: {file}\n+{line}\n*** End Patch\n"))

@@ -4,7 +4,7 @@ use serde_json::Value;
 use testkit::model_server::{Gate, Reply};
 
 use crate::permissions::choose;
-use crate::replies::{delegate, held_command, shell};
+use crate::replies::{beyond, delegate, held_command, shell};
 use crate::setup::{SOON, Setup, calls, said};
 
 const PIECES: [&str; 5] = ["before, ", "still before 🙂, ", "while it was down, ", "after, ", "and the end"];
@@ -68,8 +68,8 @@ async fn killed_while_codex_asks_the_question_is_still_there_and_is_answered_onc
     let mut setup = Setup::with_policy("ask").await;
     setup.main([delegate("ask", "append twice"), Reply::text("Appended.")]);
     setup.codex([
-        Reply::new().and_call(shell("echo one >> lines.txt")),
-        Reply::new().and_call(shell("echo two >> lines.txt")),
+        Reply::new().and_call(beyond("echo one >> lines.txt")),
+        Reply::new().and_call(beyond("echo two >> lines.txt")),
         Reply::text("Twice."),
     ]);
     setup.send("go").await;

@@ -3,7 +3,7 @@
 use serde_json::json;
 use testkit::model_server::{Gate, Reply};
 
-use crate::replies::{delegate, shell};
+use crate::replies::{beyond, delegate, shell};
 use crate::setup::{Setup, calls, eventually, said};
 
 async fn stop(setup: &mut Setup) {
@@ -56,7 +56,7 @@ async fn a_turn_is_cancelled_in_a_command_its_processes_end_and_the_next_message
 async fn a_turn_is_cancelled_while_codex_asks_and_the_question_is_gone() {
     let mut setup = Setup::with_policy("ask").await;
     setup.main([delegate("ask", "do something")]);
-    setup.codex([Reply::new().and_call(shell("touch asked.txt"))]);
+    setup.codex([Reply::new().and_call(beyond("touch asked.txt"))]);
     setup.send("go").await;
     let request = setup.until_kind("permission-request").await.data["request_id"].as_str().unwrap().to_owned();
     stop(&mut setup).await;
