@@ -236,7 +236,8 @@ impl Agent {
             Asks::WithVariable { name, value } => {
                 let set = self.env.iter().find(|(known, _)| known == name).map(|(_, set)| set.as_str());
                 let referred = self.references.iter().any(|(known, _)| known == name);
-                (referred || set.is_some_and(|set| set != value)).then(|| format!("it asks only where {name} is `{value}`, and the configuration says otherwise"))
+                (referred || set.is_some_and(|set| set != value))
+                    .then(|| format!("it asks only where {name} is `{value}`, and the configuration says otherwise"))
             }
         }
     }
