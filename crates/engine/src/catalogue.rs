@@ -38,8 +38,10 @@ pub(crate) struct Learned {
     pub logged_in: Option<bool>,
     pub capabilities: Option<Value>,
     pub problem: Option<String>,
-    /// Under which names it knows the methods of the protocol.
-    pub names: Option<agents::Names>,
+    /// In which version, and under which names it knows the methods of the protocol.
+    pub names: Option<(String, agents::Names)>,
+    /// It opens sessions for those who are not logged in, too.
+    pub opens_for_anybody: bool,
 }
 
 impl Shared {

@@ -34,6 +34,13 @@ impl Report {
     }
 }
 
+impl Report {
+    /// Nothing but more of what a call prints.
+    pub(super) fn printed(id: String, text: String) -> Report {
+        Report { terminal_output: Some(text), ..Report::from(ToolCall { id, ..ToolCall::default() }) }
+    }
+}
+
 impl From<ToolCall> for Report {
     fn from(call: ToolCall) -> Self {
         Self { call, name: None, terminal_output: None, is_whole: false, bytes: 0 }
@@ -142,6 +149,12 @@ pub(super) struct Merged {
 impl Calls {
     pub(super) fn get(&self, agent_session: &Arc<str>, id: &str) -> Option<&ToolCall> {
         Some(&self.sessions.get(agent_session)?.calls.get(id)?.call)
+    }
+
+    /// The call of the session that was begun last and has not ended.
+    pub(super) fn last_open(&self, agent_session: &Arc<str>) -> Option<String> {
+        let session = self.sessions.get(agent_session)?;
+        session.order.iter().rev().find(|id| session.calls.get(*id).is_some_and(|known| known.call.is_open())).cloned()
     }
 
     pub(super) fn forget(&mut self, agent_session: &Arc<str>, id: &str) {

@@ -180,8 +180,11 @@ impl Driver {
         }
         for (call_id, error) in std::mem::take(&mut self.waiting.unknown_prompts) {
             match self.peer.pending.rename_prompt(&call_id) {
-                Some(prompt) => _ = self.repeats.spawn(prompt_again(self.peer.clone(), call_id, prompt)),
-                None => self.decoder.end(&call_id, Err(error.into()), None, &mut self.waiting.signals),
+                Ok(prompt) => _ = self.repeats.spawn(prompt_again(self.peer.clone(), call_id, prompt)),
+                Err(tried) => {
+                    let error = if tried.is_empty() { error.into() } else { RpcError::unknown_names(&tried) };
+                    self.decoder.end(&call_id, Err(error), None, &mut self.waiting.signals);
+                }
             }
         }
     }
