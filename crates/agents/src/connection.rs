@@ -12,27 +12,30 @@ use std::time::Duration;
 use domain::agent::{Failure, Fault, Reply, ToolCall};
 use runner::{AttachError, RequestError, Spec, StartError};
 use serde_json::Value;
-use tokio::sync::mpsc;
+use tokio::sync::{OnceCell, mpsc};
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use crate::acp::alias::Names;
 use crate::acp::content::{self, Attached};
-use crate::acp::decoder::Decoder;
 use crate::acp::mcp::{self, McpServer};
 use crate::acp::response::{self, Capabilities};
 use crate::acp::{PROTOCOL_VERSION, id, reply, request};
 use crate::catalogue::{Dialect, Quirks};
+use crate::codex;
 use crate::fault::RpcError;
 use crate::jsonrpc::{self, RpcId};
 use crate::signal::Batch;
 
+mod dialect;
 mod driver;
 mod open;
 mod peer;
 mod pending;
 mod sessions;
+mod threads;
 
+use dialect::Decoder;
 use driver::{Driver, Source};
 pub use open::{How, KnownSession, Opened, Reopen};
 use peer::Peer;
@@ -124,6 +127,9 @@ pub struct Connection {
 
 struct Inner {
     peer: Arc<Peer>,
+    dialect: Dialect,
+    /// What models there are, once somebody has asked a Codex.
+    models: OnceCell<Vec<Value>>,
     capabilities: Capabilities,
     quirks: Quirks,
     deadlines: Deadlines,
@@ -141,10 +147,14 @@ impl Connection {
         runner::start(&launch.exe, &launch.dir, &launch.spec).await?;
         let (handle, records) = runner::attach(&launch.dir, 0).await?;
         let peer = Arc::new(Peer::new(Some(handle), &launch.names));
-        let decoder = Decoder::default().with_quirks(launch.quirks);
+        let decoder = Decoder::new(launch.dialect, launch.quirks);
         let driver = spawn(Driver::new(peer.clone(), Source::live(records, &launch.dir), decoder, 0, launch.quirks, signals));
-        match initialize(&peer, launch.quirks, deadlines.initialize).await {
-            Ok(capabilities) => Ok(Self::new(peer, capabilities, launch.quirks, deadlines, driver)),
+        let initialized = match launch.dialect {
+            Dialect::Acp => initialize(&peer, launch.quirks, deadlines.initialize).await,
+            Dialect::Codex => threads::initialize(&peer, deadlines.initialize).await,
+        };
+        match initialized {
+            Ok(capabilities) => Ok(Self::new(peer, (launch.dialect, launch.quirks), capabilities, deadlines, driver)),
             Err(error) => {
                 if let Err(error) = peer.stop().await {
                     tracing::warn!(label = launch.spec.label, %error, "an agent that could not be initialised is still there");
@@ -168,15 +178,23 @@ impl Connection {
             Err(AttachError::Gone(_)) => (None, Source::disk(dir)),
             Err(error) => return Err(error.into()),
         };
-        let Known { capabilities, calls, loads, prompts, dialect: _, quirks, names } = known.into();
-        let peer = Arc::new(Peer::new(handle, &names));
-        let decoder = Decoder::knowing(calls, loads, prompts).with_quirks(quirks);
+        let known = known.into();
+        let (capabilities, dialect, quirks) = (known.capabilities.clone(), known.dialect, known.quirks);
+        let peer = Arc::new(Peer::new(handle, &known.names));
+        let decoder = Decoder::adopt(dir, cursor, known).await;
+        peer.adopt_turns(decoder.turns());
         let driver = spawn(Driver::new(peer.clone(), source, decoder, cursor, quirks, signals));
-        Ok(Self::new(peer, capabilities, quirks, deadlines, driver))
+        Ok(Self::new(peer, (dialect, quirks), capabilities, deadlines, driver))
     }
 
-    fn new(peer: Arc<Peer>, capabilities: Capabilities, quirks: Quirks, deadlines: Deadlines, driver: JoinSet<()>) -> Self {
-        let inner = Arc::new(Inner { peer, capabilities, quirks, deadlines, _driver: driver });
+    fn new(
+        peer: Arc<Peer>,
+        (dialect, quirks): (Dialect, Quirks),
+        capabilities: Capabilities,
+        deadlines: Deadlines,
+        driver: JoinSet<()>,
+    ) -> Self {
+        let inner = Arc::new(Inner { peer, dialect, models: OnceCell::new(), capabilities, quirks, deadlines, _driver: driver });
         Self { inner, servers: Arc::default(), flagged: false }
     }
 
@@ -214,21 +232,30 @@ impl Connection {
         text: &str,
         attached: &[Attached],
     ) -> Result<(), Failure> {
+        if self.inner.dialect == Dialect::Codex {
+            return Ok(self.start_turn(write_id, call_id, agent_session, text, attached).await?);
+        }
         let along = content::blocks(attached, self.capabilities())?;
         Ok(self.peer().prompt(write_id, call_id, agent_session, text, along).await?)
     }
 
     /// The prompt then ends as cancelled; what is demanded is still owed an answer. The same `write_id` again is not sent again.
     pub async fn cancel(&self, write_id: Uuid, agent_session: &str) -> Result<(), Failure> {
+        if self.inner.dialect == Dialect::Codex {
+            return Ok(self.interrupt_turn(write_id, agent_session).await?);
+        }
         let line = jsonrpc::notification("session/cancel", &request::cancel(agent_session));
         Ok(self.peer().write(write_id, line).await?)
     }
 
     /// Answers a demand of the agent's. `rpc_id` is the one it came with; the same `write_id` again is not sent again.
     pub async fn answer(&self, write_id: Uuid, rpc_id: &str, reply: &Reply) -> Result<(), Failure> {
-        let id: RpcId =
-            serde_json::from_str(rpc_id).map_err(|_| Failure::new(Fault::Refused, format!("{rpc_id} is not the id of a request")))?;
-        Ok(self.peer().write(write_id, reply::line(&id, reply)).await?)
+        let line = match self.inner.dialect {
+            Dialect::Acp => serde_json::from_str::<RpcId>(rpc_id).ok().map(|id| reply::line(&id, reply)),
+            Dialect::Codex => codex::reply::line(rpc_id, reply),
+        };
+        let line = line.ok_or_else(|| Failure::new(Fault::Refused, format!("{rpc_id} is not the id of a request")))?;
+        Ok(self.peer().write(write_id, line).await?)
     }
 
     /// Whether a prompt is running: the runner then waits for a server however long it takes. [`Connection::tell_busy`] passes it on.

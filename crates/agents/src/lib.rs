@@ -1,11 +1,12 @@
 //! Agents as the engine sees them: a wire dialect in, normalised signals out.
 //!
-//! This crate owns the JSON-RPC peer, ACP, and the catalogue of known agents; it is the only one that names the ACP schema.
+//! This crate owns the JSON-RPC peer, ACP, Codex's dialect, and the catalogue of known agents; it is the only one that names the ACP schema.
 //! It stores nothing, decides nothing about permissions, and knows neither sessions of ours nor turns: what an agent says is
 //! handed on with the journal position it was read at, and whoever stores it says so with [`Connection::ack`].
 
 pub mod acp;
 pub mod catalogue;
+pub mod codex;
 pub mod connection;
 mod fault;
 pub mod jsonrpc;

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::Connection;
 use crate::acp::response::Session;
+use crate::catalogue::Dialect;
 use crate::fault::{NOT_FOUND, RpcError};
 use crate::options::{self, Asking};
 
@@ -127,6 +128,10 @@ impl Connection {
     }
 
     async fn restore(&self, name: &str, cwd: &Path, agent_session: &str) -> Result<(Session, How), RpcError> {
+        // It has one way, and its own words for a session that it does not have.
+        if self.inner.dialect == Dialect::Codex {
+            return Ok((self.resume(name, agent_session, cwd).await?, How::Resumed));
+        }
         // A list that fails says nothing; one that works and does not name the session spares the attempt to load it.
         let directory = self.inner.quirks.lists_by_directory.then_some(cwd);
         if let Ok(listed) = self.list(directory).await
@@ -191,7 +196,7 @@ impl Connection {
 
 /// Trying in another way would not help, or would hide what has to be done first.
 fn is_final(error: &RpcError) -> bool {
-    matches!(error.fault(), Fault::NeedsLogin | Fault::Gone | Fault::NotSent)
+    matches!(error.fault(), Fault::NeedsLogin | Fault::OwnedElsewhere | Fault::Gone | Fault::NotSent)
 }
 
 /// As the agent describes it. One that says nothing of a session that it brought back leaves it as it was.

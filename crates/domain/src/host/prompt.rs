@@ -318,6 +318,7 @@ impl Step<'_> {
             Fault::TimedOut => "agent_timeout",
             Fault::NotSent => "agent_not_sent",
             Fault::NeedsLogin => "auth_required",
+            Fault::OwnedElsewhere => "owned_elsewhere",
             Fault::UnknownSession | Fault::Unsupported | Fault::Gone | Fault::Refused => "agent_error",
         };
         AgentEnd::failed(code, format!("{} refused: {failure}", self.title()))

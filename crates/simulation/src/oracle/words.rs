@@ -68,6 +68,7 @@ fn code(fault: Fault) -> &'static str {
         Fault::NeedsLogin => "auth_required",
         Fault::TimedOut => "agent_timeout",
         Fault::NotSent => "agent_not_sent",
+        Fault::OwnedElsewhere => "owned_elsewhere",
         Fault::UnknownSession | Fault::Unsupported | Fault::Gone | Fault::Refused => "agent_error",
     }
 }

@@ -102,7 +102,7 @@ impl Decoder {
     /// What a tool prints; where it is not said which, the one that was begun last.
     fn printed(&self, session: &Arc<str>, params: Params) -> Option<Piece> {
         let tool = params.tool_id.or_else(|| self.calls.last_open(session))?;
-        Some(Piece::ToolCall(Report::printed(tool, params.delta?)))
+        Some(Piece::ToolCall(Report::printed(&tool, &params.delta?)))
     }
 
     fn turn_status(&mut self, session: &Arc<str>, params: Params, signals: &mut Signals) -> bool {
