@@ -65,8 +65,10 @@ pub(crate) struct Learned {
     pub problem: Option<String>,
     /// It is being fetched; what was last said about that.
     pub installing: Option<String>,
-    /// Under which names it knows the methods of the protocol.
-    pub names: Option<agents::Names>,
+    /// In which version, and under which names it knows the methods of the protocol.
+    pub names: Option<(String, agents::Names)>,
+    /// It opens sessions for those who are not logged in, too.
+    pub opens_for_anybody: bool,
 }
 
 impl Shared {
