@@ -14,6 +14,7 @@ mod pty;
 mod record;
 mod server;
 mod spec;
+mod starting;
 mod terminal;
 mod wire;
 
@@ -27,4 +28,5 @@ pub use server::{
     AttachError, Found, Handle, LeftoverError, ReadError, Records, RequestError, StartError, WriteError, attach, end_leftovers, find, start,
 };
 pub use spec::{Durability, MARK, Spec, put_private};
+pub use starting::starting_line;
 pub use terminal::{Terminal, TerminalExit, TerminalSpec, keep_terminal};
