@@ -147,7 +147,7 @@ impl Shared {
 }
 
 /// Where things are on the server is nobody's business: a path is told by its last part.
-fn without_paths(text: &str) -> String {
+pub(crate) fn without_paths(text: &str) -> String {
     let is_edge = |edge: char| edge.is_whitespace() || matches!(edge, '`' | '"' | '\'' | '(' | ')' | ',' | ';' | '=');
     let mut told = String::with_capacity(text.len());
     for piece in text.split_inclusive(is_edge) {

@@ -56,7 +56,7 @@ impl Actor {
         let launch = match self.shared.settings.launch(&agent, runner, PathBuf::from(&self.row.work_dir), label) {
             Ok(launch) => launch,
             Err(refusal) => {
-                let input = Input::not_found(runner, refusal.to_string());
+                let input = Input::not_found(runner, self.with_others(&agent, &refusal));
                 return Work::Input(agent, Box::new(input));
             }
         };
@@ -66,9 +66,11 @@ impl Actor {
         // What it says is taken from now on: some agents say a lot before their first answer.
         let (sender, signals) = mpsc::channel(SIGNALS);
         self.links.add(runner, agent.clone(), None, signals);
-        let (deadlines, store) = (self.shared.settings.deadlines, self.shared.store.clone());
+        let (deadlines, store) = (self.shared.settings.deadlines_of(&agent), self.shared.store.clone());
+        let fetching = self.fetch(&agent, runner);
         Work::task(async move {
             let outcome = Connection::start(launch, deadlines, sender).await;
+            drop(fetching);
             if let Ok(connection) = &outcome {
                 let known = store.method_names(&agent, version(connection)).await.ok().flatten();
                 if let Some(names) = known.and_then(|names| serde_json::from_value(names).ok()) {
@@ -77,6 +79,12 @@ impl Actor {
             }
             Ended::Started { agent, runner, outcome }
         })
+    }
+
+    /// Why an agent cannot be started, with those that can: who chose it, a person or a model, can choose again.
+    fn with_others(&self, agent: &str, refusal: &Refusal) -> String {
+        let others: Vec<_> = self.shared.available().into_iter().map(|other| other.id).filter(|other| other != agent).collect();
+        if others.is_empty() { refusal.to_string() } else { format!("{refusal}; available: {}", others.join(", ")) }
     }
 
     pub(crate) fn agent_started(&mut self, agent: String, runner: RunnerId, outcome: Result<Connection, ConnectError>) {
