@@ -2,12 +2,14 @@
 //!
 //! It owns the sessions' tasks and, through `agents`, the runners. It must not know HTTP, HTML or SQL.
 
+mod abilities;
 mod actor;
 mod agent;
 mod attachments;
 mod browse;
 mod catalogue;
 mod command;
+mod conversations;
 mod disk;
 mod history;
 mod instructions;
@@ -21,6 +23,7 @@ mod settings;
 mod tasks;
 mod tool_call;
 mod trace;
+mod trial;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
@@ -40,15 +43,18 @@ use uuid::Uuid;
 use command::Command;
 use tasks::Tasks;
 
+pub use abilities::{Ability, Probe};
 pub use agents::Login;
 pub use agents::trace::{Entry, Filter, Payload};
 pub use attachments::{ATTACHMENT_MAX, MESSAGE_MAX, NewAttachment};
 pub use browse::AgentsOwn;
-pub use catalogue::CatalogueEntry;
+pub use catalogue::{CatalogueEntry, Install};
 pub use command::{AgentSessionView, AnsweredBy, Posted, Refusal};
+pub use conversations::{Asked, Conversation, Conversations, Directory};
 pub use disk::{Disk, size};
 pub use settings::Settings;
 pub use trace::{Capture, TraceCursor, TracePage, TracedRunner};
+pub use trial::{Trial, try_agent};
 
 /// How many sessions there may be.
 const SESSIONS_MAX: u64 = 10_000;
@@ -73,6 +79,10 @@ pub(crate) struct Shared {
     disk: Mutex<Option<(Instant, Disk)>>,
     /// One at a time takes over a session of an agent's own.
     taking_over: Semaphore,
+    /// What agents said that they keep, by agent id.
+    own: Mutex<HashMap<String, conversations::Own>>,
+    /// One at a time asks the agents for what they keep.
+    asking_agents: Semaphore,
     /// One at a time asks the agents for their versions.
     asking_versions: Semaphore,
     /// The sessions' tasks.
@@ -108,6 +118,7 @@ impl Engine {
     pub async fn start(store: Store, settings: Settings) -> Result<Engine, Refusal> {
         let rules = rules::Rules::new(store.rules().await?);
         let default_policy = policy::Chosen::read(&store).await?;
+        catalogue::recall_npx(&store, &settings).await?;
         let words = settings.catalogue.iter().map(|agent| (agent.id.clone(), words(agent))).collect();
         let shared = Shared {
             store,
@@ -119,6 +130,8 @@ impl Engine {
             learned: Mutex::default(),
             disk: Mutex::default(),
             taking_over: Semaphore::new(1),
+            own: Mutex::default(),
+            asking_agents: Semaphore::new(1),
             asking_versions: Semaphore::new(1),
             tasks: Mutex::default(),
             stop: CancellationToken::new(),
@@ -292,7 +305,7 @@ impl Engine {
         let settings = &self.shared.settings;
         let found = settings.agent(agent)?;
         let program = settings.program(found)?;
-        let env = found.environment(settings.environment.iter().cloned()).map_err(|error| Refusal::Invalid(error.to_string()))?;
+        let env = settings.environment_of(found, &program)?;
         let advertised = self.advertised_login(agent).await?;
         agents::login::start(found, &program, advertised.as_ref(), env, &settings.work_dir).map_err(Refusal::Conflict)
     }
@@ -376,5 +389,10 @@ impl Shared {
 }
 
 fn words(agent: &agents::catalogue::Agent) -> AgentWords {
-    AgentWords { title: agent.title.clone(), short_title: agent.short_title().to_owned(), login_advice: agent.login_advice().to_owned() }
+    AgentWords {
+        title: agent.title.clone(),
+        short_title: agent.short_title().to_owned(),
+        login_advice: agent.login_advice(),
+        unasked: agent.acts_unasked(),
+    }
 }

@@ -1,12 +1,12 @@
 //! What the engine is told at its start. Nothing in here is read from the environment later.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use agents::McpServer;
-use agents::catalogue::{Agent, Catalogue};
+use agents::catalogue::{Agent, Catalogue, Places, Program};
 use domain::ids::RunnerId;
 use domain::policy::Policy;
 
@@ -21,6 +21,8 @@ pub struct Settings {
     pub exe: PathBuf,
     pub data_dir: PathBuf,
     pub work_dir: PathBuf,
+    /// More directories in which sessions may work.
+    pub work_dirs: Vec<PathBuf>,
     /// What lists and searches leave out besides what git ignores: patterns of a `.gitignore` in the work directory.
     pub ignore: Vec<String>,
     /// The default model's name, `relay` where none is configured.
@@ -69,20 +71,27 @@ impl Settings {
         })
     }
 
-    /// Where programs are looked for.
-    pub(crate) fn path(&self) -> Option<&OsStr> {
-        self.environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str())
+    /// Where the agent's program is; none where it is not installed and may not be fetched.
+    pub fn find(&self, agent: &Agent) -> Option<Program> {
+        self.catalogue.find(agent, &Places::of(&self.environment))
     }
 
-    pub(crate) fn program(&self, agent: &Agent) -> Result<PathBuf, Refusal> {
-        agent.program(self.path()).ok_or_else(|| {
-            let name = agent.command.display();
-            let advice = match agent.install_advice() {
-                "" => String::new(),
-                advice => format!(": {advice}"),
-            };
+    pub(crate) fn program(&self, agent: &Agent) -> Result<Program, Refusal> {
+        self.find(agent).ok_or_else(|| {
+            let name = agent.command.file_name().unwrap_or_default().display();
+            let advice = agent.install_advice();
+            let advice = if advice.is_empty() { advice } else { format!(": {advice}") };
             Refusal::Invalid(format!("{} is not installed: there is no program `{name}`{advice}", agent.title))
         })
+    }
+
+    /// Everything that the program is started with in its environment.
+    pub(crate) fn environment_of(&self, agent: &Agent, program: &Program) -> Result<Vec<(String, String)>, Refusal> {
+        let mut env = agent
+            .environment(self.environment.iter().cloned())
+            .map_err(|error| Refusal::Invalid(format!("{} cannot be started: {error}", agent.title)))?;
+        agent.complete(program, self.environment.iter().cloned(), &mut env);
+        Ok(env)
     }
 
     pub fn runners_dir(&self) -> PathBuf {
@@ -120,15 +129,16 @@ impl Settings {
         tools::Project { work_dir: work_dir.into(), ignore: self.ignore.clone(), ignore_root: self.work_dir.clone() }
     }
 
-    /// The work directory of a new session: the configured one, or a directory that exists below it.
+    /// The work directory of a new session: the configured one, or a directory that exists below it or below one of the others.
     pub(crate) fn work_dir(&self, wanted: Option<&Path>) -> Result<PathBuf, Refusal> {
         let path = wanted.map_or_else(|| self.work_dir.clone(), |wanted| self.work_dir.join(wanted));
         // What the person named; never where the server's own directory is.
         let shown = wanted.map_or_else(|| "of the server".to_owned(), |wanted| wanted.display().to_string());
         let real = path.canonicalize().map_err(|_| Refusal::Invalid(format!("the work directory {shown} does not exist")))?;
         let root = self.work_dir.canonicalize().map_err(|_| Refusal::Invalid("the server's work directory is gone".to_owned()))?;
-        if !real.starts_with(&root) {
-            return Err(Refusal::Invalid(format!("the work directory {shown} is outside of the server's work directory")));
+        if !self.work_dirs.iter().chain([&root]).any(|root| real.starts_with(root)) {
+            let advice = "add it to VOXPILOT_WORK_DIRS to allow it";
+            return Err(Refusal::Invalid(format!("the work directory {shown} is outside of the server's work directory: {advice}")));
         }
         if !real.is_dir() {
             return Err(Refusal::Invalid(format!("the work directory {shown} is not a directory")));

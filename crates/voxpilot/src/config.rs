@@ -3,6 +3,7 @@
 //! `resolve` is pure; `load` reads the environment and the files for it, once, at start. Nothing else in the program may
 //! look at `VOXPILOT_*`. This module does not know what the settings are used for.
 
+mod agent;
 mod apart;
 mod consent;
 mod error;
@@ -23,7 +24,7 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use agents::catalogue::{COPILOT, DEMO};
+use agents::catalogue::{Offers, Reference};
 use domain::policy::Policy;
 
 pub use apart::is_inside;
@@ -44,6 +45,8 @@ pub struct Config {
     pub bind: String,
     pub data_dir: PathBuf,
     pub work_dir: PathBuf,
+    /// More directories in which sessions may work.
+    pub work_dirs: Vec<PathBuf>,
     /// None: the secret of the data directory, made at first start.
     pub token: Option<Secret>,
     /// More host names that are ours, in small letters.
@@ -60,7 +63,7 @@ pub struct Config {
     pub model_api_key: Option<Secret>,
     pub model_provider: Option<String>,
     pub max_agent_iterations: u32,
-    /// None: see [`Config::agent_or_default`].
+    /// None: Copilot where it is installed, else the demo agent.
     pub agent: Option<String>,
     /// A path, or a bare name that is looked up in `PATH`.
     pub copilot_cli_path: PathBuf,
@@ -108,13 +111,27 @@ pub struct AgentSection {
     pub args: Option<Vec<String>>,
     /// The arguments with which the command runs a login.
     pub login: Option<Vec<String>>,
-    pub env: BTreeMap<String, String>,
+    pub env: BTreeMap<String, EnvValue>,
+    /// npx may fetch it and run it.
+    pub npx: bool,
+    /// What of ours it is offered.
+    pub offers: Option<Offers>,
+    /// Whether it asks before it changes something.
+    pub asks: Option<bool>,
     /// `host:port` of one that listens on TCP; then it is not started but connected to.
     pub remote: Option<String>,
     /// The host may be another machine.
     pub allow_remote: bool,
     /// It may write only in the work directory and where it keeps what is its own: `sandbox = "workdir"`.
     pub confined: bool,
+}
+
+/// A variable of an agent's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EnvValue {
+    Text(String),
+    /// Found when the agent is started.
+    Elsewhere(Reference),
 }
 
 /// What the journals and the database survive.
@@ -168,15 +185,6 @@ pub fn check(sources: &Sources) -> Result<Config, ConfigError> {
 }
 
 impl Config {
-    /// The agent that `copilot_agent` drives: the configured one, else Copilot where it is installed, else the demo agent.
-    pub fn agent_or_default(&self, search_path: Option<&str>) -> &str {
-        match &self.agent {
-            Some(agent) => agent,
-            None if find_program(&self.copilot_cli_path, search_path).is_some() => COPILOT,
-            None => DEMO,
-        }
-    }
-
     /// The table that `voxpilot config` prints, secrets hidden.
     pub fn report(&self) -> String {
         report::table(&self.entries)
@@ -184,16 +192,19 @@ impl Config {
 
     /// What is in the work directory can be brought along by a project and changed by an agent; none of it may be taken for our own.
     pub fn keep_data_apart(&self) -> Result<(), ConfigError> {
-        let (data_dir, work_dir) = (self.data_dir.display(), self.work_dir.display());
-        let problem = || {
+        let more = self.work_dirs.iter().map(|dir| (dir, "work_dirs"));
+        let inside = [(&self.work_dir, "work_dir")].into_iter().chain(more).filter(|(dir, _)| apart::is_inside(&self.data_dir, dir));
+        let problem = |(dir, key): (&PathBuf, &str)| {
             format!(
-                "the data directory {data_dir} ({}) is inside of the work directory {work_dir} ({}), where agents and projects could change \
-                 it: start in another directory, or set VOXPILOT_DATA_DIR to one outside",
+                "the data directory {} ({}) is inside of the work directory {} ({}), where agents and projects could change it: start in \
+                 another directory, or set VOXPILOT_DATA_DIR to one outside",
+                self.data_dir.display(),
                 self.origin("data_dir"),
-                self.origin("work_dir")
+                dir.display(),
+                self.origin(key)
             )
         };
-        ConfigError::unless_empty(apart::is_inside(&self.data_dir, &self.work_dir).then(problem).into_iter().collect())
+        ConfigError::unless_empty(inside.map(problem).collect())
     }
 
     fn is_from(&self, key: &str, path: &Path) -> bool {
@@ -212,6 +223,13 @@ fn verify(config: &mut Config) -> Result<(), ConfigError> {
         Ok(path) if path.is_dir() => config.work_dir = path,
         Ok(path) => problems.push(format!("work_dir {} ({}) is not a directory", path.display(), config.origin("work_dir"))),
         Err(error) => problems.push(format!("work_dir {} ({}): {error}", config.work_dir.display(), config.origin("work_dir"))),
+    }
+    for dir in &mut config.work_dirs {
+        match dir.canonicalize() {
+            Ok(path) if path.is_dir() => *dir = path,
+            Ok(path) => problems.push(format!("work_dirs: {} is not a directory", path.display())),
+            Err(error) => problems.push(format!("work_dirs: {}: {error}", dir.display())),
+        }
     }
     if let Some(path) = config.copilot_token_file.clone() {
         match std::fs::File::open(&path) {

@@ -9,7 +9,9 @@ use utoipa::OpenApi;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};
 use utoipa_axum::routes;
 
-use crate::routes::{agents, artifacts, attachments, audit, devices, files, health, login, messages, queue, rules, sessions, stream};
+use crate::routes::{
+    agents, artifacts, attachments, audit, conversations, devices, files, health, login, messages, queue, rules, sessions, stream,
+};
 use crate::routes::{server, trace, trust, turn};
 use crate::{App, mcp};
 
@@ -49,7 +51,9 @@ pub(crate) fn router() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(trace::entry))
         .routes(routes!(agents::set))
         .routes(routes!(agents::catalogue))
+        .routes(routes!(agents::npx))
         .routes(routes!(agents::own_sessions))
+        .routes(routes!(conversations::list, conversations::ask))
         .routes(routes!(login::login))
         .routes(routes!(artifacts::read))
         .routes(routes!(devices::list))

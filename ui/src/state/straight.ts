@@ -39,5 +39,9 @@ export function isRepetition(entries: Entry[], index: number, calls: Record<stri
 export function isLastEarlier(entries: Entry[], index: number): boolean {
   const isEarlier = (entry: Entry | undefined) =>
     entry?.kind === "message" && entry.turnId === null && entry.createdAt !== null;
-  return isEarlier(entries[index]) && !isEarlier(entries[index + 1]);
+  if (!isEarlier(entries[index])) return false;
+  // What the agent did between two of its messages says nothing of when it was.
+  let next = index + 1;
+  while (entries[next]?.kind === "call") next += 1;
+  return !isEarlier(entries[next]);
 }

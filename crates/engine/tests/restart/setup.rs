@@ -38,21 +38,16 @@ impl Setup {
         let faulty = Agent {
             id: "faulty".to_owned(),
             title: "Faulty agent".to_owned(),
-            about: String::new(),
-            dialect: agents::catalogue::Dialect::Acp,
             command: faulty_agent::path(),
             args: Vec::new(),
             env: vec![("FAULTY_LOG".to_owned(), dir.join("agent.log").display().to_string())],
-            login: Vec::new(),
-            token_file: None,
-            quirks: agents::Quirks::default(),
-            remote: None,
-            confined: false,
+            ..Agent::default()
         };
         Settings {
             exe: exe.clone(),
             data_dir: dir.to_owned(),
             work_dir: dir.join("work"),
+            work_dirs: Vec::new(),
             ignore: Vec::new(),
             model: "main".to_owned(),
             endpoint: model::Settings::Endpoint {

@@ -1,7 +1,6 @@
 //! What is handed out survives whoever handed it out, and the server.
 
 use serde_json::json;
-use testkit::processes;
 
 use crate::program::{Program, server};
 
@@ -13,7 +12,7 @@ async fn a_client_that_is_killed_leaves_its_job_to_whoever_has_the_id() {
     let program = Program::stdio(&server, &[]).await;
     let job = program.call("delegate", json!({ "prompt": HELD, "wait_seconds": 50 })).await;
     assert_eq!(job["state"], "waiting", "a person is needed: {job}");
-    processes::signal(program.pid.unwrap(), "KILL");
+    program.kill();
     drop(program);
 
     let program = Program::stdio(&server, &["--answer"]).await;
@@ -34,7 +33,7 @@ async fn a_client_that_dies_while_it_waits_loses_nothing_and_its_next_life_gets_
     let call = json!({ "prompt": "count to 3000", "client_id": "again", "wait_seconds": 50 });
     tokio::select! {
         answer = program.try_call("delegate", call.clone()) => panic!("too quick to be killed: {answer:?}"),
-        () = until_begun(&server) => processes::signal(program.pid.unwrap(), "KILL"),
+        () = until_begun(&server) => program.kill(),
     }
     drop(program);
     let program = Program::stdio(&server, &[]).await;

@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex};
 
 use rmcp::model::{CallToolRequestParams, CallToolResult, ProgressNotificationParam};
 use rmcp::service::{NotificationContext, RunningService, ServiceError};
+use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
 use rmcp::{ClientHandler, RoleClient, ServiceExt};
 use serde_json::{Value, json};
 use testkit::server::{Rig, Server};
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
 use crate::SOON;
@@ -28,8 +28,8 @@ impl ClientHandler for Heard {
 pub(crate) struct Program {
     service: RunningService<RoleClient, Heard>,
     heard: Heard,
-    /// Of the command, where it goes through it.
-    pub pid: Option<i32>,
+    /// The command, where it goes through it.
+    child: Option<Child>,
 }
 
 /// A server with the demo agent, which asks before it runs something.
@@ -67,7 +67,7 @@ impl Program {
         let heard = Heard::default();
         let served = timeout(SOON, heard.clone().serve(StreamableHttpClientTransport::with_client(http, config))).await;
         let service = served.map_err(|_| "no handshake".to_owned())?.map_err(|error| format!("{error:?}"))?;
-        Ok(Program { service, heard, pid: None })
+        Ok(Program { service, heard, child: None })
     }
 
     pub(crate) async fn http(server: &Server) -> Program {
@@ -75,11 +75,17 @@ impl Program {
     }
 
     pub(crate) async fn stdio(server: &Server, args: &[&str]) -> Program {
-        let child = TokioChildProcess::new(command(server.rig(), &[&["mcp"], args].concat())).unwrap();
-        let pid = child.id().and_then(|pid| i32::try_from(pid).ok());
+        let mut child = command(server.rig(), &[&["mcp"], args].concat()).stderr(Stdio::inherit()).spawn().unwrap();
+        let pipes = (child.stdout.take().unwrap(), child.stdin.take().unwrap());
         let heard = Heard::default();
-        let service = timeout(SOON, heard.clone().serve(child)).await.expect("a handshake").unwrap();
-        Program { service, heard, pid }
+        let service = timeout(SOON, heard.clone().serve(pipes)).await.expect("a handshake").unwrap();
+        Program { service, heard, child: Some(child) }
+    }
+
+    /// `kill -9` of the command.
+    pub(crate) fn kill(&self) {
+        let pid = self.child.as_ref().and_then(|child| i32::try_from(child.id()?).ok());
+        testkit::processes::signal(pid.expect("it goes through the command"), "KILL");
     }
 
     pub(crate) fn info(&self) -> Value {

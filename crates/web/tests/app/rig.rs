@@ -217,16 +217,11 @@ fn settings(dir: &Path, model: &ModelServer, options: &Options) -> engine::Setti
     let faulty = Agent {
         id: "faulty".to_owned(),
         title: "Faulty agent".to_owned(),
-        about: String::new(),
-        dialect: agents::catalogue::Dialect::Acp,
         command: faulty_agent::path(),
         args: Vec::new(),
         env,
-        login: Vec::new(),
-        token_file: None,
-        quirks: agents::Quirks::default(),
-        remote: None,
         confined: options.confined,
+        ..Agent::default()
     };
     let catalogue = Catalogue::new(catalogue::Settings {
         copilot_command: "/nowhere/copilot".into(),
@@ -239,6 +234,7 @@ fn settings(dir: &Path, model: &ModelServer, options: &Options) -> engine::Setti
         exe,
         data_dir: dir.join("data"),
         work_dir: dir.join("work"),
+        work_dirs: Vec::new(),
         ignore: Vec::new(),
         model: "main".to_owned(),
         endpoint: model::Settings::Endpoint {
