@@ -50,7 +50,7 @@ pub use agents::trace::{Entry, Filter, Payload};
 pub use attachments::{ATTACHMENT_MAX, MESSAGE_MAX, NewAttachment};
 pub use browse::AgentsOwn;
 pub use catalogue::{CatalogueEntry, Install};
-pub use command::{AgentSessionView, Posted, Refusal};
+pub use command::{AgentSessionView, AnsweredBy, Posted, Refusal};
 pub use conversations::{Asked, Conversation, Conversations, Directory};
 pub use disk::{Disk, size};
 pub use settings::Settings;
@@ -103,6 +103,8 @@ struct Live {
 /// What a new session may be given; the rest comes from the settings.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
+    /// Chosen by whoever may ask twice for the same session; a new one where there is none.
+    pub id: Option<SessionId>,
     pub title: Option<String>,
     pub work_dir: Option<std::path::PathBuf>,
     pub model: Option<String>,
@@ -162,7 +164,7 @@ impl Engine {
         let agent = wanted.agent.unwrap_or_else(|| settings.default_agent.clone());
         settings.agent(&agent)?;
         settings.check_model(&model)?;
-        let id = SessionId(Uuid::now_v7());
+        let id = wanted.id.unwrap_or_else(|| SessionId(Uuid::now_v7()));
         let new = NewSession {
             title: wanted.title.unwrap_or_default(),
             work_dir: work_dir.to_string_lossy().into_owned(),
@@ -231,7 +233,7 @@ impl Engine {
     }
 
     /// `content` is what was filled in, where the request is a form; `remember` how far an answer for always reaches, this session
-    /// where nothing is said.
+    /// where nothing is said; `by` is what the record says of who answered.
     pub async fn answer(
         &self,
         id: SessionId,
@@ -239,8 +241,9 @@ impl Engine {
         option_id: String,
         content: Option<serde_json::Value>,
         remember: Option<Scope>,
+        by: AnsweredBy,
     ) -> Result<(), Refusal> {
-        self.ask(id, |reply| Command::Answer { request_id, option_id, content, remember, reply }).await?;
+        self.ask(id, |reply| Command::Answer { request_id, option_id, content, remember, by, reply }).await?;
         if remember == Some(Scope::Project) {
             self.rules_changed(id, false).await?;
         }
