@@ -2,11 +2,12 @@
 
 import type {
   Accepted,
+  Agent,
   AgentSession,
-  AgentsOwnList,
   Artifact,
   AuditPage,
   Catalogue,
+  ConversationList,
   Device,
   DeviceKind,
   DeviceLink,
@@ -205,9 +206,11 @@ export const api = {
 
   artifact: (id: string) => call<Artifact>("GET", `/api/artifacts/${encodeURIComponent(id)}`),
   agents: () => call<Catalogue>("GET", "/api/agents"),
-  /** What the agent keeps by itself; it has to be started for that. */
-  agentsOwn: (agent: string) =>
-    call<AgentsOwnList>("POST", `/api/agents/${encodeURIComponent(agent)}/sessions`, undefined, start_timeout_ms),
+  /** From now on its package may be downloaded when it is started. */
+  allowNpx: (agent: string) => call<Agent>("POST", `/api/agents/${encodeURIComponent(agent)}/npx`, { allowed: true }),
+  conversations: () => call<ConversationList>("GET", "/api/conversations"),
+  /** With what the agents keep by themselves; they have to be started for that. */
+  askAgents: () => call<ConversationList>("POST", "/api/conversations", {}, start_timeout_ms),
   login: (agent: string, onText: (text: string) => void, signal: AbortSignal) =>
     read(`/api/agents/${encodeURIComponent(agent)}/login`, onText, signal),
   /** The login was done elsewhere. */
