@@ -6,6 +6,7 @@
 mod answer;
 mod call;
 mod delegation;
+mod past;
 mod step;
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ use crate::ids::{MessageId, PermissionId, TurnId};
 use crate::text::utf16_len;
 
 pub use call::{Call, CallState, Work};
+pub use past::Past;
 
 /// How often an unfinished answer of the model is asked for again before the turn fails.
 pub const MODEL_ATTEMPTS: u32 = 3;

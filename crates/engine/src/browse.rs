@@ -1,19 +1,21 @@
 //! Sessions that agents keep by themselves: looked through in a process that lives only as long, and taken over into one of ours.
 
-use std::collections::HashMap;
+mod history;
+
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use agents::{Connection, Listed, Part, Signal};
-use domain::agent::Update;
+use agents::{Connection, Listed};
 use domain::agent::{Failure, Fault};
-use domain::event::{Event, Message, Role};
+use domain::event::Event;
 use domain::host::AgentSession;
-use domain::ids::{MessageId, RunnerId, SessionId};
+use domain::ids::{RunnerId, SessionId};
 use jiff::Timestamp;
 use store::{NewSession, Row, SessionRow, Write};
 use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
+use self::history::History;
 use crate::agent::SIGNALS;
 use crate::settings::RELAY;
 use crate::{Engine, Refusal, Shared, Wanted, recover};
@@ -22,8 +24,9 @@ use crate::{Engine, Refusal, Shared, Wanted, recover};
 const NAME: &str = "main";
 /// So many are shown, the latest first.
 const MOST: usize = 500;
-/// How much of what was said before is taken over; what is older stays with the agent.
-const HISTORY_BYTES: usize = 2 * 1024 * 1024;
+/// An agent that lists one directory at a time is asked for so many, taken from the latest sessions.
+const MOST_PLACES: usize = 50;
+const LOOKED_AT: u32 = 500;
 /// A process that only looks something up needs no life of its own.
 const TTL_S: u64 = 30;
 
@@ -44,13 +47,26 @@ impl Engine {
         let settings = self.settings();
         let wanted = work_dir.map(|path| settings.work_dir(Some(path))).transpose()?;
         let root = settings.work_dir(None)?;
-        let (listed, _) = self.visit(agent, root, Purpose::List).await?;
+        let places = self.places().await?;
+        let (listed, _) = self.visit(agent, root, Purpose { places, load: None }).await?;
         let owners = self.store().agent_session_owners(agent).await?;
         let mut found: Vec<_> = listed.into_iter().filter_map(|listed| self.own(listed, &owners)).collect();
         found.retain(|own| wanted.as_ref().is_none_or(|wanted| own.work_dir == *wanted));
         found.sort_by(|a, b| b.updated_at.cmp(&a.updated_at));
         found.truncate(MOST);
         Ok(found)
+    }
+
+    /// The directories in which agents may have worked for us, without any twice.
+    async fn places(&self) -> Result<Vec<PathBuf>, Refusal> {
+        let settings = self.settings();
+        let mut places = vec![settings.work_dir.clone()];
+        places.extend(settings.work_dirs.iter().cloned());
+        places.extend(self.store().sessions(None, LOOKED_AT).await?.into_iter().map(|row| PathBuf::from(row.work_dir)));
+        let mut seen = HashSet::new();
+        places.retain(|place| seen.insert(place.clone()));
+        places.truncate(MOST_PLACES);
+        Ok(places)
     }
 
     /// One that lies outside of where the server may work is not shown.
@@ -69,14 +85,15 @@ impl Engine {
         // From looking for an owner to becoming one, nobody else may.
         let _alone = self.shared.taking_over.acquire().await.map_err(|_| Refusal::stopping())?;
         self.check_free(&agent, &agent_session).await?;
-        let (listed, history) = self.visit(&agent, settings.work_dir(None)?, Purpose::Load(agent_session.clone())).await?;
+        let purpose = Purpose { places: self.places().await?, load: Some(agent_session.clone()) };
+        let (listed, history) = self.visit(&agent, settings.work_dir(None)?, purpose).await?;
         let listed = listed.into_iter().next().ok_or(Refusal::NotFound("agent session"))?;
         let own = self.own(listed, &HashMap::new());
         let own =
             own.ok_or_else(|| Refusal::Invalid("that session belongs to a directory outside of the server's work directory".to_owned()))?;
         let now = Timestamp::now();
         let said_at = own.updated_at.as_deref().and_then(|time| time.parse().ok()).unwrap_or(now);
-        let messages: Vec<_> = history.into_messages(said_at).collect();
+        let messages = history.into_messages(&agent, said_at);
         let work_dir = own.work_dir.to_string_lossy().into_owned();
         let mut rows = vec![Row::CreateSession(NewSession {
             title: wanted.title.or(own.title).unwrap_or_default(),
@@ -117,16 +134,19 @@ impl Engine {
     }
 }
 
-enum Purpose {
-    List,
-    /// List, and of one session everything that was said.
-    Load(String),
+/// What an agent is started for.
+struct Purpose {
+    /// Where it may have worked, for those that list one directory at a time.
+    places: Vec<PathBuf>,
+    /// Of this session everything that was said and done.
+    load: Option<String>,
 }
 
 async fn visit(shared: &Shared, agent: &str, cwd: PathBuf, purpose: Purpose) -> Result<(Vec<Listed>, History), Refusal> {
     let title = shared.settings.agent(agent)?.title.clone();
     let mut launch = shared.settings.launch(agent, RunnerId(Uuid::now_v7()), cwd, format!("the sessions of agent {agent}"))?;
     launch.spec.ttl_s = TTL_S;
+    let by_directory = launch.quirks.lists_by_directory;
     let dir = launch.dir.clone();
     let (sender, mut signals) = mpsc::channel(SIGNALS);
     let mut history = History::default();
@@ -145,7 +165,7 @@ async fn visit(shared: &Shared, agent: &str, cwd: PathBuf, purpose: Purpose) -> 
         Err(error) => Err(Refusal::Unavailable(format!("{title} could not be started: {error}"))),
         Ok(connection) => {
             let outcome = {
-                let work = run(&connection, purpose);
+                let work = run(&connection, by_directory, purpose);
                 tokio::pin!(work);
                 loop {
                     tokio::select! {
@@ -174,12 +194,19 @@ async fn visit(shared: &Shared, agent: &str, cwd: PathBuf, purpose: Purpose) -> 
     Ok((outcome?, history))
 }
 
-async fn run(connection: &Connection, purpose: Purpose) -> Result<Vec<Listed>, Failure> {
+async fn run(connection: &Connection, by_directory: bool, purpose: Purpose) -> Result<Vec<Listed>, Failure> {
     if !connection.capabilities().list {
         return Err(Failure::new(Fault::Unsupported, "it cannot list its sessions"));
     }
-    let listed = connection.list_sessions(None).await?;
-    let Purpose::Load(wanted) = purpose else { return Ok(listed) };
+    let mut listed = Vec::new();
+    if by_directory {
+        for place in &purpose.places {
+            listed.extend(connection.list_sessions(Some(place)).await?);
+        }
+    } else {
+        listed = connection.list_sessions(None).await?;
+    }
+    let Some(wanted) = purpose.load else { return Ok(listed) };
     let found: Vec<_> = listed.into_iter().filter(|listed| listed.agent_session == wanted).collect();
     if let Some(Listed { cwd: Some(cwd), .. }) = found.first()
         && connection.capabilities().load
@@ -215,53 +242,5 @@ fn continued(agent_session: String, agent: String, cwd: String, now: Timestamp) 
         allow_all: false,
         restored: None,
         runner_id: None,
-    }
-}
-
-/// What was said in a session before it was ours: words only, as the agent repeats them.
-#[derive(Default)]
-struct History {
-    said: Vec<(Role, String)>,
-    bytes: usize,
-}
-
-impl History {
-    fn take(&mut self, signals: Vec<Signal>) {
-        for signal in signals {
-            match signal {
-                Signal::Replay { part: Part::Text(text), .. } => self.add(Role::Assistant, &text),
-                Signal::Replay { part: Part::Update(update), .. } => match *update {
-                    Update::UserMessage { text } => self.add(Role::User, &text),
-                    // Work between two pieces of text parts them.
-                    Update::ToolCall(_) => self.part(),
-                    _ => {}
-                },
-                _ => {}
-            }
-        }
-    }
-
-    fn part(&mut self) {
-        if let Some((Role::Assistant, text)) = self.said.last_mut()
-            && !text.ends_with("\n\n")
-        {
-            text.push_str("\n\n");
-        }
-    }
-
-    fn add(&mut self, role: Role, text: &str) {
-        self.bytes += text.len();
-        match self.said.last_mut() {
-            Some((last, said)) if *last == role => said.push_str(text),
-            _ => self.said.push((role, text.to_owned())),
-        }
-        while self.bytes > HISTORY_BYTES && self.said.len() > 1 {
-            self.bytes -= self.said.remove(0).1.len().min(self.bytes);
-        }
-    }
-
-    fn into_messages(self, said_at: Timestamp) -> impl Iterator<Item = Message> {
-        let said = self.said.into_iter().filter(|(_, text)| !text.trim().is_empty());
-        said.map(move |(role, text)| Message::plain(MessageId(Uuid::now_v7()), role, text.trim().to_owned(), said_at))
     }
 }

@@ -8,6 +8,7 @@ mod attachments;
 mod browse;
 mod catalogue;
 mod command;
+mod conversations;
 mod disk;
 mod history;
 mod instructions;
@@ -46,6 +47,7 @@ pub use attachments::{ATTACHMENT_MAX, MESSAGE_MAX, NewAttachment};
 pub use browse::AgentsOwn;
 pub use catalogue::CatalogueEntry;
 pub use command::{AgentSessionView, Posted, Refusal};
+pub use conversations::{Asked, Conversation, Conversations, Directory};
 pub use disk::{Disk, size};
 pub use settings::Settings;
 pub use trace::{Capture, TraceCursor, TracePage, TracedRunner};
@@ -73,6 +75,10 @@ pub(crate) struct Shared {
     disk: Mutex<Option<(Instant, Disk)>>,
     /// One at a time takes over a session of an agent's own.
     taking_over: Semaphore,
+    /// What agents said that they keep, by agent id.
+    own: Mutex<HashMap<String, conversations::Own>>,
+    /// One at a time asks the agents for what they keep.
+    asking_agents: Semaphore,
     /// One at a time asks the agents for their versions.
     asking_versions: Semaphore,
     /// The sessions' tasks.
@@ -117,6 +123,8 @@ impl Engine {
             learned: Mutex::default(),
             disk: Mutex::default(),
             taking_over: Semaphore::new(1),
+            own: Mutex::default(),
+            asking_agents: Semaphore::new(1),
             asking_versions: Semaphore::new(1),
             tasks: Mutex::default(),
             stop: CancellationToken::new(),

@@ -21,6 +21,8 @@ pub struct Settings {
     pub exe: PathBuf,
     pub data_dir: PathBuf,
     pub work_dir: PathBuf,
+    /// More directories in which sessions may work.
+    pub work_dirs: Vec<PathBuf>,
     /// What lists and searches leave out besides what git ignores: patterns of a `.gitignore` in the work directory.
     pub ignore: Vec<String>,
     /// The default model's name, `relay` where none is configured.
@@ -120,15 +122,16 @@ impl Settings {
         tools::Project { work_dir: work_dir.into(), ignore: self.ignore.clone(), ignore_root: self.work_dir.clone() }
     }
 
-    /// The work directory of a new session: the configured one, or a directory that exists below it.
+    /// The work directory of a new session: the configured one, or a directory that exists below it or below one of the others.
     pub(crate) fn work_dir(&self, wanted: Option<&Path>) -> Result<PathBuf, Refusal> {
         let path = wanted.map_or_else(|| self.work_dir.clone(), |wanted| self.work_dir.join(wanted));
         // What the person named; never where the server's own directory is.
         let shown = wanted.map_or_else(|| "of the server".to_owned(), |wanted| wanted.display().to_string());
         let real = path.canonicalize().map_err(|_| Refusal::Invalid(format!("the work directory {shown} does not exist")))?;
         let root = self.work_dir.canonicalize().map_err(|_| Refusal::Invalid("the server's work directory is gone".to_owned()))?;
-        if !real.starts_with(&root) {
-            return Err(Refusal::Invalid(format!("the work directory {shown} is outside of the server's work directory")));
+        if !self.work_dirs.iter().chain([&root]).any(|root| real.starts_with(root)) {
+            let advice = "add it to VOXPILOT_WORK_DIRS to allow it";
+            return Err(Refusal::Invalid(format!("the work directory {shown} is outside of the server's work directory: {advice}")));
         }
         if !real.is_dir() {
             return Err(Refusal::Invalid(format!("the work directory {shown} is not a directory")));

@@ -44,6 +44,8 @@ pub struct Config {
     pub bind: String,
     pub data_dir: PathBuf,
     pub work_dir: PathBuf,
+    /// More directories in which sessions may work.
+    pub work_dirs: Vec<PathBuf>,
     /// None: the secret of the data directory, made at first start.
     pub token: Option<Secret>,
     /// More host names that are ours, in small letters.
@@ -184,16 +186,19 @@ impl Config {
 
     /// What is in the work directory can be brought along by a project and changed by an agent; none of it may be taken for our own.
     pub fn keep_data_apart(&self) -> Result<(), ConfigError> {
-        let (data_dir, work_dir) = (self.data_dir.display(), self.work_dir.display());
-        let problem = || {
+        let more = self.work_dirs.iter().map(|dir| (dir, "work_dirs"));
+        let inside = [(&self.work_dir, "work_dir")].into_iter().chain(more).filter(|(dir, _)| apart::is_inside(&self.data_dir, dir));
+        let problem = |(dir, key): (&PathBuf, &str)| {
             format!(
-                "the data directory {data_dir} ({}) is inside of the work directory {work_dir} ({}), where agents and projects could change \
-                 it: start in another directory, or set VOXPILOT_DATA_DIR to one outside",
+                "the data directory {} ({}) is inside of the work directory {} ({}), where agents and projects could change it: start in \
+                 another directory, or set VOXPILOT_DATA_DIR to one outside",
+                self.data_dir.display(),
                 self.origin("data_dir"),
-                self.origin("work_dir")
+                dir.display(),
+                self.origin(key)
             )
         };
-        ConfigError::unless_empty(apart::is_inside(&self.data_dir, &self.work_dir).then(problem).into_iter().collect())
+        ConfigError::unless_empty(inside.map(problem).collect())
     }
 
     fn is_from(&self, key: &str, path: &Path) -> bool {
@@ -212,6 +217,13 @@ fn verify(config: &mut Config) -> Result<(), ConfigError> {
         Ok(path) if path.is_dir() => config.work_dir = path,
         Ok(path) => problems.push(format!("work_dir {} ({}) is not a directory", path.display(), config.origin("work_dir"))),
         Err(error) => problems.push(format!("work_dir {} ({}): {error}", config.work_dir.display(), config.origin("work_dir"))),
+    }
+    for dir in &mut config.work_dirs {
+        match dir.canonicalize() {
+            Ok(path) if path.is_dir() => *dir = path,
+            Ok(path) => problems.push(format!("work_dirs: {} is not a directory", path.display())),
+            Err(error) => problems.push(format!("work_dirs: {}: {error}", dir.display())),
+        }
     }
     if let Some(path) = config.copilot_token_file.clone() {
         match std::fs::File::open(&path) {

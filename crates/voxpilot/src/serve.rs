@@ -226,6 +226,7 @@ pub(crate) fn settings(config: &Config, sources: &Sources) -> Result<engine::Set
         exe,
         data_dir: config.data_dir.clone(),
         work_dir: config.work_dir.clone(),
+        work_dirs: config.work_dirs.clone(),
         ignore: config.ignore.clone(),
         model: config.model.clone(),
         endpoint: endpoint(config)?,

@@ -85,10 +85,11 @@ fn a_flag_beats_a_variable_beats_the_project_file_beats_the_users_file() {
 }
 
 /// A value for every setting, with what it must become.
-const EVERY_SETTING: [(&str, &str, &str); 28] = [
+const EVERY_SETTING: [(&str, &str, &str); 29] = [
     ("bind", "localhost:0", "localhost:0"),
     ("data_dir", "/data", "/data"),
     ("work_dir", "/elsewhere", "/elsewhere"),
+    ("work_dirs", "/more", "/more"),
     ("token", "0123456789abcdef", "***"),
     ("allowed_hosts", "vox.lan,Cockpit.example", "vox.lan,Cockpit.example"),
     ("trusted_proxies", "127.0.0.1,10.0.0.0/8", "127.0.0.1,10.0.0.0/8"),
@@ -122,7 +123,7 @@ fn every_setting_can_be_given_in_every_way() {
     let names: Vec<_> = EVERY_SETTING.iter().map(|(key, ..)| format!("VOXPILOT_{}", key.to_uppercase())).collect();
     let env: Vec<_> = names.iter().zip(&EVERY_SETTING).map(|(name, (_, value, _))| (name.as_str(), *value)).collect();
     let text = EVERY_SETTING.iter().map(|(key, value, _)| match *key {
-        "suggestions" | "ignore" => format!("{key} = ['{value}']\n"),
+        "suggestions" | "ignore" | "work_dirs" => format!("{key} = ['{value}']\n"),
         _ => format!("{key} = '{value}'\n"),
     });
     let text: String = text.collect();

@@ -10,7 +10,9 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};
 use utoipa_axum::routes;
 
 use crate::App;
-use crate::routes::{agents, artifacts, attachments, audit, devices, files, health, login, messages, queue, rules, sessions, stream};
+use crate::routes::{
+    agents, artifacts, attachments, audit, conversations, devices, files, health, login, messages, queue, rules, sessions, stream,
+};
 use crate::routes::{server, trace, trust, turn};
 
 #[derive(OpenApi)]
@@ -50,6 +52,7 @@ pub(crate) fn router() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(agents::set))
         .routes(routes!(agents::catalogue))
         .routes(routes!(agents::own_sessions))
+        .routes(routes!(conversations::list, conversations::ask))
         .routes(routes!(login::login))
         .routes(routes!(artifacts::read))
         .routes(routes!(devices::list))

@@ -5,6 +5,7 @@ pub(crate) mod agents;
 pub(crate) mod artifacts;
 pub(crate) mod attachments;
 pub(crate) mod audit;
+pub(crate) mod conversations;
 pub(crate) mod devices;
 pub(crate) mod files;
 pub(crate) mod health;
@@ -94,6 +95,9 @@ const CALLS: &[Call] = &[
     // It starts the agent.
     call("POST", "/api/agents/{id}/sessions", Who::Owner),
     act("POST", "/api/agents/{id}/login", "agent-login"),
+    call("GET", "/api/conversations", Who::Reader),
+    // It starts agents.
+    call("POST", "/api/conversations", Who::Owner),
     call("GET", "/api/artifacts/{id}", Who::Reader),
     call("GET", "/api/devices", Who::Reader),
     act("PATCH", "/api/devices/{device_id}", "device-renamed"),

@@ -53,5 +53,9 @@ export function isEarlier(entry: Entry | undefined): boolean {
 
 /** Whether what was said earlier ends at `index`. */
 export function isLastEarlier(entries: Entry[], index: number): boolean {
-  return isEarlier(entries[index]) && !isEarlier(entries[index + 1]);
+  if (!isEarlier(entries[index])) return false;
+  // What the agent did between two of its messages says nothing of when it was.
+  let next = index + 1;
+  while (entries[next]?.kind === "call") next += 1;
+  return !isEarlier(entries[next]);
 }

@@ -53,6 +53,7 @@ impl Setup {
             exe: exe.clone(),
             data_dir: dir.to_owned(),
             work_dir: dir.join("work"),
+            work_dirs: Vec::new(),
             ignore: Vec::new(),
             model: "main".to_owned(),
             endpoint: model::Settings::Endpoint {

@@ -25,6 +25,7 @@ const TITLE_CHARS: usize = 80;
 const LINE_CHARS: usize = 200;
 const SUGGESTIONS: usize = 8;
 const GLOBS: usize = 100;
+const WORK_DIRS: usize = 100;
 /// An empty data directory has less.
 const QUOTA_MIN: u64 = 1024 * 1024;
 
@@ -92,7 +93,7 @@ const ROW: Setting = Setting {
     apply: |_, _| None,
 };
 
-pub(super) static SETTINGS: [Setting; 28] = [
+pub(super) static SETTINGS: [Setting; 29] = [
     Setting {
         name: "bind",
         value_name: "HOST:PORT",
@@ -129,6 +130,20 @@ pub(super) static SETTINGS: [Setting; 28] = [
         apply: |config, given| {
             config.work_dir = given.path()?;
             shown(&config.work_dir)
+        },
+        ..ROW
+    },
+    Setting {
+        name: "work-dirs",
+        value_name: "DIRS",
+        help: "more directories in which sessions may work, one on each line",
+        form: "at most 100 paths",
+        list: true,
+        for_project: ForProject::Consent("decides where agents may work"),
+        apply: |config, given| {
+            let paths: Option<Vec<_>> = given.text.lines().map(|text| Given { text, ..*given }.path()).collect();
+            config.work_dirs = paths.filter(|paths| paths.len() <= WORK_DIRS)?;
+            Some(config.work_dirs.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join("; "))
         },
         ..ROW
     },

@@ -239,6 +239,7 @@ fn settings(dir: &Path, model: &ModelServer, options: &Options) -> engine::Setti
         exe,
         data_dir: dir.join("data"),
         work_dir: dir.join("work"),
+        work_dirs: Vec::new(),
         ignore: Vec::new(),
         model: "main".to_owned(),
         endpoint: model::Settings::Endpoint {
