@@ -61,33 +61,6 @@ export function AgentItem(props: AgentItemProps) {
         </Show>{" "}
         {state().words}
       </p>
-      <div class="agent-item-actions">
-        <Show when={props.agent.installed && props.agent.login && props.agent.logged_in !== true}>
-          <button
-            type="button"
-            class="button"
-            classList={{ primary: needsLogin() }}
-            aria-label={`Log in to ${name()}`}
-            disabled={disabled()}
-            title={why()}
-            onClick={() => setLoggingIn(true)}
-          >
-            Log in
-          </button>
-        </Show>
-        <Show when={unusable(props.agent) === null}>
-          <button
-            type="button"
-            class="button"
-            aria-label={`New session with ${name()}`}
-            disabled={disabled()}
-            title={why()}
-            onClick={() => void sending.submit(props.onStart)}
-          >
-            New session
-          </button>
-        </Show>
-      </div>
       <div class="agent-item-more">
         <Show when={props.agent.problem}>
           {(problem) => (
@@ -117,6 +90,33 @@ export function AgentItem(props: AgentItemProps) {
         <InlineError message={sending.error()} />
         <Show when={props.withAbilities}>
           <AbilityList agent={props.agent} />
+        </Show>
+      </div>
+      <div class="agent-item-actions">
+        <Show when={props.agent.installed && props.agent.login && props.agent.logged_in !== true}>
+          <button
+            type="button"
+            class="button"
+            classList={{ primary: needsLogin() }}
+            aria-label={`Log in to ${name()}`}
+            disabled={disabled()}
+            title={why()}
+            onClick={() => setLoggingIn(true)}
+          >
+            Log in
+          </button>
+        </Show>
+        <Show when={unusable(props.agent) === null}>
+          <button
+            type="button"
+            class="button"
+            aria-label={`New session with ${name()}`}
+            disabled={disabled()}
+            title={why()}
+            onClick={() => void sending.submit(props.onStart)}
+          >
+            New session
+          </button>
         </Show>
       </div>
       <Show when={loggingIn()}>

@@ -44,7 +44,7 @@ export function AgentSessions(props: AgentSessionsProps) {
           <For each={state.agents}>
             {(agent) => (
               <span>
-                🤖 <Visible text={`${names.titled(agent.agent)} [${agent.name}]`} />
+                🤖 <Visible text={`${names.titled(agent.agent)} [${agent.name}]`} />{" "}
                 <Show when={modeName(agent)}>{(mode) => <span class="badge">{mode()}</span>}</Show>
               </span>
             )}

@@ -38,9 +38,11 @@ export function ConversationRow(props: ConversationRowProps) {
         )}
       </Show>
       <span class="conversation-meta">
-        <span>
-          <Visible text={props.agent} />
-        </span>
+        <Show when={!isElsewhere(props.conversation)}>
+          <span>
+            <Visible text={props.agent} />
+          </span>
+        </Show>
         <State conversation={props.conversation} agent={props.agent} />
         <Show when={props.conversation.updated_at}>{(time) => <time dateTime={time()}>{ago(time())}</time>}</Show>
       </span>

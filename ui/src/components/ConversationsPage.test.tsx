@@ -57,7 +57,7 @@ it("the agents are asked on demand: what they have is marked and can be continue
   window.dispatchEvent(new Event("focus"));
   answer(after);
   await vi.waitFor(() => expect(rows()).toHaveLength(2));
-  expect(rows()[1]).toContain("In a terminalCodexonly with Codex");
+  expect(rows()[1]).toContain("In a terminalonly with Codex");
   expect(document.querySelector(".conversation-problems")?.textContent).toBe("gemini it is not logged in");
   button("Continue here: In a terminal")?.click();
   expect(onContinue).toHaveBeenCalledExactlyOnceWith(theirs);

@@ -6,6 +6,7 @@ import { watch_only, watchesOnly } from "../state/device";
 import { ConversationRow } from "./ConversationRow";
 import { InlineError } from "./InlineError";
 import { PageHeader } from "./PageHeader";
+import { Prose } from "./Prose";
 import { Spinner } from "./Spinner";
 import { createSubmit } from "./submit";
 import { Visible } from "./Visible";
@@ -129,7 +130,7 @@ function Asked(props: { agents: Agent[]; asked: { agent: string; problem?: strin
         <For each={failed()}>
           {({ agent, problem }) => (
             <li>
-              <strong>{titleOf(props.agents, agent)}</strong> <Visible text={problem ?? ""} />
+              <strong>{titleOf(props.agents, agent)}</strong> <Prose text={problem ?? ""} />
             </li>
           )}
         </For>

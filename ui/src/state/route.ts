@@ -1,6 +1,6 @@
 // What the address names: a session, or one of the other pages. The part behind # never reaches the server, so it needs no routes there.
 
-import { createSignal } from "solid-js";
+import { batch, createSignal } from "solid-js";
 
 const pages = ["agents", "conversations"] as const;
 export type Page = (typeof pages)[number];
@@ -18,9 +18,12 @@ function readPage(): Page | null {
 const [activeId, setActiveId] = createSignal(readSession());
 const [activePage, setActivePage] = createSignal(readPage());
 
+/** At once: somebody who sees neither for a moment would open the latest session. */
 function read(): void {
-  setActiveId(readSession());
-  setActivePage(readPage());
+  batch(() => {
+    setActiveId(readSession());
+    setActivePage(readPage());
+  });
 }
 window.addEventListener("hashchange", read);
 
