@@ -6,6 +6,7 @@ import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { realAgents } from "./agents";
 import { faultyAgent, modelServer, voxpilot } from "./binaries";
 import { processesOf } from "./processes";
 import { Program } from "./program";
@@ -20,6 +21,8 @@ export interface Setup {
   agent?: "demo" | "faulty" | "guarded";
   /** More of the person's own settings, as TOML. */
   settings?: (programs: { voxpilot: string; directory: string }) => string;
+  /** Copilot and Codex themselves, with the script behind them as the models `coder` and `codex`. */
+  realAgents?: boolean;
   /** Files of the work directory, there before the server starts. */
   files?: Record<string, string>;
   /** What is changed in `files` after they were committed to a git repository. */
@@ -38,6 +41,7 @@ export class Server {
   private program: Program | undefined;
   private model: Program | undefined;
   private modelUrl: string | undefined;
+  private agentsEnv: NodeJS.ProcessEnv = {};
 
   constructor(private readonly setup: Setup) {}
 
@@ -114,6 +118,10 @@ export class Server {
     writeFileSync(file, JSON.stringify(script));
     this.model = new Program(modelServer, ["--port", "0", "--script", file], this.base(), this.directory);
     this.modelUrl = await this.model.line(/^listening on (http:\/\/\S+)/);
+    if (!this.setup.realAgents) return;
+    const { config, env } = realAgents(this.directory, this.modelUrl);
+    this.configure(config);
+    this.agentsEnv = env;
   }
 
   private writeFiles(): void {
@@ -187,6 +195,7 @@ export class Server {
     const { agent = "demo", policy = "auto" } = this.setup;
     return {
       ...this.base(),
+      ...this.agentsEnv,
       VOXPILOT_BIND: bind,
       VOXPILOT_DATA_DIR: join(this.directory, "data"),
       VOXPILOT_WORK_DIR: this.work,

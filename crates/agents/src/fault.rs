@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::jsonrpc::{ErrorObject, INVALID_PARAMS, METHOD_NOT_FOUND};
 use crate::signal::cut;
 
-const LOGIN_REQUIRED: i64 = -32000;
+pub(crate) const LOGIN_REQUIRED: i64 = -32000;
 pub(crate) const NOT_FOUND: i64 = -32002;
 /// How much of an agent's reason is passed on.
 const REASON_BYTES: usize = 2048;
@@ -37,6 +37,7 @@ impl RpcError {
         match self {
             RpcError::Rejected { code: LOGIN_REQUIRED, .. } => Fault::NeedsLogin,
             RpcError::Rejected { code: METHOD_NOT_FOUND, .. } | RpcError::Unsupported(_) => Fault::Unsupported,
+            RpcError::Rejected { reason, .. } if reason.contains("already has an active writer") => Fault::OwnedElsewhere,
             RpcError::Rejected { code, reason } if is_unknown_session(*code, reason) => Fault::UnknownSession,
             RpcError::Gone(_) => Fault::Gone,
             RpcError::NotSent(_) => Fault::NotSent,
@@ -70,7 +71,13 @@ fn is_unknown_session(code: i64, reason: &str) -> bool {
 
 impl From<RpcError> for Failure {
     fn from(error: RpcError) -> Self {
-        Failure::new(error.fault(), error.to_string())
+        match error.fault() {
+            Fault::OwnedElsewhere => {
+                let message = format!("another program has this conversation open; close it there and send the message again ({error})");
+                Failure::new(Fault::OwnedElsewhere, message)
+            }
+            fault => Failure::new(fault, error.to_string()),
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use runner::{Pty, PtySpec};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::catalogue::Agent;
+use crate::catalogue::{Agent, Program};
 
 /// The login that an agent names among its ways to authenticate.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
@@ -55,19 +55,21 @@ pub struct Login {
 /// for a person.
 pub fn start(
     agent: &Agent,
-    program: &Path,
+    program: &Program,
     advertised: Option<&LoginCommand>,
     env: Vec<(String, String)>,
     cwd: &Path,
 ) -> Result<Login, String> {
-    let none = || format!("{} has no login that can be run from here: use its own command", agent.title);
     let (command, args, own_env) = match advertised {
         Some(LoginCommand { command: Some(command), args, env, .. }) => (command.clone(), args.clone(), env.as_slice()),
         // What is started for one that listens elsewhere only carries its lines.
-        Some(_) if agent.remote.is_some() => return Err(none()),
-        Some(LoginCommand { args, env, .. }) => (program.to_owned(), agent.args.iter().chain(args).cloned().collect(), env.as_slice()),
-        None if agent.login.is_empty() => return Err(none()),
-        None => (program.to_owned(), agent.login.clone(), &[][..]),
+        _ if agent.remote.is_some() => return Err(elsewhere(agent)),
+        Some(LoginCommand { args, env, .. }) => {
+            let args: Vec<_> = agent.args.iter().chain(args).cloned().collect();
+            (program.path.clone(), agent.arguments(program, &args), env.as_slice())
+        }
+        None if agent.login.is_empty() => return Err(elsewhere(agent)),
+        None => (program.path.clone(), agent.arguments(program, &agent.login), &[][..]),
     };
     let mut env = env;
     env.retain(|(name, _)| name != "TERM" && own_env.iter().all(|(own, _)| own != name));
@@ -75,6 +77,15 @@ pub fn start(
     env.extend(own_env.iter().filter(|(name, _)| name != "TERM").cloned());
     let pty = Pty::start(PtySpec { command, args, env, cwd: cwd.to_owned() });
     pty.map(|pty| Login { pty }).map_err(|error| format!("the login of {} could not be started: {error}", agent.title))
+}
+
+/// What a person can do where nothing can be run for them.
+fn elsewhere(agent: &Agent) -> String {
+    let title = &agent.title;
+    match agent.login_command() {
+        Some(command) => format!("{title} has no login that can be run from here: run `{command}` in a terminal, where {title} runs"),
+        None => format!("{title} has no login that can be run from here, and none is known: see its own documentation"),
+    }
 }
 
 impl Login {
@@ -96,29 +107,28 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::catalogue::Quirks;
+    use crate::catalogue::Found;
 
     fn shell(login: &[&str]) -> Agent {
         let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
         Agent {
             id: "x".into(),
             title: "X".into(),
-            about: String::new(),
-            dialect: crate::catalogue::Dialect::Acp,
             command: "/bin/sh".into(),
             args: words(&["-c", "echo \"$0 $1 $EXTRA\"", "own"]),
             env: vec![],
             login: words(login),
-            token_file: None,
-            quirks: Quirks::default(),
-            remote: None,
-            confined: false,
+            ..Agent::default()
         }
+    }
+
+    fn program() -> Program {
+        Program { path: "/bin/sh".into(), how: Found::Path }
     }
 
     async fn printed(agent: &Agent, advertised: Option<&LoginCommand>) -> (String, bool) {
         let env = vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned()), ("EXTRA".to_owned(), "base".to_owned())];
-        let mut login = start(agent, Path::new("/bin/sh"), advertised, env, Path::new("/")).unwrap();
+        let mut login = start(agent, &program(), advertised, env, Path::new("/")).unwrap();
         let mut text = String::new();
         while let Some(piece) = login.output().await {
             text.push_str(&String::from_utf8_lossy(&piece));
@@ -142,12 +152,14 @@ mod tests {
 
     #[tokio::test]
     async fn where_there_is_none_to_run_it_says_so() {
-        let start = |agent: &Agent, advertised: Option<&LoginCommand>| {
-            start(agent, Path::new("/bin/sh"), advertised, vec![], Path::new("/")).err().unwrap()
-        };
-        assert_eq!(start(&shell(&[]), None), "X has no login that can be run from here: use its own command");
-        let remote = Agent { remote: Some("127.0.0.1:1".into()), ..shell(&[]) };
-        assert!(start(&remote, Some(&LoginCommand::default())).contains("no login"));
+        let start =
+            |agent: &Agent, advertised: Option<&LoginCommand>| start(agent, &program(), advertised, vec![], Path::new("/")).err().unwrap();
+        assert_eq!(start(&shell(&[]), None), "X has no login that can be run from here, and none is known: see its own documentation");
+        let named = Agent { login_command: Some("x sign-in".into()), ..shell(&[]) };
+        assert_eq!(start(&named, None), "X has no login that can be run from here: run `x sign-in` in a terminal, where X runs");
+        let remote = Agent { remote: Some("127.0.0.1:1".into()), ..shell(&["login"]) };
+        assert!(start(&remote, Some(&LoginCommand::default())).contains("`sh login`"));
+        assert!(start(&remote, None).contains("no login"), "it is not the bridge that logs in");
         let missing = LoginCommand { command: Some("/nowhere/login".into()), ..LoginCommand::default() };
         assert!(start(&shell(&[]), Some(&missing)).starts_with("the login of X could not be started"));
     }

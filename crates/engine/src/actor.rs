@@ -263,7 +263,7 @@ impl Actor {
         let Some(host) = self.machine.host_of_runner(runner) else { return };
         let agent = host.agent().to_owned();
         let answered = batch.signals.iter().any(|signal| matches!(signal, agents::Signal::PromptEnded { .. }));
-        let signals = crate::agent::signals::convert(self.id, host, batch.signals);
+        let signals = crate::agent::signals::convert(self.id, host, self.asks(host.agent()), batch.signals);
         if answered {
             self.keep_names(&agent, runner);
         }

@@ -2,6 +2,7 @@
 //!
 //! It owns the sessions' tasks and, through `agents`, the runners. It must not know HTTP, HTML or SQL.
 
+mod abilities;
 mod actor;
 mod agent;
 mod attachments;
@@ -22,6 +23,7 @@ mod settings;
 mod tasks;
 mod tool_call;
 mod trace;
+mod trial;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
@@ -41,16 +43,18 @@ use uuid::Uuid;
 use command::Command;
 use tasks::Tasks;
 
+pub use abilities::{Ability, Probe};
 pub use agents::Login;
 pub use agents::trace::{Entry, Filter, Payload};
 pub use attachments::{ATTACHMENT_MAX, MESSAGE_MAX, NewAttachment};
 pub use browse::AgentsOwn;
-pub use catalogue::CatalogueEntry;
+pub use catalogue::{CatalogueEntry, Install};
 pub use command::{AgentSessionView, Posted, Refusal};
 pub use conversations::{Asked, Conversation, Conversations, Directory};
 pub use disk::{Disk, size};
 pub use settings::Settings;
 pub use trace::{Capture, TraceCursor, TracePage, TracedRunner};
+pub use trial::{Trial, try_agent};
 
 /// How many sessions there may be.
 const SESSIONS_MAX: u64 = 10_000;
@@ -112,6 +116,7 @@ impl Engine {
     pub async fn start(store: Store, settings: Settings) -> Result<Engine, Refusal> {
         let rules = rules::Rules::new(store.rules().await?);
         let default_policy = policy::Chosen::read(&store).await?;
+        catalogue::recall_npx(&store, &settings).await?;
         let words = settings.catalogue.iter().map(|agent| (agent.id.clone(), words(agent))).collect();
         let shared = Shared {
             store,
@@ -297,7 +302,7 @@ impl Engine {
         let settings = &self.shared.settings;
         let found = settings.agent(agent)?;
         let program = settings.program(found)?;
-        let env = found.environment(settings.environment.iter().cloned()).map_err(|error| Refusal::Invalid(error.to_string()))?;
+        let env = settings.environment_of(found, &program)?;
         let advertised = self.advertised_login(agent).await?;
         agents::login::start(found, &program, advertised.as_ref(), env, &settings.work_dir).map_err(Refusal::Conflict)
     }
@@ -381,5 +386,10 @@ impl Shared {
 }
 
 fn words(agent: &agents::catalogue::Agent) -> AgentWords {
-    AgentWords { title: agent.title.clone(), short_title: agent.short_title().to_owned(), login_advice: agent.login_advice().to_owned() }
+    AgentWords {
+        title: agent.title.clone(),
+        short_title: agent.short_title().to_owned(),
+        login_advice: agent.login_advice(),
+        unasked: agent.acts_unasked(),
+    }
 }

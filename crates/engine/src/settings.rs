@@ -1,12 +1,12 @@
 //! What the engine is told at its start. Nothing in here is read from the environment later.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use agents::McpServer;
-use agents::catalogue::{Agent, Catalogue};
+use agents::catalogue::{Agent, Catalogue, Places, Program};
 use domain::ids::RunnerId;
 use domain::policy::Policy;
 
@@ -71,20 +71,27 @@ impl Settings {
         })
     }
 
-    /// Where programs are looked for.
-    pub(crate) fn path(&self) -> Option<&OsStr> {
-        self.environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str())
+    /// Where the agent's program is; none where it is not installed and may not be fetched.
+    pub fn find(&self, agent: &Agent) -> Option<Program> {
+        self.catalogue.find(agent, &Places::of(&self.environment))
     }
 
-    pub(crate) fn program(&self, agent: &Agent) -> Result<PathBuf, Refusal> {
-        agent.program(self.path()).ok_or_else(|| {
-            let name = agent.command.display();
-            let advice = match agent.install_advice() {
-                "" => String::new(),
-                advice => format!(": {advice}"),
-            };
+    pub(crate) fn program(&self, agent: &Agent) -> Result<Program, Refusal> {
+        self.find(agent).ok_or_else(|| {
+            let name = agent.command.file_name().unwrap_or_default().display();
+            let advice = agent.install_advice();
+            let advice = if advice.is_empty() { advice } else { format!(": {advice}") };
             Refusal::Invalid(format!("{} is not installed: there is no program `{name}`{advice}", agent.title))
         })
+    }
+
+    /// Everything that the program is started with in its environment.
+    pub(crate) fn environment_of(&self, agent: &Agent, program: &Program) -> Result<Vec<(String, String)>, Refusal> {
+        let mut env = agent
+            .environment(self.environment.iter().cloned())
+            .map_err(|error| Refusal::Invalid(format!("{} cannot be started: {error}", agent.title)))?;
+        agent.complete(program, self.environment.iter().cloned(), &mut env);
+        Ok(env)
     }
 
     pub fn runners_dir(&self) -> PathBuf {

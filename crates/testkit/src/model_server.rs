@@ -1,4 +1,4 @@
-//! A scripted chat-completions server on loopback.
+//! A scripted model server on loopback. It speaks chat completions and the Responses API, and the same script answers in both.
 //!
 //! Owns one listening socket, the script that decides each answer, and the record of what was asked.
 //! It speaks enough HTTP/1.1 and server-sent events to be the endpoint of the main AI and the model
@@ -7,6 +7,7 @@
 mod http;
 mod reply;
 mod request;
+mod responses;
 mod rules;
 mod script;
 mod stream;
@@ -90,12 +91,12 @@ impl ModelServer {
         self.address.port()
     }
 
-    /// Every chat-completions request so far, oldest first.
+    /// Every request for an answer of a model so far, oldest first.
     pub fn requests(&self) -> Vec<Request> {
         self.shared.record().completions.clone()
     }
 
-    /// The chat-completions requests that named this model.
+    /// Those of them that named this model.
     pub fn requests_for(&self, model: &str) -> Vec<Request> {
         let mut requests = self.requests();
         requests.retain(|request| request.model() == model);
@@ -117,7 +118,7 @@ impl ModelServer {
         self.shared.script.push(model, reply);
     }
 
-    /// Waits until at least `count` chat-completions requests have arrived and returns them.
+    /// Waits until at least `count` requests for an answer have arrived and returns them.
     pub async fn wait_for_requests(&self, count: usize) -> Vec<Request> {
         self.wait_until("requests", |record| record.completions.len() >= count).await;
         self.requests()

@@ -7,8 +7,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use agents::catalogue::{Offers, Reference};
 use domain::policy::Policy;
-use voxpilot::config::{Config, ConfigFile, Durability, LogFormat, McpTransport, Origin, Sources, resolve};
+use voxpilot::config::{Config, ConfigFile, Durability, EnvValue, LogFormat, McpTransport, Origin, Sources, resolve};
 
 const PROJECT: &str = "/work/voxpilot.toml";
 const USER: &str = "/home/ada/.config/voxpilot/voxpilot.toml";
@@ -263,10 +264,27 @@ fn agent_sections_are_read_and_the_first_file_wins() {
     let mine = &config.agents["mine"];
     assert_eq!(mine.command.as_deref(), Some(Path::new("/work/bin/mine")));
     assert_eq!((mine.args.as_deref(), mine.title.as_deref()), (Some(["--acp".to_owned()].as_slice()), Some("Mine")));
-    assert_eq!(mine.env, map(&[("KEY", "hidden-value")]));
+    assert_eq!(mine.env, [("KEY".to_owned(), EnvValue::Text("hidden-value".to_owned()))].into());
     assert_eq!(config.agents["copilot"].command, None);
     let report = config.report();
     assert!(report.contains("agents.mine.command") && report.contains("agents.copilot.env.COPILOT_MODEL"), "{report}");
+    assert!(!report.contains("hidden-value"), "{report}");
+}
+
+#[test]
+fn an_agents_section_says_where_a_key_is_and_what_the_agent_is_offered() {
+    let user = "[agents.gemini]\nnpx = true\noffers = ['write', 'terminal']\nasks = false\n\
+                env = { A = { variable = 'MY_KEY' }, B = { file = '~/.secret' }, C = 'hidden-value' }\n\
+                [agents.claude]\noffers = []\n";
+    let config = resolve(&sources(&[], &[], &[(USER, user)])).unwrap();
+    let gemini = &config.agents["gemini"];
+    assert_eq!((gemini.npx, gemini.asks), (true, Some(false)));
+    assert_eq!(gemini.offers, Some(Offers { read: false, write: true, terminal: true }));
+    assert_eq!(config.agents["claude"].offers, Some(Offers::NONE));
+    assert_eq!(gemini.env["A"], EnvValue::Elsewhere(Reference::Variable("MY_KEY".into())));
+    assert_eq!(gemini.env["B"], EnvValue::Elsewhere(Reference::File("/home/ada/.secret".into())));
+    let report = config.report();
+    assert!(report.contains("the variable MY_KEY") && report.contains("the file /home/ada/.secret"), "{report}");
     assert!(!report.contains("hidden-value"), "{report}");
 }
 
@@ -283,6 +301,14 @@ fn bad_agent_sections_are_named() {
         ("[agents.mine]\nargs = [1]", "`agents.mine.args`"),
         ("[agents.mine]\nenv = { A = 1 }", "`agents.mine.env`"),
         ("[agents.mine]\nenv = { VOXPILOT_TOKEN = 'x' }", "`agents.mine.env`"),
+        ("[agents.mine]\nenv = { A = { variable = 'VOXPILOT_TOKEN' } }", "`agents.mine.env`"),
+        ("[agents.mine]\nenv = { A = { variable = 'X', file = 'y' } }", "`agents.mine.env`"),
+        ("[agents.mine]\nenv = { A = { file = '' } }", "`agents.mine.env`"),
+        ("[agents.mine]\nenv = { A = { value = 'x' } }", "`agents.mine.env`"),
+        ("[agents.mine]\nnpx = 'yes'", "`agents.mine.npx`"),
+        ("[agents.mine]\nasks = 1", "`agents.mine.asks`"),
+        ("[agents.mine]\noffers = 'read'", "`agents.mine.offers`"),
+        ("[agents.mine]\noffers = ['reed']", "`agents.mine.offers`"),
         ("[agents.mine]\ntitle = 1", "`agents.mine.title`"),
     ] {
         let problems = problems(&sources(&[], &[], &[(PROJECT, text)]));
@@ -426,17 +452,22 @@ fn secrets_are_hidden_from_debug_output() {
 #[test]
 fn the_default_agent_is_copilot_where_it_is_installed() {
     let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().to_str();
-    let mut config = from_env(&[]);
-    assert_eq!(config.agent_or_default(path), "demo");
-    let program = dir.path().join("copilot");
+    let default = |config: &Config, path: Option<&Path>| {
+        let env: Vec<_> = path.map(|path| ("PATH".into(), path.into())).into_iter().collect();
+        let catalogue = voxpilot::catalogue::catalogue(config, Path::new("/bin/sh")).unwrap();
+        voxpilot::catalogue::default_agent(config, &catalogue, &env).unwrap()
+    };
+    let mut config = Config { copilot_cli_path: "a-copilot".into(), ..from_env(&[]) };
+    let path = Some(dir.path());
+    assert_eq!(default(&config, path), "demo");
+    let program = dir.path().join("a-copilot");
     std::fs::write(&program, "").unwrap();
-    assert_eq!(config.agent_or_default(path), "demo", "a file that cannot be run is no program");
+    assert_eq!(default(&config, path), "demo", "a file that cannot be run is no program");
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-    assert_eq!(config.agent_or_default(path), "copilot");
-    assert_eq!(config.agent_or_default(None), "demo");
+    assert_eq!(default(&config, path), "copilot");
+    assert_eq!(default(&config, None), "demo");
     config.copilot_cli_path = program;
-    assert_eq!(config.agent_or_default(None), "copilot");
-    config.agent = Some("mine".into());
-    assert_eq!(config.agent_or_default(path), "mine");
+    assert_eq!(default(&config, None), "copilot");
+    config.agent = Some("gemini".into());
+    assert_eq!(default(&config, path), "gemini");
 }

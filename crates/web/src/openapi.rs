@@ -51,6 +51,7 @@ pub(crate) fn router() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(trace::entry))
         .routes(routes!(agents::set))
         .routes(routes!(agents::catalogue))
+        .routes(routes!(agents::npx))
         .routes(routes!(agents::own_sessions))
         .routes(routes!(conversations::list, conversations::ask))
         .routes(routes!(login::login))

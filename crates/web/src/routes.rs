@@ -94,6 +94,7 @@ const CALLS: &[Call] = &[
     call("GET", "/api/agents", Who::Reader),
     // It starts the agent.
     call("POST", "/api/agents/{id}/sessions", Who::Owner),
+    act("POST", "/api/agents/{id}/npx", "agent-npx"),
     act("POST", "/api/agents/{id}/login", "agent-login"),
     call("GET", "/api/conversations", Who::Reader),
     // It starts agents.

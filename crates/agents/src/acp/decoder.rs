@@ -51,6 +51,8 @@ pub struct Decoded {
     pub(crate) answers: Vec<(String, Answer)>,
     /// Prompts that the agent refused only because it has no method of that name.
     pub(crate) unknown_prompts: Vec<(String, ErrorObject)>,
+    /// The turns that were begun, by agent session, and those that are over (`None`), in dialects that name them.
+    pub(crate) turns: Vec<(Arc<str>, Option<String>)>,
 }
 
 /// `Ok(None)` is an answer that holds neither a result nor an error.

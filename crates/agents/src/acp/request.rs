@@ -13,11 +13,13 @@ use agent_client_protocol_schema::v1::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// Only what is implemented is advertised.
-pub fn initialize() -> Value {
+use crate::catalogue::Offers;
+
+/// Only what is implemented is advertised, and of that what is good for the agent.
+pub fn initialize(offers: Offers) -> Value {
     let capabilities = ClientCapabilities::new()
-        .fs(FileSystemCapabilities::new().read_text_file(true).write_text_file(true))
-        .terminal(true)
+        .fs(FileSystemCapabilities::new().read_text_file(offers.read).write_text_file(offers.write))
+        .terminal(offers.terminal)
         .elicitation(ElicitationCapabilities::new().form(ElicitationFormCapabilities::new()))
         .auth(AuthCapabilities::new().terminal(true))
         .session(ClientSessionCapabilities::new().notices(NoticeCapabilities::new()).compaction(CompactionCapabilities::new()));
@@ -121,7 +123,7 @@ mod tests {
     fn requests_have_the_protocols_shape() {
         let cwd = Path::new("/w");
         assert_eq!(
-            initialize(),
+            initialize(Offers::ALL),
             json!({
                 "protocolVersion": 1,
                 "clientCapabilities": {
@@ -134,6 +136,9 @@ mod tests {
                 "clientInfo": { "name": "voxpilot", "title": "VoxPilot", "version": env!("CARGO_PKG_VERSION") },
             })
         );
+        let bare = initialize(Offers { read: true, ..Offers::NONE });
+        assert_eq!(bare["clientCapabilities"]["fs"], json!({ "readTextFile": true, "writeTextFile": false }));
+        assert_eq!(bare["clientCapabilities"]["terminal"], json!(false));
         assert_eq!(new(cwd, json!([1])), json!({ "cwd": "/w", "mcpServers": [1] }));
         assert_eq!(load("s", cwd, json!([])), json!({ "sessionId": "s", "cwd": "/w", "mcpServers": [] }));
         assert_eq!(resume("s", cwd, json!([])), json!({ "sessionId": "s", "cwd": "/w", "mcpServers": [] }));

@@ -74,7 +74,7 @@ pub(super) fn read(json: &str) -> Piece {
 }
 
 /// Any JSON as a value; what no value can hold (too deep, too large a number) is kept as its text.
-pub(super) fn value(json: &str) -> Value {
+pub(crate) fn value(json: &str) -> Value {
     serde_json::from_str(json)
         .ok()
         .or_else(|| serde_json::from_str(&jsonrpc::repair_surrogates(json)?).ok())

@@ -20,11 +20,12 @@ const MCP_FILE: &str = "mcp.json";
 
 impl Settings {
     /// How an agent's process is started in a directory.
-    pub(crate) fn launch(&self, agent: &str, runner: RunnerId, cwd: PathBuf, label: String) -> Result<Launch, Refusal> {
+    pub fn launch(&self, agent: &str, runner: RunnerId, cwd: PathBuf, label: String) -> Result<Launch, Refusal> {
         let agent = self.agent(agent)?;
-        let env = agent.environment(self.environment.iter().cloned()).map_err(|error| Refusal::Invalid(error.to_string()))?;
+        let program = self.program(agent)?;
+        let env = self.environment_of(agent, &program)?;
         let dir = self.runner_dir(runner);
-        let mut args = agent.args.clone();
+        let mut args = agent.arguments(&program, &agent.args);
         // By way of a file: what stands among the arguments can be seen by everybody on the machine.
         let servers = agent.mcp_flag().and_then(|flag| Some((flag, agents::acp::mcp::for_flag(&self.mcp_servers)?)));
         let file = servers.map(|(flag, servers)| {
@@ -33,7 +34,7 @@ impl Settings {
         });
         let shown = file.iter().map(|(name, _)| dir.join(name)).collect();
         let run = Run { work_dir: &cwd, env: &env, shown };
-        let (command, args) = self.confine(agent, run, self.program(agent)?, args)?;
+        let (command, args) = self.confine(agent, run, program.path, args)?;
         let spec = agents::Spec {
             id: runner.0,
             command,
@@ -84,6 +85,7 @@ impl Actor {
                 tracing::info!(session = %self.id, %runner, agent, "the agent is up");
                 let can = connection.capabilities();
                 let can_reopen = can.close && (can.load || can.resume);
+                self.shared.keep_said(&agent, can);
                 let capabilities = serde_json::to_value(can).unwrap_or_default();
                 self.shared.learn(&agent, |learned| {
                     (learned.capabilities, learned.problem) = (Some(capabilities.clone()), None);

@@ -316,6 +316,7 @@ fn end_name(word: &str) -> &'static str {
         "agent_not_sent" => "end: agent_not_sent",
         "agent_error" => "end: agent_error",
         "agent_timeout" => "end: agent_timeout",
+        "agent_unguarded" => "end: agent_unguarded",
         "auth_required" => "end: auth_required",
         "attachment_unsupported" => "end: attachment_unsupported",
         _ => "end: another word",

@@ -12,9 +12,19 @@ pub struct Request {
 }
 
 impl Request {
+    /// Whether it asks a model for an answer, in whichever dialect.
     pub(super) fn is_completion(&self) -> bool {
+        self.is_post_to("/chat/completions") || self.is_response()
+    }
+
+    /// The Responses API instead of chat completions.
+    pub(super) fn is_response(&self) -> bool {
+        self.is_post_to("/responses")
+    }
+
+    fn is_post_to(&self, end: &str) -> bool {
         let path = self.path.split('?').next().unwrap_or_default();
-        self.method == "POST" && path.ends_with("/chat/completions")
+        self.method == "POST" && path.ends_with(end)
     }
 
     pub fn header(&self, name: &str) -> Option<&str> {
@@ -31,8 +41,10 @@ impl Request {
         self.body["stream"].as_bool().unwrap_or(false)
     }
 
+    /// What the conversation consists of. In the Responses API these are items, of which some are messages.
     pub fn messages(&self) -> &[Value] {
-        self.body["messages"].as_array().map_or(&[], Vec::as_slice)
+        let list = if self.is_response() { &self.body["input"] } else { &self.body["messages"] };
+        list.as_array().map_or(&[], Vec::as_slice)
     }
 
     pub fn roles(&self) -> Vec<&str> {
@@ -52,8 +64,7 @@ impl Request {
         let messages = self.messages();
         let user = messages.iter().rposition(|message| message["role"] == "user");
         let after = &messages[user.map_or(0, |position| position + 1)..];
-        let results = after.iter().filter(|message| message["role"] == "tool");
-        results.map(|message| text_of(&message["content"])).collect()
+        after.iter().filter_map(tool_result).collect()
     }
 
     pub fn has_tool_result(&self) -> bool {
@@ -63,8 +74,24 @@ impl Request {
     /// The names of the tools that were offered.
     pub fn tool_names(&self) -> Vec<&str> {
         let tools = self.body["tools"].as_array().map_or(&[][..], Vec::as_slice);
-        let names = tools.iter().map(|tool| tool["function"]["name"].as_str());
+        let names = tools.iter().map(|tool| tool["function"]["name"].as_str().or(tool["name"].as_str()));
         names.flatten().collect()
+    }
+
+    /// Whether this tool was offered as one that takes plain text instead of arguments.
+    pub(super) fn takes_text(&self, tool_name: &str) -> bool {
+        let tools = self.body["tools"].as_array().map_or(&[][..], Vec::as_slice);
+        tools.iter().any(|tool| tool["type"] == "custom" && tool["name"] == tool_name)
+    }
+}
+
+/// What a tool has answered, if this is such an answer: a message of its own role, or an item of its own type.
+fn tool_result(message: &Value) -> Option<String> {
+    let is_item = message["type"].as_str().is_some_and(|kind| kind.ends_with("_call_output"));
+    match message["role"].as_str() {
+        Some("tool") => Some(text_of(&message["content"])),
+        _ if is_item => Some(text_of(&message["output"])),
+        _ => None,
     }
 }
 

@@ -9,6 +9,7 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 use super::http;
 use super::reply::{Beat, CallId, Ending, Reply};
 use super::request::Request;
+use super::responses::Response;
 
 /// Sends the reply. `true` means that the connection is fit for another request.
 pub(super) async fn send<W>(writer: &mut W, request: &Request, reply: Reply, next_call_id: impl Fn() -> String) -> io::Result<bool>
@@ -23,6 +24,9 @@ where
         return Ok(true);
     }
     let ids: Vec<Option<String>> = reply.calls.iter().map(|call| id_of(&call.id, &next_call_id)).collect();
+    if request.is_response() {
+        return send_response(writer, request, &reply, Response::new(request, &reply, &ids, &next_call_id)).await;
+    }
     if !request.is_streaming() {
         let body = whole_completion(request, &reply, &ids).to_string();
         http::write_json(writer, reply.status, &reply.headers, &body).await?;
@@ -33,26 +37,60 @@ where
         pause(&reply).await;
         write_event(writer, &reply, &payload).await?;
     }
-    if reply.ending != Ending::Stall {
-        pass_gate(&reply).await;
+    if breaks_off(writer, &reply).await? {
+        return Ok(false);
     }
     end(writer, request, &reply).await
 }
 
-async fn end<W: AsyncWrite + Unpin>(writer: &mut W, request: &Request, reply: &Reply) -> io::Result<bool> {
-    match reply.ending {
-        Ending::Cut | Ending::HangUp => {
+/// The same for the Responses API.
+async fn send_response<W>(writer: &mut W, request: &Request, reply: &Reply, response: Response) -> io::Result<bool>
+where
+    W: AsyncWrite + Unpin,
+{
+    if !request.is_streaming() {
+        http::write_json(writer, reply.status, &reply.headers, &response.whole().to_string()).await?;
+        return Ok(true);
+    }
+    http::write_stream_head(writer, reply.status, &reply.headers).await?;
+    for payloads in &response.steps {
+        pause(reply).await;
+        for payload in payloads {
+            write_event(writer, reply, payload).await?;
+        }
+    }
+    if breaks_off(writer, reply).await? {
+        return Ok(false);
+    }
+    if reply.ending == Ending::Done {
+        for payload in &response.end {
+            write_event(writer, reply, payload).await?;
+        }
+    }
+    http::write_last_chunk(writer).await?;
+    Ok(true)
+}
+
+/// Whether the stream stops here without an end, which is then over.
+async fn breaks_off<W: AsyncWrite + Unpin>(writer: &mut W, reply: &Reply) -> io::Result<bool> {
+    match (reply.ending, &reply.gate) {
+        (Ending::Stall, None) => std::future::pending().await,
+        (Ending::Stall, Some(gate)) => gate.pass().await,
+        (Ending::Cut | Ending::HangUp, _) => {
+            pass_gate(reply).await;
             writer.shutdown().await?;
+        }
+        _ => {
+            pass_gate(reply).await;
             return Ok(false);
         }
-        Ending::Stall => match &reply.gate {
-            Some(gate) => {
-                gate.pass().await;
-                return Ok(false);
-            }
-            None => std::future::pending().await,
-        },
-        Ending::Early => {}
+    }
+    Ok(true)
+}
+
+async fn end<W: AsyncWrite + Unpin>(writer: &mut W, request: &Request, reply: &Reply) -> io::Result<bool> {
+    match reply.ending {
+        Ending::Cut | Ending::HangUp | Ending::Stall | Ending::Early => {}
         Ending::Bare => write_event(writer, reply, "[DONE]").await?,
         Ending::Done => {
             let fallback = if reply.calls.is_empty() { "stop" } else { "tool_calls" };
@@ -110,6 +148,7 @@ fn payloads(request: &Request, reply: &Reply, ids: &[Option<String>]) -> Vec<Str
         payloads.push(match beat {
             Beat::Text(text) => delta(json!({"role": "assistant", "content": text})),
             Beat::Thought(thought) => delta(json!({"role": "assistant", "reasoning_content": thought})),
+            Beat::Error(message) => json!({"error": {"message": message, "type": "server_error"}}).to_string(),
             Beat::Raw(payload) => payload.clone(),
         });
     }
@@ -135,7 +174,7 @@ fn payloads(request: &Request, reply: &Reply, ids: &[Option<String>]) -> Vec<Str
 }
 
 /// The `piece`-th of `pieces` nearly equal parts, cut between characters.
-fn slice(text: &str, piece: usize, pieces: usize) -> String {
+pub(super) fn slice(text: &str, piece: usize, pieces: usize) -> String {
     let characters: Vec<char> = text.chars().collect();
     let bound = |piece: usize| characters.len() * piece / pieces;
     characters[bound(piece)..bound(piece + 1)].iter().collect()
@@ -164,7 +203,7 @@ fn usage(reply: &Reply) -> Value {
 fn whole_completion(request: &Request, reply: &Reply, ids: &[Option<String>]) -> Value {
     let texts = reply.beats.iter().filter_map(|beat| match beat {
         Beat::Text(text) => Some(text.as_str()),
-        Beat::Thought(_) | Beat::Raw(_) => None,
+        Beat::Thought(_) | Beat::Error(_) | Beat::Raw(_) => None,
     });
     let mut message = json!({"role": "assistant", "content": texts.collect::<String>()});
     let calls = reply.calls.iter().zip(ids).map(|(call, id)| {

@@ -16,6 +16,7 @@ mod start;
 mod stop;
 mod trace;
 mod unknown;
+mod work_dirs;
 
 use std::time::Duration;
 
