@@ -208,8 +208,9 @@ export const api = {
 
   artifact: (id: string) => call<Artifact>("GET", `/api/artifacts/${encodeURIComponent(id)}`),
   agents: () => call<Catalogue>("GET", "/api/agents"),
-  /** From now on its package may be downloaded when it is started. */
-  allowNpx: (agent: string) => call<Agent>("POST", `/api/agents/${encodeURIComponent(agent)}/npx`, { allowed: true }),
+  /** Whether its package may be downloaded when it is started. */
+  allowNpx: (agent: string, allowed: boolean) =>
+    call<Agent>("POST", `/api/agents/${encodeURIComponent(agent)}/npx`, { allowed }),
   conversations: () => call<ConversationList>("GET", "/api/conversations"),
   /** With what the agents keep by themselves; they have to be started for that. */
   askAgents: () => call<ConversationList>("POST", "/api/conversations", {}, ask_timeout_ms),

@@ -60,6 +60,7 @@ export type Agent = Schemas["CatalogueAgent"] & {
   found?: "path" | "npm" | "npx" | "built_in" | "remote" | null;
   install?: { command: string; npx: boolean } | null;
   login?: { command: string } | null;
+  can_login?: boolean;
   abilities?: Ability[];
 };
 /** A conversation of ours, or one that only an agent keeps. */

@@ -13,19 +13,23 @@ export function AbilityTable(props: { agents: Agent[] }) {
         <table>
           <thead>
             <tr>
-              <th scope="col">Agent</th>
-              <For each={names()}>{(name) => <th scope="col">{name.title}</th>}</For>
+              <td />
+              <For each={props.agents}>
+                {(agent) => (
+                  <th scope="col">
+                    <Visible text={agent.title} />
+                  </th>
+                )}
+              </For>
             </tr>
           </thead>
           <tbody>
-            <For each={props.agents}>
-              {(agent) => (
+            <For each={names()}>
+              {(name) => (
                 <tr>
-                  <th scope="row">
-                    <Visible text={agent.title} />
-                  </th>
-                  <For each={names()}>
-                    {(name) => (
+                  <th scope="row">{name.title}</th>
+                  <For each={props.agents}>
+                    {(agent) => (
                       <td>
                         <AbilityValue ability={agent.abilities?.find(({ id }) => id === name.id)} />
                       </td>

@@ -10,7 +10,7 @@ import { InlineError } from "./InlineError";
 import { LoginDialog } from "./LoginDialog";
 import { Prose } from "./Prose";
 import { Spinner } from "./Spinner";
-import { createSubmit, type Submit } from "./submit";
+import { createSubmit } from "./submit";
 import { Visible } from "./Visible";
 
 interface AgentItemProps {
@@ -30,6 +30,9 @@ export function AgentItem(props: AgentItemProps) {
   const state = () => standing(props.agent);
   const meta = () => [props.agent.version ?? "", foundText(props.agent)].filter(Boolean).join(" · ");
   const needsLogin = () => props.agent.health === "login_required" || props.agent.logged_in === false;
+  const isBusy = () => props.agent.health === "installing";
+  const allowNpx = (allowed: boolean) =>
+    sending.submit(async () => props.onChanged(await api.allowNpx(props.agent.id, allowed)));
   const disabled = () => sending.busy() || watchesOnly();
   const why = () => (watchesOnly() ? watch_only : undefined);
   return (
@@ -64,7 +67,7 @@ export function AgentItem(props: AgentItemProps) {
       <div class="agent-item-more">
         <Show when={props.agent.problem}>
           {(problem) => (
-            <p class="agent-item-problem">
+            <p class={isBusy() ? "agent-item-advice" : "agent-item-problem"}>
               <Prose text={problem()} />
             </p>
           )}
@@ -72,19 +75,40 @@ export function AgentItem(props: AgentItemProps) {
         <Switch>
           <Match when={!props.agent.installed && props.agent.install}>
             {(install) => (
-              <Install agent={props.agent} install={install()} sending={sending} onChanged={props.onChanged} />
+              <Install name={name()} install={install()} disabled={disabled()} onAllow={() => void allowNpx(true)} />
             )}
           </Match>
-          <Match when={props.agent.installed && needsLogin() && props.agent.login}>
-            {(login) => (
-              <p class="agent-item-advice">
-                It is not logged in. “Log in” runs <code>{login().command}</code> on the server’s machine and shows what
-                it says.
-              </p>
-            )}
-          </Match>
-          <Match when={props.agent.health === "installing"}>
+          <Match when={isBusy()}>
             <p class="agent-item-advice">npx downloads its package for its first start. That can take some minutes.</p>
+          </Match>
+          <Match when={props.agent.installed && needsLogin()}>
+            <p class="agent-item-advice">
+              <Show when={props.agent.can_login}>
+                “Log in” runs its login on the server’s machine and shows what it says.{" "}
+              </Show>
+              <Show when={props.agent.login}>
+                {(login) => (
+                  <>
+                    <span>
+                      {props.agent.can_login ? "Or run it there yourself:" : "Log in on the server’s machine:"}
+                    </span>{" "}
+                    <CopyCommand command={login().command} />
+                  </>
+                )}
+              </Show>
+            </p>
+          </Match>
+          <Match when={props.agent.found === "npx"}>
+            <button
+              type="button"
+              class="button small"
+              aria-label={`No longer use ${name()} through npx`}
+              disabled={disabled()}
+              title={why()}
+              onClick={() => void allowNpx(false)}
+            >
+              No longer through npx
+            </button>
           </Match>
         </Switch>
         <InlineError message={sending.error()} />
@@ -93,7 +117,7 @@ export function AgentItem(props: AgentItemProps) {
         </Show>
       </div>
       <div class="agent-item-actions">
-        <Show when={props.agent.installed && props.agent.login && props.agent.logged_in !== true}>
+        <Show when={props.agent.installed && props.agent.can_login && props.agent.logged_in !== true}>
           <button
             type="button"
             class="button"
@@ -135,21 +159,25 @@ export function AgentItem(props: AgentItemProps) {
 }
 
 interface InstallProps {
-  agent: Agent;
+  /** The agent's title. */
+  name: string;
   install: { command: string; npx: boolean };
-  sending: Submit;
-  onChanged(agent: Agent): void;
+  disabled: boolean;
+  onAllow(): void;
 }
 
 /** How to get it. That something is downloaded and run is asked for in so many words. */
 function Install(props: InstallProps) {
   const [asked, setAsked] = createSignal(false);
-  const disabled = () => props.sending.busy() || watchesOnly();
   return (
     <>
-      <p class="agent-item-advice">
-        <span>Install it on the server’s machine:</span> <CopyCommand command={props.install.command} />
-      </p>
+      <Show when={props.install.command}>
+        {(command) => (
+          <p class="agent-item-advice">
+            <span>Install it on the server’s machine:</span> <CopyCommand command={command()} />
+          </p>
+        )}
+      </Show>
       <Show when={props.install.npx}>
         <Show
           when={asked()}
@@ -157,8 +185,8 @@ function Install(props: InstallProps) {
             <button
               type="button"
               class="button small"
-              aria-label={`Use ${visible(props.agent.title)} through npx`}
-              disabled={disabled()}
+              aria-label={`Use ${props.name} through npx`}
+              disabled={props.disabled}
               title={watchesOnly() ? watch_only : undefined}
               onClick={() => setAsked(true)}
             >
@@ -174,13 +202,13 @@ function Install(props: InstallProps) {
             <button
               type="button"
               class="button small primary"
-              disabled={disabled()}
+              disabled={props.disabled}
               ref={(element) => queueMicrotask(() => element.focus())}
-              onClick={() => void props.sending.submit(async () => props.onChanged(await api.allowNpx(props.agent.id)))}
+              onClick={() => props.onAllow()}
             >
               Download and use it
             </button>
-            <button type="button" class="button small" disabled={disabled()} onClick={() => setAsked(false)}>
+            <button type="button" class="button small" disabled={props.disabled} onClick={() => setAsked(false)}>
               Not now
             </button>
           </fieldset>

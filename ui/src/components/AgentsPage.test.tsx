@@ -73,9 +73,9 @@ it("what each can do is a table with a heading for every row and column, in word
     [...row.children].map((cell) => [cell.getAttribute("scope") ?? "", cell.textContent?.trim()].join(":")),
   );
   expect(cells).toEqual([
-    ["col:Agent", "col:Loads after a crash", "col:Takes images"],
-    ["row:Demo agent", ":yes tried", ":no it says so"],
-    ["row:Gemini CLI", ":unknown", ":unknown"],
+    [":", "col:Demo agent", "col:Gemini CLI"],
+    ["row:Loads after a crash", ":yes tried", ":unknown"],
+    ["row:Takes images", ":no it says so", ":unknown"],
   ]);
 });
 
@@ -93,16 +93,24 @@ it("a missing agent says how it is installed, and is downloaded only when somebo
   button("Use Gemini CLI through npx")?.click();
   button("Download and use it")?.click();
   await vi.waitFor(() => expect(put).toHaveBeenCalled());
-  expect(allow).toHaveBeenCalledExactlyOnceWith("gemini");
+  expect(allow).toHaveBeenLastCalledWith("gemini", true);
   expect(item(1)).toContain("through npx");
   expect(button("New session with Gemini CLI")).toBeDefined();
+  button("No longer use Gemini CLI through npx")?.click();
+  await vi.waitFor(() => expect(allow).toHaveBeenLastCalledWith("gemini", false));
 });
 
 it("one that is not logged in names the command of its login", () => {
-  open([{ ...demo, health: "login_required", logged_in: false, login: { command: "demo login" } }]);
+  open([{ ...demo, health: "login_required", logged_in: false, can_login: true, login: { command: "demo login" } }]);
   expect(item(0)).toContain("Login needed");
-  expect(item(0)).toContain("runs demo login on the server’s machine");
+  expect(item(0)).toContain("demo login");
   expect(button("Log in to Demo agent")).toBeDefined();
+});
+
+it("one whose login cannot be run from here only says how it is done", () => {
+  open([{ ...demo, health: "login_required", logged_in: false, can_login: false, login: { command: "demo" } }]);
+  expect(button("Log in to Demo agent")).toBeUndefined();
+  expect(item(0)).toContain("Log in on the server’s machine: demo");
 });
 
 it("a session is begun with the agent that was pressed, and what goes wrong is told there", async () => {

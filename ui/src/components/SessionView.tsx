@@ -105,7 +105,7 @@ export function SessionView(props: SessionViewProps) {
     const id = loginAgent(open.state) ?? session()?.agent;
     if (id === undefined) return undefined;
     const known = props.agents.list().find((agent) => agent.id === id);
-    return { id, title: known?.title ?? id, canLogin: known?.login !== null };
+    return { id, title: known?.title ?? id, canLogin: known?.can_login !== false };
   });
 
   return (

@@ -13,9 +13,8 @@ export function Starting(props: { call: StreamingToolCall; waitsForLogin: boolea
   const words = createMemo(() => {
     if (props.waitsForLogin) return "Waiting for the login…";
     const agent = agentOf(props.call);
-    return agent?.health === "installing"
-      ? `npx downloads ${agent.title} for its first start. That can take some minutes…`
-      : "Starting…";
+    if (agent?.health !== "installing") return "Starting…";
+    return `npx downloads ${agent.title} for its first start. That can take some minutes… ${agent.problem ?? ""}`;
   });
   return <span class="copilot-ending">{words()}</span>;
 }

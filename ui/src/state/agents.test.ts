@@ -62,6 +62,7 @@ it("an ability is told in words, with how it is known", () => {
     source: "as documented",
   });
   expect(abilityText(ability("a", null, null))).toEqual({ words: "unknown", tone: "unknown", source: "" });
+  expect(abilityText(ability("restores", "recap")).words).toBe("told again by us");
   expect(abilityText(undefined).words).toBe("unknown");
 });
 

@@ -95,6 +95,12 @@ export interface AbilityText {
   source: string;
 }
 
+/** The words of the server that are no yes or no, for people. */
+const manners: Record<string, Record<string, string>> = {
+  restores: { loaded: "with everything", resumed: "where it was", recap: "told again by us" },
+  second_prompt: { queued: "is queued", cancels: "ends the first", steers: "steers the first" },
+};
+
 const sources = { agent: "it says so", probe: "tried", known: "as documented" };
 
 /** An ability for people. */
@@ -103,7 +109,8 @@ export function abilityText(ability: Ability | undefined): AbilityText {
   if (value === null || value === "unknown") return { words: "unknown", tone: "unknown", source: "" };
   const source = ability?.source ? sources[ability.source] : "";
   if (value === false || value === "no") return { words: "no", tone: "no", source };
-  return { words: value === true ? "yes" : value, tone: "yes", source };
+  const words = value === true ? "yes" : (manners[ability?.id ?? ""]?.[value] ?? value);
+  return { words, tone: "yes", source };
 }
 
 /** Every ability that any of them names, in the order in which they come. */
