@@ -44,6 +44,8 @@ pub struct CatalogueEntry {
     pub install: Option<Install>,
     /// What a person types in a terminal to log in.
     pub login: Option<String>,
+    /// There is a login that can be run from here.
+    pub can_login: bool,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -115,6 +117,11 @@ impl Shared {
             _ => "unknown",
         };
         let install = Install { command: agent.install.clone(), npx: agent.package.is_some() && places.has_npx() };
+        let advertised = capabilities.as_ref().and_then(|said| said.get("login")).filter(|login| !login.is_null());
+        let can_login = match agent.remote {
+            Some(_) => advertised.is_some_and(|login| !login["command"].is_null()),
+            None => advertised.is_some() || !agent.login.is_empty(),
+        };
         CatalogueEntry {
             id: agent.id.clone(),
             title: agent.title.clone(),
@@ -129,6 +136,7 @@ impl Shared {
             sandbox: settings.held_by(agent),
             install: Some(install).filter(|install| program.is_none() && (install.npx || !install.command.is_empty())),
             login: agent.login_command(),
+            can_login,
             capabilities,
         }
     }

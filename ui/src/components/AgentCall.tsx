@@ -123,7 +123,7 @@ function PrintedText(props: { text: TextStream }) {
   );
 }
 
-const ended = ["completed", "failed", "cancelled", "interrupted", "rejected"];
+const ended = ["completed", "failed", "rejected", "cancelled", "interrupted"];
 
 function isOpen(call: AgentToolCall): boolean {
   return !ended.includes(call.status ?? "");
