@@ -131,6 +131,7 @@ struct Inner {
     /// What models there are, once somebody has asked a Codex.
     models: OnceCell<Vec<Value>>,
     capabilities: Capabilities,
+    quirks: Quirks,
     deadlines: Deadlines,
     /// Holds the one driver task, which ends with it.
     _driver: JoinSet<()>,
@@ -149,11 +150,11 @@ impl Connection {
         let decoder = Decoder::new(launch.dialect, launch.quirks);
         let driver = spawn(Driver::new(peer.clone(), Source::live(records, &launch.dir), decoder, 0, launch.quirks, signals));
         let initialized = match launch.dialect {
-            Dialect::Acp => initialize(&peer, deadlines.initialize).await,
+            Dialect::Acp => initialize(&peer, launch.quirks, deadlines.initialize).await,
             Dialect::Codex => threads::initialize(&peer, deadlines.initialize).await,
         };
         match initialized {
-            Ok(capabilities) => Ok(Self::new(peer, launch.dialect, capabilities, deadlines, driver)),
+            Ok(capabilities) => Ok(Self::new(peer, (launch.dialect, launch.quirks), capabilities, deadlines, driver)),
             Err(error) => {
                 if let Err(error) = peer.stop().await {
                     tracing::warn!(label = launch.spec.label, %error, "an agent that could not be initialised is still there");
@@ -183,11 +184,17 @@ impl Connection {
         let decoder = Decoder::adopt(dir, cursor, known).await;
         peer.adopt_turns(decoder.turns());
         let driver = spawn(Driver::new(peer.clone(), source, decoder, cursor, quirks, signals));
-        Ok(Self::new(peer, dialect, capabilities, deadlines, driver))
+        Ok(Self::new(peer, (dialect, quirks), capabilities, deadlines, driver))
     }
 
-    fn new(peer: Arc<Peer>, dialect: Dialect, capabilities: Capabilities, deadlines: Deadlines, driver: JoinSet<()>) -> Self {
-        let inner = Arc::new(Inner { peer, dialect, models: OnceCell::new(), capabilities, deadlines, _driver: driver });
+    fn new(
+        peer: Arc<Peer>,
+        (dialect, quirks): (Dialect, Quirks),
+        capabilities: Capabilities,
+        deadlines: Deadlines,
+        driver: JoinSet<()>,
+    ) -> Self {
+        let inner = Arc::new(Inner { peer, dialect, models: OnceCell::new(), capabilities, quirks, deadlines, _driver: driver });
         Self { inner, servers: Arc::default(), flagged: false }
     }
 
@@ -205,12 +212,12 @@ impl Connection {
         &self.inner.capabilities
     }
 
-    /// By which names this agent was found to know the protocol's methods, for the next connection to this agent and version.
     /// Spares the search for names that an earlier connection to the same version of the agent has found out.
     pub fn learn_names(&self, names: &Names) {
         self.peer().pending.suppose(names);
     }
 
+    /// By which names this agent was found to know the protocol's methods, for the next connection to this agent and version.
     pub fn names(&self) -> Names {
         self.peer().pending.names()
     }
@@ -281,8 +288,13 @@ fn spawn(driver: Driver) -> JoinSet<()> {
     task
 }
 
-async fn initialize(peer: &Peer, deadline: Duration) -> Result<Capabilities, ConnectError> {
-    let result = peer.request(id::INITIALIZE, "initialize", &request::initialize(), deadline).await.map_err(Failure::from)?;
+async fn initialize(peer: &Peer, quirks: Quirks, deadline: Duration) -> Result<Capabilities, ConnectError> {
+    let asked = peer.request(id::INITIALIZE, "initialize", &request::initialize(quirks.offers), deadline).await;
+    let result = match asked {
+        // The other dialect has no greeting; what the agent can do shows when it is asked.
+        Err(error) if error.is_method_missing() => return Ok(Capabilities::default()),
+        asked => asked.map_err(Failure::from)?,
+    };
     let malformed = || Failure::from(RpcError::Malformed { method: "initialize".to_owned() });
     let (answered, capabilities) = response::initialized(&result).ok_or_else(malformed)?;
     if answered != PROTOCOL_VERSION.to_string() {

@@ -12,7 +12,7 @@ use crate::acp::{id, request};
 use crate::codex;
 use crate::jsonrpc::{self, Message, RpcId};
 
-pub use runner::{Durability, Found, Spec};
+pub use runner::{Durability, Found, Spec, left_behind};
 
 /// How long a process that was killed may take to be gone.
 const DYING: Duration = Duration::from_secs(2);

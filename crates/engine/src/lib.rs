@@ -2,6 +2,7 @@
 //!
 //! It owns the sessions' tasks and, through `agents`, the runners. It must not know HTTP, HTML or SQL.
 
+mod abilities;
 mod actor;
 mod agent;
 mod attachments;
@@ -12,6 +13,7 @@ mod conversations;
 mod disk;
 mod history;
 mod instructions;
+mod login;
 mod model_call;
 mod places;
 mod policy;
@@ -22,6 +24,7 @@ mod settings;
 mod tasks;
 mod tool_call;
 mod trace;
+mod trial;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
@@ -41,16 +44,18 @@ use uuid::Uuid;
 use command::Command;
 use tasks::Tasks;
 
+pub use abilities::{Ability, Probe};
 pub use agents::Login;
 pub use agents::trace::{Entry, Filter, Payload};
 pub use attachments::{ATTACHMENT_MAX, MESSAGE_MAX, NewAttachment};
 pub use browse::AgentsOwn;
-pub use catalogue::CatalogueEntry;
-pub use command::{AgentSessionView, Posted, Refusal};
+pub use catalogue::{CatalogueEntry, Install};
+pub use command::{AgentSessionView, AnsweredBy, Posted, Refusal};
 pub use conversations::{Asked, Conversation, Conversations, Directory};
 pub use disk::{Disk, size};
 pub use settings::Settings;
 pub use trace::{Capture, TraceCursor, TracePage, TracedRunner};
+pub use trial::{Trial, try_agent};
 
 /// How many sessions there may be.
 const SESSIONS_MAX: u64 = 10_000;
@@ -98,6 +103,8 @@ struct Live {
 /// What a new session may be given; the rest comes from the settings.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
+    /// Chosen by whoever may ask twice for the same session; a new one where there is none.
+    pub id: Option<SessionId>,
     pub title: Option<String>,
     pub work_dir: Option<std::path::PathBuf>,
     pub model: Option<String>,
@@ -112,6 +119,7 @@ impl Engine {
     pub async fn start(store: Store, settings: Settings) -> Result<Engine, Refusal> {
         let rules = rules::Rules::new(store.rules().await?);
         let default_policy = policy::Chosen::read(&store).await?;
+        catalogue::recall_npx(&store, &settings).await?;
         let words = settings.catalogue.iter().map(|agent| (agent.id.clone(), words(agent))).collect();
         let shared = Shared {
             store,
@@ -156,7 +164,7 @@ impl Engine {
         let agent = wanted.agent.unwrap_or_else(|| settings.default_agent.clone());
         settings.agent(&agent)?;
         settings.check_model(&model)?;
-        let id = SessionId(Uuid::now_v7());
+        let id = wanted.id.unwrap_or_else(|| SessionId(Uuid::now_v7()));
         let new = NewSession {
             title: wanted.title.unwrap_or_default(),
             work_dir: work_dir.to_string_lossy().into_owned(),
@@ -225,7 +233,7 @@ impl Engine {
     }
 
     /// `content` is what was filled in, where the request is a form; `remember` how far an answer for always reaches, this session
-    /// where nothing is said.
+    /// where nothing is said; `by` is what the record says of who answered.
     pub async fn answer(
         &self,
         id: SessionId,
@@ -233,8 +241,9 @@ impl Engine {
         option_id: String,
         content: Option<serde_json::Value>,
         remember: Option<Scope>,
+        by: AnsweredBy,
     ) -> Result<(), Refusal> {
-        self.ask(id, |reply| Command::Answer { request_id, option_id, content, remember, reply }).await?;
+        self.ask(id, |reply| Command::Answer { request_id, option_id, content, remember, by, reply }).await?;
         if remember == Some(Scope::Project) {
             self.rules_changed(id, false).await?;
         }
@@ -292,26 +301,10 @@ impl Engine {
         recover::count_running(&self.shared.settings)
     }
 
-    /// Starts the agent's own login; what it prints can be read from the answer until it ends.
-    pub async fn login(&self, agent: &str) -> Result<Login, Refusal> {
-        let settings = &self.shared.settings;
-        let found = settings.agent(agent)?;
-        let program = settings.program(found)?;
-        let env = found.environment(settings.environment.iter().cloned()).map_err(|error| Refusal::Invalid(error.to_string()))?;
-        let advertised = self.advertised_login(agent).await?;
-        agents::login::start(found, &program, advertised.as_ref(), env, &settings.work_dir).map_err(Refusal::Conflict)
-    }
-
-    /// The login that the agent names itself, where it was ever started.
-    async fn advertised_login(&self, agent: &str) -> Result<Option<agents::LoginCommand>, Refusal> {
-        let learned = self.shared.learned(agent).capabilities;
-        let stored = self.store().runners().await?.into_iter().rev().find(|row| row.agent == agent).and_then(|row| row.capabilities);
-        let capabilities = learned.or(stored).and_then(|value| serde_json::from_value::<agents::Capabilities>(value).ok());
-        Ok(capabilities.and_then(|capabilities| capabilities.login))
-    }
-
     /// Somebody has logged in: sessions whose prompts wait for that try again.
     pub async fn logged_in(&self, agent: &str) {
+        // Whether it worked is known when the agent is next asked.
+        self.shared.learn(agent, |learned| learned.logged_in = None);
         // A login may have brought a newer program along.
         self.learn_versions();
         self.tell_all(|| Command::LoggedIn { agent: agent.to_owned() }).await;
@@ -381,5 +374,10 @@ impl Shared {
 }
 
 fn words(agent: &agents::catalogue::Agent) -> AgentWords {
-    AgentWords { title: agent.title.clone(), short_title: agent.short_title().to_owned(), login_advice: agent.login_advice().to_owned() }
+    AgentWords {
+        title: agent.title.clone(),
+        short_title: agent.short_title().to_owned(),
+        login_advice: agent.login_advice(),
+        unasked: agent.acts_unasked(),
+    }
 }

@@ -138,12 +138,6 @@ fn retrying(after_ms: u64, reason: &str) -> Notice {
     }
 }
 
-/// The agents that are really there, by id and title.
-fn available(settings: &crate::Settings) -> Vec<(String, String)> {
-    let installed = settings.catalogue.iter().filter(|agent| agent.program(settings.path()).is_some());
-    installed.map(|agent| (agent.id.clone(), agent.title.clone())).collect()
-}
-
 /// A message that begins with `@file` is about that file; without the space it would be for an agent session of that name.
 fn keep_mention(messages: &mut [model::Message], work_dir: &std::path::Path) {
     if let Some(model::Message::User(text)) = messages.last_mut()
@@ -167,7 +161,7 @@ async fn request(shared: &crate::Shared, row: &store::SessionRow) -> Result<Requ
     if relay {
         keep_mention(&mut messages, row.work_dir.as_ref());
     }
-    let agents = if relay { Vec::new() } else { available(&shared.settings) };
+    let agents = if relay { Vec::new() } else { shared.available() };
     let tools = tools::definitions()
         .into_iter()
         .chain(tools::delegate(&agents))

@@ -1,12 +1,12 @@
 //! What the engine is told at its start. Nothing in here is read from the environment later.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use agents::McpServer;
-use agents::catalogue::{Agent, Catalogue};
+use agents::catalogue::{Agent, Catalogue, Found, Package, Places, Program};
 use domain::ids::RunnerId;
 use domain::policy::Policy;
 
@@ -14,6 +14,8 @@ use crate::Refusal;
 
 pub(crate) const RELAY: &str = "relay";
 const NAME_MAX: usize = 200;
+/// How long npx may take to fetch an agent.
+const FETCH_TIMEOUT: Duration = Duration::from_secs(600);
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -71,20 +73,40 @@ impl Settings {
         })
     }
 
-    /// Where programs are looked for.
-    pub(crate) fn path(&self) -> Option<&OsStr> {
-        self.environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str())
+    /// Where the agent's program is; none where it is not installed and may not be fetched.
+    pub fn find(&self, agent: &Agent) -> Option<Program> {
+        self.catalogue.find(agent, &Places::of(&self.environment))
     }
 
-    pub(crate) fn program(&self, agent: &Agent) -> Result<PathBuf, Refusal> {
-        agent.program(self.path()).ok_or_else(|| {
-            let name = agent.command.display();
-            let advice = match agent.install_advice() {
-                "" => String::new(),
-                advice => format!(": {advice}"),
-            };
+    pub(crate) fn program(&self, agent: &Agent) -> Result<Program, Refusal> {
+        self.find(agent).ok_or_else(|| {
+            let name = agent.command.file_name().unwrap_or_default().display();
+            let advice = agent.install_advice();
+            let advice = if advice.is_empty() { advice } else { format!(": {advice}") };
             Refusal::Invalid(format!("{} is not installed: there is no program `{name}`{advice}", agent.title))
         })
+    }
+
+    /// How long its process may take. One that npx may have to fetch first gets the time for that.
+    pub(crate) fn deadlines_of(&self, agent: &str) -> agents::Deadlines {
+        let fetched = self.fetched(agent).is_some();
+        let initialize = if fetched { self.deadlines.initialize.max(FETCH_TIMEOUT) } else { self.deadlines.initialize };
+        agents::Deadlines { initialize, ..self.deadlines }
+    }
+
+    /// The package that npx fetches to start the agent; none where it is installed.
+    pub(crate) fn fetched(&self, agent: &str) -> Option<&Package> {
+        let agent = self.catalogue.get(agent)?;
+        agent.package.as_ref().filter(|_| self.find(agent).is_some_and(|program| program.how == Found::Npx))
+    }
+
+    /// Everything that the program is started with in its environment.
+    pub(crate) fn environment_of(&self, agent: &Agent, program: &Program) -> Result<Vec<(String, String)>, Refusal> {
+        let mut env = agent
+            .environment(self.environment.iter().cloned())
+            .map_err(|error| Refusal::Invalid(format!("{} cannot be started: {error}", agent.title)))?;
+        agent.complete(program, self.environment.iter().cloned(), &mut env);
+        Ok(env)
     }
 
     pub fn runners_dir(&self) -> PathBuf {

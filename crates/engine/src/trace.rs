@@ -128,9 +128,10 @@ impl Settings {
         let given = self.environment.iter().map(|(name, value)| (name.to_string_lossy(), value.to_string_lossy()));
         let mut secrets: Vec<String> = given.filter(|(name, _)| trace::sounds_secret(name)).map(|(_, value)| value.into_owned()).collect();
         for agent in self.catalogue.iter() {
-            // One whose token cannot be read has not been started with it either.
-            let env = agent.environment(std::iter::empty()).unwrap_or_else(|_| agent.env.clone());
-            secrets.extend(env.into_iter().filter(|(name, _)| trace::sounds_secret(name)).map(|(_, value)| value));
+            let named = agent.env.iter().filter(|(name, _)| trace::sounds_secret(name)).cloned();
+            // What is kept elsewhere is kept there because it is one. One that cannot be read has not been given to the agent either.
+            let referred = agent.referred(&self.environment).unwrap_or_default();
+            secrets.extend(named.chain(referred).map(|(_, value)| value));
         }
         for server in self.mcp_servers.iter() {
             let (Transport::Stdio { env: values, .. } | Transport::Http { headers: values, .. } | Transport::Sse { headers: values, .. }) =

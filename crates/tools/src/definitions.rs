@@ -139,20 +139,36 @@ fn git() -> [Definition; 2] {
     ]
 }
 
-/// A delegation that names its agent, where there is more than one to choose from. `agents` are ids and titles.
-pub fn delegate(agents: &[(String, String)]) -> Option<Definition> {
+/// An agent that work can be given to.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    pub id: String,
+    pub title: String,
+    /// What it is good at; may be empty.
+    pub about: String,
+}
+
+impl Candidate {
+    fn described(&self) -> String {
+        let about = if self.about.is_empty() { String::new() } else { format!(": {}", self.about) };
+        format!("{} ({}){about}", self.id, self.title)
+    }
+}
+
+/// A delegation that names its agent, where there is more than one to choose from.
+pub fn delegate(agents: &[Candidate]) -> Option<Definition> {
     if agents.len() < 2 {
         return None;
     }
-    let ids: Vec<_> = agents.iter().map(|(id, _)| id.as_str()).collect();
-    let known: Vec<_> = agents.iter().map(|(id, title)| format!("{id} ({title})")).collect();
+    let ids: Vec<_> = agents.iter().map(|agent| agent.id.as_str()).collect();
+    let known: Vec<_> = agents.iter().map(Candidate::described).collect();
     Some(Definition {
         name: "delegate",
         description: "Delegate a coding task to the agent that you name. It works like copilot_agent: use the same session_name for \
                       follow-up instructions to the same task, and a different session_name for independent tasks. Agents work side by side.",
         parameters: object(
             json!({
-                "agent": { "type": "string", "enum": ids, "description": format!("Which agent works on it: {}", known.join(", ")) },
+                "agent": { "type": "string", "enum": ids, "description": format!("Which agent works on it. {}", known.join("; ")) },
                 "prompt": text("The task for the agent, complete in itself"),
                 "session_name": text("A short descriptive name of the task; a name belongs to one agent"),
             }),
@@ -221,5 +237,15 @@ mod tests {
             "Delegate a coding task to GitHub Copilot. Copilot will autonomously modify files in the workspace. Use the same session_name for follow-up instructions to the same task. Use a different session_name for independent tasks."
         );
         assert_eq!(tool.parameters["required"], json!(["prompt", "session_name"]));
+    }
+
+    #[test]
+    fn a_choice_of_agents_says_what_each_is_good_at() {
+        let candidate = |id: &str, about: &str| Candidate { id: id.into(), title: id.to_uppercase(), about: about.into() };
+        assert!(delegate(&[candidate("a", "")]).is_none(), "there is nothing to choose");
+        let tool = delegate(&[candidate("a", "small things"), candidate("b", "")]).unwrap();
+        let agent = &tool.parameters["properties"]["agent"];
+        assert_eq!(agent["enum"], json!(["a", "b"]));
+        assert_eq!(agent["description"], "Which agent works on it. a (A): small things; b (B)");
     }
 }

@@ -27,7 +27,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 pub use changes::changed_since;
-pub use definitions::{Definition, Kind, definitions, delegate, kind};
+pub use definitions::{Candidate, Definition, Kind, definitions, delegate, kind};
 pub use files::{FileError, beginning, current_text, directory, read_text};
 pub use paths::{Named, find, mentioned, search};
 pub use project::Project;

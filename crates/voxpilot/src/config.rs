@@ -3,6 +3,7 @@
 //! `resolve` is pure; `load` reads the environment and the files for it, once, at start. Nothing else in the program may
 //! look at `VOXPILOT_*`. This module does not know what the settings are used for.
 
+mod agent;
 mod apart;
 mod consent;
 mod error;
@@ -23,7 +24,7 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use agents::catalogue::{COPILOT, DEMO};
+use agents::catalogue::{Offers, Reference};
 use domain::policy::Policy;
 
 pub use apart::is_inside;
@@ -62,8 +63,10 @@ pub struct Config {
     pub model_api_key: Option<Secret>,
     pub model_provider: Option<String>,
     pub max_agent_iterations: u32,
-    /// None: see [`Config::agent_or_default`].
+    /// None: Copilot where it is installed, else the demo agent.
     pub agent: Option<String>,
+    /// More agents, in the format of the ACP registry.
+    pub agents_registry: Option<PathBuf>,
     /// A path, or a bare name that is looked up in `PATH`.
     pub copilot_cli_path: PathBuf,
     pub copilot_home: Option<PathBuf>,
@@ -110,13 +113,27 @@ pub struct AgentSection {
     pub args: Option<Vec<String>>,
     /// The arguments with which the command runs a login.
     pub login: Option<Vec<String>>,
-    pub env: BTreeMap<String, String>,
+    pub env: BTreeMap<String, EnvValue>,
+    /// npx may fetch it and run it.
+    pub npx: bool,
+    /// What of ours it is offered.
+    pub offers: Option<Offers>,
+    /// Whether it asks before it changes something.
+    pub asks: Option<bool>,
     /// `host:port` of one that listens on TCP; then it is not started but connected to.
     pub remote: Option<String>,
     /// The host may be another machine.
     pub allow_remote: bool,
     /// It may write only in the work directory and where it keeps what is its own: `sandbox = "workdir"`.
     pub confined: bool,
+}
+
+/// A variable of an agent's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EnvValue {
+    Text(String),
+    /// Found when the agent is started.
+    Elsewhere(Reference),
 }
 
 /// What the journals and the database survive.
@@ -170,15 +187,6 @@ pub fn check(sources: &Sources) -> Result<Config, ConfigError> {
 }
 
 impl Config {
-    /// The agent that `copilot_agent` drives: the configured one, else Copilot where it is installed, else the demo agent.
-    pub fn agent_or_default(&self, search_path: Option<&str>) -> &str {
-        match &self.agent {
-            Some(agent) => agent,
-            None if find_program(&self.copilot_cli_path, search_path).is_some() => COPILOT,
-            None => DEMO,
-        }
-    }
-
     /// The table that `voxpilot config` prints, secrets hidden.
     pub fn report(&self) -> String {
         report::table(&self.entries)

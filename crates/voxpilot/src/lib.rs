@@ -2,12 +2,16 @@
 
 pub mod backup;
 pub mod bridge;
+pub mod catalogue;
 pub mod client;
 pub mod config;
 pub mod doctor;
 pub mod housekeeping;
 pub mod logging;
 pub mod memory;
+pub mod probe;
+pub mod repair;
+mod scratch;
 pub mod serve;
 pub mod stop;
 pub mod token;

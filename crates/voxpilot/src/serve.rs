@@ -5,12 +5,11 @@ use std::fmt;
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use agents::Transport;
-use agents::catalogue::{self, Catalogue};
 use anyhow::{Context, Result, bail};
 use domain::policy::Policy;
 use engine::Engine;
@@ -21,9 +20,9 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use web::Certificate;
 
-use crate::bridge::BRIDGE;
+use crate::catalogue::{catalogue, default_agent};
 use crate::client::address;
-use crate::config::{AgentSection, Config, Durability, McpSection, McpTransport, Secret, Sources};
+use crate::config::{Config, Durability, McpSection, McpTransport, Secret, Sources};
 use crate::{housekeeping, logging, memory, stop, token, trust};
 
 /// How long open requests may take once the server stops.
@@ -88,6 +87,7 @@ async fn serve(config: &Config, sources: &Sources) -> Result<End> {
     let listener = bind(&config.bind).await?;
     let address = listener.local_addr().context("asking for the server's own address")?;
     let settings = settings(config, sources)?;
+    keep_token_from_agents(config, &secret)?;
     logging::hide(settings.secrets().into_iter().chain([secret.expose().to_owned()]));
     let engine = Engine::start(store, settings).await.context("starting the engine")?;
     engine.learn_versions();
@@ -121,6 +121,23 @@ async fn serve(config: &Config, sources: &Sources) -> Result<End> {
             Ok(End::Stopped(ExitCode::from(INTERRUPTED)))
         }
     }
+}
+
+/// Whoever has the server's own token can answer for a person, so an agent is not given it, not even as a tool's.
+fn keep_token_from_agents(config: &Config, secret: &Secret) -> Result<()> {
+    for (name, section) in &config.mcp_servers {
+        let words: Vec<&str> = match &section.transport {
+            McpTransport::Stdio { args, .. } => args.iter().map(String::as_str).collect(),
+            McpTransport::Http { url } | McpTransport::Sse { url } => vec![url],
+        };
+        if section.secrets.values().map(Secret::expose).chain(words).any(|word| word.contains(secret.expose())) {
+            bail!(
+                "mcp_servers.{name} would hand this server's own token to agents, who could then approve what they ask themselves: \
+                 give them the one that `voxpilot mcp --print-token` prints, or the command `voxpilot mcp`"
+            );
+        }
+    }
+    Ok(())
 }
 
 fn reach(config: &Config, address: SocketAddr, secret: &Secret, trust: web::Trust) -> Result<web::Settings> {
@@ -214,14 +231,8 @@ async fn keep_certificate(certificate: Option<watch::Receiver<Certificate>>, dat
 pub(crate) fn settings(config: &Config, sources: &Sources) -> Result<engine::Settings> {
     let exe = std::env::current_exe().context("finding this binary")?;
     let catalogue = catalogue(config, &exe)?;
-    let default_agent = match &config.agent {
-        Some(agent) => agent.clone(),
-        None => catalogue.default_id(sources.env.get("PATH").map(|path| path.as_ref())).to_owned(),
-    };
-    if catalogue.get(&default_agent).is_none() {
-        let known: Vec<_> = catalogue.iter().map(|agent| agent.id.as_str()).collect();
-        bail!("VOXPILOT_AGENT: no agent is called `{default_agent}`: there is {}", known.join(", "));
-    }
+    let environment: Vec<_> = sources.env.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))).collect();
+    let default_agent = default_agent(config, &catalogue, &environment)?;
     Ok(engine::Settings {
         exe,
         data_dir: config.data_dir.clone(),
@@ -234,7 +245,7 @@ pub(crate) fn settings(config: &Config, sources: &Sources) -> Result<engine::Set
         max_iterations: config.max_agent_iterations,
         default_agent,
         catalogue,
-        environment: sources.env.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))).collect(),
+        environment,
         sandbox: sandbox(config, sources),
         private: sources.config_dir().into_iter().collect(),
         mcp_servers: config.mcp_servers.iter().map(|(name, section)| mcp_server(name, section)).collect(),
@@ -275,22 +286,6 @@ fn endpoint(config: &Config) -> Result<model::Settings> {
     })
 }
 
-fn catalogue(config: &Config, exe: &Path) -> Result<Catalogue> {
-    let base = Catalogue::new(catalogue_settings(config, exe, Vec::new()));
-    let configured = config.agents.iter().map(|(id, section)| configured(id, section, base.get(id), exe)).collect::<Result<Vec<_>>>()?;
-    Ok(Catalogue::new(catalogue_settings(config, exe, configured)))
-}
-
-fn catalogue_settings(config: &Config, exe: &Path, configured: Vec<catalogue::Agent>) -> catalogue::Settings {
-    catalogue::Settings {
-        copilot_command: config.copilot_cli_path.clone(),
-        copilot_home: config.copilot_home.clone(),
-        copilot_token_file: config.copilot_token_file.clone(),
-        own_exe: exe.to_owned(),
-        configured,
-    }
-}
-
 fn mcp_server(name: &str, section: &McpSection) -> agents::McpServer {
     let pairs = section.secrets.iter().map(|(name, value)| (name.clone(), value.expose().to_owned())).collect();
     let transport = match &section.transport {
@@ -299,35 +294,4 @@ fn mcp_server(name: &str, section: &McpSection) -> agents::McpServer {
         McpTransport::Sse { url } => Transport::Sse { url: url.clone(), headers: pairs },
     };
     agents::McpServer { name: name.to_owned(), transport }
-}
-
-/// An agent of the configuration: a new one, or a known one with some of it changed.
-fn configured(id: &str, section: &AgentSection, known: Option<&catalogue::Agent>, exe: &Path) -> Result<catalogue::Agent> {
-    let command: PathBuf = match (&section.command, &section.remote, known) {
-        (Some(command), _, _) => command.clone(),
-        (None, Some(_), _) => exe.to_owned(),
-        (None, None, Some(known)) => known.command.clone(),
-        (None, None, None) => bail!("agents.{id}: `command` is missing: say which program to start, or a `url` to connect to"),
-    };
-    let known_args = || known.map(|known| known.args.clone());
-    let args = match &section.remote {
-        Some(address) => vec![BRIDGE.to_owned(), address.clone()],
-        None => section.args.clone().or_else(known_args).unwrap_or_default(),
-    };
-    let mut env = known.map(|known| known.env.clone()).unwrap_or_default();
-    env.extend(section.env.clone());
-    Ok(catalogue::Agent {
-        id: id.to_owned(),
-        title: section.title.clone().or_else(|| known.map(|known| known.title.clone())).unwrap_or_else(|| id.to_owned()),
-        about: section.about.clone().or_else(|| known.map(|known| known.about.clone())).unwrap_or_default(),
-        dialect: section.dialect.or_else(|| known.map(|known| known.dialect)).unwrap_or_default(),
-        command,
-        args,
-        env,
-        login: section.login.clone().or_else(|| known.map(|known| known.login.clone())).unwrap_or_default(),
-        token_file: known.and_then(|known| known.token_file.clone()),
-        quirks: known.map(|known| known.quirks).unwrap_or_default(),
-        remote: section.remote.clone(),
-        confined: section.confined,
-    })
 }

@@ -7,8 +7,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use agents::catalogue::{Offers, Reference};
 use domain::policy::Policy;
-use voxpilot::config::{Config, ConfigFile, Durability, LogFormat, McpTransport, Origin, Sources, resolve};
+use voxpilot::config::{Config, ConfigFile, Durability, EnvValue, LogFormat, McpTransport, Origin, Sources, resolve};
 
 const PROJECT: &str = "/work/voxpilot.toml";
 const USER: &str = "/home/ada/.config/voxpilot/voxpilot.toml";
@@ -85,7 +86,7 @@ fn a_flag_beats_a_variable_beats_the_project_file_beats_the_users_file() {
 }
 
 /// A value for every setting, with what it must become.
-const EVERY_SETTING: [(&str, &str, &str); 29] = [
+const EVERY_SETTING: [(&str, &str, &str); 30] = [
     ("bind", "localhost:0", "localhost:0"),
     ("data_dir", "/data", "/data"),
     ("work_dir", "/elsewhere", "/elsewhere"),
@@ -102,6 +103,7 @@ const EVERY_SETTING: [(&str, &str, &str); 29] = [
     ("model_provider", "openrouter", "openrouter"),
     ("max_agent_iterations", "3", "3"),
     ("agent", "my-agent", "my-agent"),
+    ("agents_registry", "/registry.json", "/registry.json"),
     ("copilot_cli_path", "/opt/copilot", "/opt/copilot"),
     ("copilot_home", "/state", "/state"),
     ("copilot_token_file", "/secrets/token", "/secrets/token"),
@@ -263,11 +265,50 @@ fn agent_sections_are_read_and_the_first_file_wins() {
     let mine = &config.agents["mine"];
     assert_eq!(mine.command.as_deref(), Some(Path::new("/work/bin/mine")));
     assert_eq!((mine.args.as_deref(), mine.title.as_deref()), (Some(["--acp".to_owned()].as_slice()), Some("Mine")));
-    assert_eq!(mine.env, map(&[("KEY", "hidden-value")]));
+    assert_eq!(mine.env, [("KEY".to_owned(), EnvValue::Text("hidden-value".to_owned()))].into());
     assert_eq!(config.agents["copilot"].command, None);
     let report = config.report();
     assert!(report.contains("agents.mine.command") && report.contains("agents.copilot.env.COPILOT_MODEL"), "{report}");
     assert!(!report.contains("hidden-value"), "{report}");
+}
+
+#[test]
+fn an_agents_section_says_where_a_key_is_and_what_the_agent_is_offered() {
+    let user = "[agents.gemini]\nnpx = true\noffers = ['write', 'terminal']\nasks = false\n\
+                env = { A = { variable = 'MY_KEY' }, B = { file = '~/.secret' }, C = 'hidden-value' }\n\
+                [agents.claude]\noffers = []\n";
+    let config = resolve(&sources(&[], &[], &[(USER, user)])).unwrap();
+    let gemini = &config.agents["gemini"];
+    assert_eq!((gemini.npx, gemini.asks), (true, Some(false)));
+    assert_eq!(gemini.offers, Some(Offers { read: false, write: true, terminal: true }));
+    assert_eq!(config.agents["claude"].offers, Some(Offers::NONE));
+    assert_eq!(gemini.env["A"], EnvValue::Elsewhere(Reference::Variable("MY_KEY".into())));
+    assert_eq!(gemini.env["B"], EnvValue::Elsewhere(Reference::File("/home/ada/.secret".into())));
+    let report = config.report();
+    assert!(report.contains("the variable MY_KEY") && report.contains("the file /home/ada/.secret"), "{report}");
+    assert!(!report.contains("hidden-value"), "{report}");
+}
+
+#[test]
+fn a_registry_adds_agents_that_a_section_can_change() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("registry.json");
+    let catalogue = |text: &str| {
+        std::fs::write(&path, text).unwrap();
+        let user = format!("agents_registry = {:?}\n[agents.alpha]\nnpx = true\n", path.display().to_string());
+        let config = resolve(&sources(&[], &[], &[(USER, &user)])).unwrap();
+        voxpilot::catalogue::catalogue(&config, Path::new("/bin/sh")).map_err(|error| format!("{error:#}"))
+    };
+    let alpha = r#"{ "id": "alpha", "name": "Alpha", "description": "d", "distribution": { "npx": { "package": "@x/alpha@1.2.3" } } }"#;
+    let found = catalogue(&format!(r#"{{ "version": "1", "agents": [{alpha}] }}"#)).unwrap();
+    let alpha = found.get("alpha").unwrap();
+    assert_eq!((alpha.title.as_str(), alpha.about.as_str(), alpha.npx), ("Alpha", "d", true));
+    let error = catalogue("{}").unwrap_err();
+    assert!(error.contains("agents_registry") && error.contains("registry.json") && error.contains("missing field `agents`"), "{error}");
+    std::fs::remove_file(&path).unwrap();
+    let config = Config { agents_registry: Some(path), ..from_env(&[]) };
+    let error = voxpilot::catalogue::catalogue(&config, Path::new("/bin/sh")).unwrap_err();
+    assert!(format!("{error:#}").contains("registry.json"), "{error:#}");
 }
 
 #[test]
@@ -283,6 +324,14 @@ fn bad_agent_sections_are_named() {
         ("[agents.mine]\nargs = [1]", "`agents.mine.args`"),
         ("[agents.mine]\nenv = { A = 1 }", "`agents.mine.env`"),
         ("[agents.mine]\nenv = { VOXPILOT_TOKEN = 'x' }", "`agents.mine.env`"),
+        ("[agents.mine]\nenv = { A = { variable = 'VOXPILOT_TOKEN' } }", "`agents.mine.env`"),
+        ("[agents.mine]\nenv = { A = { variable = 'X', file = 'y' } }", "`agents.mine.env`"),
+        ("[agents.mine]\nenv = { A = { file = '' } }", "`agents.mine.env`"),
+        ("[agents.mine]\nenv = { A = { value = 'x' } }", "`agents.mine.env`"),
+        ("[agents.mine]\nnpx = 'yes'", "`agents.mine.npx`"),
+        ("[agents.mine]\nasks = 1", "`agents.mine.asks`"),
+        ("[agents.mine]\noffers = 'read'", "`agents.mine.offers`"),
+        ("[agents.mine]\noffers = ['reed']", "`agents.mine.offers`"),
         ("[agents.mine]\ntitle = 1", "`agents.mine.title`"),
     ] {
         let problems = problems(&sources(&[], &[], &[(PROJECT, text)]));
@@ -426,17 +475,22 @@ fn secrets_are_hidden_from_debug_output() {
 #[test]
 fn the_default_agent_is_copilot_where_it_is_installed() {
     let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().to_str();
-    let mut config = from_env(&[]);
-    assert_eq!(config.agent_or_default(path), "demo");
-    let program = dir.path().join("copilot");
+    let default = |config: &Config, path: Option<&Path>| {
+        let env: Vec<_> = path.map(|path| ("PATH".into(), path.into())).into_iter().collect();
+        let catalogue = voxpilot::catalogue::catalogue(config, Path::new("/bin/sh")).unwrap();
+        voxpilot::catalogue::default_agent(config, &catalogue, &env).unwrap()
+    };
+    let mut config = Config { copilot_cli_path: "a-copilot".into(), ..from_env(&[]) };
+    let path = Some(dir.path());
+    assert_eq!(default(&config, path), "demo");
+    let program = dir.path().join("a-copilot");
     std::fs::write(&program, "").unwrap();
-    assert_eq!(config.agent_or_default(path), "demo", "a file that cannot be run is no program");
+    assert_eq!(default(&config, path), "demo", "a file that cannot be run is no program");
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-    assert_eq!(config.agent_or_default(path), "copilot");
-    assert_eq!(config.agent_or_default(None), "demo");
+    assert_eq!(default(&config, path), "copilot");
+    assert_eq!(default(&config, None), "demo");
     config.copilot_cli_path = program;
-    assert_eq!(config.agent_or_default(None), "copilot");
-    config.agent = Some("mine".into());
-    assert_eq!(config.agent_or_default(path), "mine");
+    assert_eq!(default(&config, None), "copilot");
+    config.agent = Some("gemini".into());
+    assert_eq!(default(&config, path), "gemini");
 }

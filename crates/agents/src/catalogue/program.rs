@@ -13,6 +13,17 @@ use tokio::time::timeout;
 
 const MAX_OUTPUT_BYTES: u64 = 4096;
 const EXECUTABLE: u32 = 0o111;
+/// Programs whose work is to run others: what they say of themselves says nothing of those. Any version of them.
+const RUNNERS: [&str; 32] = [
+    "node", "nodejs", "npx", "npm", "pnpm", "pnpx", "yarn", "bun", "bunx", "deno", "tsx", "python", "uv", "uvx", "pipx", "ruby", "perl",
+    "sh", "bash", "dash", "zsh", "fish", "env", "sudo", "ssh", "docker", "podman", "nix", "mise", "timeout", "bwrap", "java",
+];
+
+/// Whether the program of this name runs another one.
+pub(super) fn runs_others(name: &str) -> bool {
+    let name = name.trim_end_matches(|end: char| end.is_ascii_digit() || end == '.');
+    RUNNERS.contains(&name)
+}
 
 /// A bare name is looked up in `path`; anything with a slash is taken as it is.
 pub fn find(command: &Path, path: Option<&OsStr>) -> Option<PathBuf> {

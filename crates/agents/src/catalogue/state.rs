@@ -3,31 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Agent;
-
-/// An agent whose habits are known.
-struct Known {
-    /// How its id or the name of its program begins.
-    begins: &'static str,
-    /// The variable that moves its state, and where that is below the home directory otherwise.
-    moved_by: Option<&'static str>,
-    below_home: Option<&'static str>,
-    /// What its directories in the base directories are called.
-    name: &'static str,
-}
-
-const fn known(begins: &'static str, moved_by: Option<&'static str>, below_home: Option<&'static str>) -> Known {
-    Known { begins, moved_by, below_home, name: begins }
-}
-
-const KNOWN: [Known; 7] = [
-    known("copilot", Some("COPILOT_HOME"), Some(".copilot")),
-    known("codex", Some("CODEX_HOME"), Some(".codex")),
-    known("claude", Some("CLAUDE_CONFIG_DIR"), Some(".claude")),
-    known("gemini", None, Some(".gemini")),
-    known("goose", None, None),
-    known("opencode", None, None),
-    Known { begins: super::DEMO, moved_by: Some("DEMO_AGENT_HOME"), below_home: None, name: "voxpilot-demo-agent" },
-];
+use super::known::Known;
 
 /// Base directories in which programs have a directory of their own name.
 const BASES: [(&str, &str); 3] = [("XDG_CONFIG_HOME", ".config"), ("XDG_DATA_HOME", ".local/share"), ("XDG_STATE_HOME", ".local/state")];
@@ -37,8 +13,7 @@ const CACHE: (&str, &str) = ("XDG_CACHE_HOME", ".cache");
 impl Agent {
     /// The directories that belong to it alone, given the environment it is started with.
     pub fn state(&self, env: &[(String, String)]) -> Vec<PathBuf> {
-        let program = self.command.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let known = KNOWN.iter().find(|known| self.id.starts_with(known.begins) || program.starts_with(known.begins));
+        let known = Known::resembling(&self.id, self.program_name()).map(|known| &known.state);
         let moved = known.and_then(|known| variable(env, known.moved_by?));
         let at_home = || Some(variable(env, "HOME")?.join(known?.below_home?));
         let mut state: Vec<PathBuf> = moved.or_else(at_home).into_iter().collect();
@@ -68,23 +43,9 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-    use crate::Quirks;
 
     fn state(id: &str, command: &str, env: &[(&str, &str)]) -> Vec<String> {
-        let agent = Agent {
-            id: id.into(),
-            title: id.into(),
-            about: String::new(),
-            dialect: crate::catalogue::Dialect::Acp,
-            command: command.into(),
-            args: vec![],
-            env: vec![],
-            login: vec![],
-            token_file: None,
-            quirks: Quirks::default(),
-            remote: None,
-            confined: true,
-        };
+        let agent = Agent { id: id.into(), command: command.into(), ..Agent::default() };
         let env: Vec<_> = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         agent.state(&env).into_iter().map(|path| path.to_str().unwrap().to_owned()).collect()
     }
@@ -97,6 +58,8 @@ mod tests {
         assert_eq!(state("copilot", "/usr/bin/copilot", &[home]), with("/h/.copilot", "copilot"));
         assert_eq!(state("copilot", "copilot", &[home, ("COPILOT_HOME", "/state")]), with("/state", "copilot"));
         assert_eq!(state("mine", "/opt/claude-code-acp", &[home]), with("/h/.claude", "claude"));
+        assert_eq!(state("qwen", "qwen", &[home]), with("/h/.qwen", "qwen"));
+        assert_eq!(state("codex-acp", "codex-acp", &[home, ("CODEX_HOME", "/c")]), with("/c", "codex"));
         assert_eq!(state("demo", "/opt/voxpilot", &[home]), own("voxpilot-demo-agent"));
         assert_eq!(state("mine", "/opt/local", &[home]), own("mine"));
         assert_eq!(state("mine", "/opt/local", &[home, ("XDG_CONFIG_HOME", "relative")]), own("mine"));

@@ -38,16 +38,10 @@ impl Setup {
         let faulty = Agent {
             id: "faulty".to_owned(),
             title: "Faulty agent".to_owned(),
-            about: String::new(),
-            dialect: agents::catalogue::Dialect::Acp,
             command: faulty_agent::path(),
             args: Vec::new(),
             env: vec![("FAULTY_LOG".to_owned(), dir.join("agent.log").display().to_string())],
-            login: Vec::new(),
-            token_file: None,
-            quirks: agents::Quirks::default(),
-            remote: None,
-            confined: false,
+            ..Agent::default()
         };
         Settings {
             exe: exe.clone(),

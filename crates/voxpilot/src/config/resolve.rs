@@ -3,12 +3,14 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use agents::catalogue::Reference;
+
 use super::error::ConfigError;
 use super::file::{self, ParsedFile};
 use super::form::{Given, visible};
 use super::setting::{Fallback, PREFIX, PROVIDERS, SETTINGS, Setting};
 use super::sources::Sources;
-use super::{Config, Secret};
+use super::{Config, EnvValue, Secret};
 
 /// Of the keys that do not count.
 const KEYS_NAMED: usize = 12;
@@ -173,8 +175,18 @@ fn add_agents(config: &mut Config, files: Vec<ParsedFile<'_>>) {
             if let Some(args) = &section.args {
                 entry("args", format!("{args:?}"));
             }
-            // A variable of an agent is a secret as likely as not.
-            section.env.keys().for_each(|name| entry(&format!("env.{name}"), "***".to_owned()));
+            for (name, value) in &section.env {
+                let shown = match value {
+                    // A variable of an agent is a secret as likely as not.
+                    EnvValue::Text(_) => "***".to_owned(),
+                    EnvValue::Elsewhere(Reference::Variable(other)) => format!("the variable {other}"),
+                    EnvValue::Elsewhere(Reference::File(path)) => format!("the file {}", path.display()),
+                };
+                entry(&format!("env.{name}"), shown);
+            }
+            if section.npx {
+                entry("npx", "true".to_owned());
+            }
             if let Some(title) = &section.title {
                 entry("title", title.clone());
             }

@@ -140,39 +140,111 @@ pub(crate) struct Catalogue {
 pub(crate) struct CatalogueAgent {
     pub id: String,
     pub title: String,
+    /// What it is good at, in a line; may be empty.
+    pub about: String,
     pub installed: bool,
+    /// How its program is found: path, npm (npm's own directory, which is not in PATH), npx (fetched at its start), built_in or remote;
+    /// null where it is missing.
+    pub found: Option<String>,
     pub version: Option<String>,
     /// Whether it let us work when it was last asked; null where that is not known.
     pub logged_in: Option<bool>,
     /// What it said that it can do; null until it was started.
     #[schema(value_type = Option<Object>)]
     pub capabilities: Option<Value>,
-    /// missing, unknown, ok, login_required or failing.
+    /// What it can do, in the same words for every agent.
+    pub abilities: Vec<Ability>,
+    /// missing, installing, unknown, ok, login_required or failing.
     pub health: String,
-    /// Why it could not be started last time, or cannot be at all.
+    /// Why it could not be started last time, or cannot be at all; while it is installed, what was last said about that.
     pub problem: Option<String>,
     /// What holds an agent that is to be sandboxed: landlock, bubblewrap, or unavailable, and then it is not started; null where it is
     /// not to be sandboxed.
     pub sandbox: Option<String>,
+    /// How one that is missing can be had; null where it is there, or nobody knows.
+    pub install: Option<AgentInstall>,
+    /// How a person logs in by hand; null where nobody knows.
+    pub login: Option<AgentLogin>,
+    /// There is a login that `POST /api/agents/{id}/login` can run.
+    pub can_login: bool,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct AgentInstall {
+    /// What to type in a terminal of the server's machine.
+    pub command: String,
+    /// It could be fetched by npx when it is started, and may not yet.
+    pub npx: bool,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct AgentLogin {
+    /// What to type in a terminal of the machine on which the agent runs.
+    pub command: String,
+}
+
+impl From<engine::CatalogueEntry> for CatalogueAgent {
+    fn from(entry: engine::CatalogueEntry) -> CatalogueAgent {
+        CatalogueAgent {
+            id: entry.id,
+            title: entry.title,
+            about: entry.about,
+            installed: entry.installed,
+            found: entry.found.map(str::to_owned),
+            version: entry.version,
+            logged_in: entry.logged_in,
+            capabilities: entry.capabilities,
+            abilities: entry.abilities.into_iter().map(Ability::from).collect(),
+            health: entry.health.to_owned(),
+            problem: entry.problem,
+            sandbox: entry.sandbox.map(str::to_owned),
+            install: entry.install.map(|install| AgentInstall { command: install.command, npx: install.npx }),
+            login: entry.login.map(|command| AgentLogin { command }),
+            can_login: entry.can_login,
+        }
+    }
+}
+
+/// One thing that an agent can or cannot do.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Ability {
+    pub id: String,
+    pub title: String,
+    /// yes, no or unknown; of `restores` loaded, resumed, recap or no; of `second_prompt` queued, cancels or steers.
+    pub value: String,
+    /// Who says so: probe (it was tried), agent (its own words) or known; null where nobody does.
+    pub source: Option<String>,
+}
+
+impl From<engine::Ability> for Ability {
+    fn from(ability: engine::Ability) -> Ability {
+        let source = ability.source.map(str::to_owned);
+        Ability { id: ability.id.to_owned(), title: ability.title.to_owned(), value: ability.value.to_owned(), source }
+    }
 }
 
 #[utoipa::path(get, operation_id = "agents_catalogue", path = "/api/agents", responses((status = 200, body = Catalogue)))]
 pub(crate) async fn catalogue(State(app): State<App>) -> Json<Catalogue> {
-    let mut agents = Vec::new();
-    for agent in app.engine.catalogue() {
-        agents.push(CatalogueAgent {
-            id: agent.id,
-            title: agent.title,
-            installed: agent.installed,
-            version: agent.version,
-            logged_in: agent.logged_in,
-            capabilities: agent.capabilities,
-            health: agent.health.to_owned(),
-            problem: agent.problem,
-            sandbox: agent.sandbox.map(str::to_owned),
-        });
-    }
+    let agents = app.engine.catalogue().into_iter().map(CatalogueAgent::from).collect();
     Json(Catalogue { agents, default: app.engine.settings().default_agent.clone() })
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NpxPermission {
+    pub allowed: bool,
+}
+
+/// Lets npx fetch an agent that is not installed when it is started, or no longer. Nothing is fetched by this.
+#[utoipa::path(post, operation_id = "agents_npx", path = "/api/agents/{id}/npx", params(("id" = String, Path)), request_body = NpxPermission,
+    responses((status = 200, body = CatalogueAgent), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
+pub(crate) async fn npx(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    body: Result<Json<NpxPermission>, JsonRejection>,
+) -> ApiResult<Json<CatalogueAgent>> {
+    let Json(permission) = body?;
+    Ok(Json(app.engine.allow_npx(&id, permission.allowed).await?.into()))
 }
 
 #[derive(Serialize, ToSchema)]

@@ -217,16 +217,11 @@ fn settings(dir: &Path, model: &ModelServer, options: &Options) -> engine::Setti
     let faulty = Agent {
         id: "faulty".to_owned(),
         title: "Faulty agent".to_owned(),
-        about: String::new(),
-        dialect: agents::catalogue::Dialect::Acp,
         command: faulty_agent::path(),
         args: Vec::new(),
         env,
-        login: Vec::new(),
-        token_file: None,
-        quirks: agents::Quirks::default(),
-        remote: None,
         confined: options.confined,
+        ..Agent::default()
     };
     let catalogue = Catalogue::new(catalogue::Settings {
         copilot_command: "/nowhere/copilot".into(),
