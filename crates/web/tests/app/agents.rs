@@ -220,7 +220,9 @@ async fn the_catalogue_says_what_was_learned_of_an_agent() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_catalogue_names_an_agent_that_needs_a_login_or_does_not_start() {
-    for (env, health) in [(("FAULTY_AUTH", "1"), "login_required"), (("FAULTY_INIT", "exit"), "failing")] {
+    for (env, health) in
+        [(("FAULTY_AUTH", "1"), "login_required"), (("FAULTY_LOGIN_AT", "prompt"), "login_required"), (("FAULTY_INIT", "exit"), "failing")]
+    {
         let rig = Rig::start(Options { agent_env: vec![env], ..Options::default() }).await;
         let session = rig.relay().await;
         let mut client = rig.watch(&session).await;
