@@ -42,7 +42,7 @@ build: need-rust ui ## build the UI and the binary
 ui: ui/dist/index.html ## build the UI
 
 .PHONY: test
-test: need-rust need-rust-tools need-git check-fast ui tests/copilot/node_modules/.package-lock.json ## install what the tests need and run them all
+test: need-rust need-rust-tools need-git check-fast ui tests/copilot/node_modules/.package-lock.json tests/codex/node_modules/.package-lock.json ## install what the tests need and run them all
 	@$(MAKE) --no-print-directory PACKAGES="--workspace --all-targets" build lint test-simulation test-programs test-rust test-ui types-check e2e
 	@echo "== all tests passed"
 
@@ -59,7 +59,7 @@ lint: ui
 	$(call step,clippy,$(CARGO) clippy $(LOCKED) --workspace --all-targets -- -D warnings)
 
 .PHONY: test-rust
-test-rust: ui tests/copilot/node_modules/.package-lock.json
+test-rust: ui tests/copilot/node_modules/.package-lock.json tests/codex/node_modules/.package-lock.json
 	$(call step,rust tests,$(CARGO) test $(LOCKED) --workspace --no-fail-fast)
 
 .PHONY: test-ui
@@ -67,7 +67,7 @@ test-ui: ui/node_modules/.package-lock.json
 	$(call step,ui tests,cd ui && npm run --silent test)
 
 .PHONY: e2e
-e2e: build e2e/node_modules/.package-lock.json ## the browser journeys
+e2e: build e2e/node_modules/.package-lock.json tests/copilot/node_modules/.package-lock.json tests/codex/node_modules/.package-lock.json ## the browser journeys
 	$(call step,browser,$(find_browser) || { $(install_browser); })
 	$(call step,browser tests,cd e2e && VOXPILOT=$(BINARY) CHROMIUM="$$($(find_browser))" npx playwright test $(ARGS))
 
@@ -116,7 +116,7 @@ target/tools/bin/cargo-deny: | need-rust
 
 .PHONY: clean
 clean: ## remove everything that was built or installed here
-	rm -rf target ui/dist ui/node_modules e2e/node_modules tests/copilot/node_modules
+	rm -rf target ui/dist ui/node_modules e2e/node_modules tests/copilot/node_modules tests/codex/node_modules
 
 ui/dist/index.html: $(UI_SOURCES) ui/node_modules/.package-lock.json
 	$(call step,ui,cd ui && npm run --silent build)
@@ -139,9 +139,9 @@ need-node:
 need-git:
 	$(call need,git,see https://git-scm.com)
 
-# Kills everything at every moment, on the demo agent and on the real Copilot CLI. `make test` runs a selection of it.
+# Kills everything at every moment, on the demo agent and on the real Copilot and Codex CLIs. `make test` runs a selection of it.
 .PHONY: crash
-crash: need-rust ui tests/copilot/node_modules/.package-lock.json ## the crash matrix and random kills (ARGS="--seed 1 --kills 200")
+crash: need-rust ui tests/copilot/node_modules/.package-lock.json tests/codex/node_modules/.package-lock.json ## the crash matrix and random kills (ARGS="--seed 1 --kills 200")
 	$(call step,build,$(CARGO) build $(LOCKED) -p voxpilot -p testkit --bins)
 	$(call step,crash matrix,target/release/crash $(ARGS))
 

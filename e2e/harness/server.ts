@@ -2,10 +2,11 @@
 
 import { execFile, execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { realAgents } from "./agents";
 import { faultyAgent, modelServer, voxpilot } from "./binaries";
 import { processesOf } from "./processes";
 import { Program } from "./program";
@@ -18,6 +19,10 @@ export interface Setup {
   script?: Rule[];
   /** `guarded` wants a login, which waits until {@link Server.agree} is called. */
   agent?: "demo" | "faulty" | "guarded";
+  /** More of the person's own settings, as TOML. */
+  settings?: (programs: { voxpilot: string; directory: string }) => string;
+  /** Copilot and Codex themselves, with the script behind them as the models `coder` and `codex`. */
+  realAgents?: boolean;
   /** Files of the work directory, there before the server starts. */
   files?: Record<string, string>;
   /** What is changed in `files` after they were committed to a git repository. */
@@ -36,6 +41,7 @@ export class Server {
   private program: Program | undefined;
   private model: Program | undefined;
   private modelUrl: string | undefined;
+  private agentsEnv: NodeJS.ProcessEnv = {};
 
   constructor(private readonly setup: Setup) {}
 
@@ -112,6 +118,10 @@ export class Server {
     writeFileSync(file, JSON.stringify(script));
     this.model = new Program(modelServer, ["--port", "0", "--script", file], this.base(), this.directory);
     this.modelUrl = await this.model.line(/^listening on (http:\/\/\S+)/);
+    if (!this.setup.realAgents) return;
+    const { config, env } = realAgents(this.directory, this.modelUrl);
+    this.configure(config);
+    this.agentsEnv = env;
   }
 
   private writeFiles(): void {
@@ -121,6 +131,7 @@ export class Server {
       this.configure(`[agents.faulty]\ntitle = "Faulty agent"\ncommand = ${JSON.stringify(faultyAgent)}\n`);
     }
     if (this.setup.agent === "guarded") this.writeGuarded();
+    if (this.setup.settings) this.configure(this.setup.settings({ voxpilot, directory: this.directory }));
     this.write(this.setup.files ?? {});
     if (!this.setup.changes) return;
     for (const args of [
@@ -163,7 +174,7 @@ export class Server {
   private configure(toml: string): void {
     const own = join(this.directory, "home/.config/voxpilot");
     mkdirSync(own, { recursive: true });
-    writeFileSync(join(own, "voxpilot.toml"), toml);
+    appendFileSync(join(own, "voxpilot.toml"), toml);
   }
 
   private write(files: Record<string, string>): void {
@@ -184,6 +195,7 @@ export class Server {
     const { agent = "demo", policy = "auto" } = this.setup;
     return {
       ...this.base(),
+      ...this.agentsEnv,
       VOXPILOT_BIND: bind,
       VOXPILOT_DATA_DIR: join(this.directory, "data"),
       VOXPILOT_WORK_DIR: this.work,

@@ -14,12 +14,12 @@ pub mod request;
 pub mod response;
 
 mod demand;
-mod depth;
+pub(crate) mod depth;
 mod notice;
 mod permission;
 pub(crate) mod reply;
-mod tool_call;
-mod update;
+pub(crate) mod tool_call;
+pub(crate) mod update;
 pub(crate) mod usage;
 
 pub const PROTOCOL_VERSION: u64 = 1;

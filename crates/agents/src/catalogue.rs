@@ -9,6 +9,7 @@ use std::time::Duration;
 mod dialect;
 mod environment;
 mod known;
+mod offline;
 mod package;
 mod place;
 mod program;
@@ -20,6 +21,7 @@ mod state;
 pub use dialect::Dialect;
 pub use environment::environment;
 use known::{KNOWN, Known};
+pub use offline::{Offline, Words};
 pub use package::Package;
 pub use place::{Found, Places, Program};
 pub use program::{find, version};
@@ -227,6 +229,21 @@ impl Agent {
         if self.install.is_empty() { String::new() } else { format!("install it with `{}`{hint}", self.install) }
     }
 
+    /// Why it cannot be kept from acting without asking; none where it asks, or can be set to. What its sessions' options say of that,
+    /// see [`crate::options::asking`], is not counted.
+    pub fn acts_unasked(&self) -> Option<String> {
+        match self.quirks.asks {
+            Asks::Always | Asks::InMode { .. } => None,
+            Asks::Never => Some("it does not ask before it acts".to_owned()),
+            Asks::WithVariable { name, value } => {
+                let set = self.env.iter().find(|(known, _)| known == name).map(|(_, set)| set.as_str());
+                let referred = self.references.iter().any(|(known, _)| known == name);
+                (referred || set.is_some_and(|set| set != value))
+                    .then(|| format!("it asks only where {name} is `{value}`, and the configuration says otherwise"))
+            }
+        }
+    }
+
     /// How long to wait after the end of a connection before its sessions may be brought back on another.
     pub fn settle_after_disconnect(&self) -> Duration {
         if self.remote.is_some() { self.quirks.settle_after_disconnect } else { Duration::ZERO }
@@ -250,6 +267,11 @@ impl Agent {
         let vars: Vec<_> = vars.collect();
         let mut extra = self.env.clone();
         extra.extend(self.referred(&vars)?);
+        if let Asks::WithVariable { name, value } = self.quirks.asks
+            && !extra.iter().any(|(known, _)| known == name)
+        {
+            extra.push((name.to_owned(), value.to_owned()));
+        }
         Ok(environment(vars.into_iter(), self.variables, &extra))
     }
 

@@ -12,27 +12,30 @@ use std::time::Duration;
 use domain::agent::{Failure, Fault, Reply, ToolCall};
 use runner::{AttachError, RequestError, Spec, StartError};
 use serde_json::Value;
-use tokio::sync::mpsc;
+use tokio::sync::{OnceCell, mpsc};
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use crate::acp::alias::Names;
 use crate::acp::content::{self, Attached};
-use crate::acp::decoder::Decoder;
 use crate::acp::mcp::{self, McpServer};
 use crate::acp::response::{self, Capabilities};
 use crate::acp::{PROTOCOL_VERSION, id, reply, request};
 use crate::catalogue::{Dialect, Quirks};
+use crate::codex;
 use crate::fault::RpcError;
 use crate::jsonrpc::{self, RpcId};
 use crate::signal::Batch;
 
+mod dialect;
 mod driver;
 mod open;
 mod peer;
 mod pending;
 mod sessions;
+mod threads;
 
+use dialect::Decoder;
 use driver::{Driver, Source};
 pub use open::{How, KnownSession, Opened, Reopen};
 use peer::Peer;
@@ -124,7 +127,11 @@ pub struct Connection {
 
 struct Inner {
     peer: Arc<Peer>,
+    dialect: Dialect,
+    /// What models there are, once somebody has asked a Codex.
+    models: OnceCell<Vec<Value>>,
     capabilities: Capabilities,
+    quirks: Quirks,
     deadlines: Deadlines,
     /// Holds the one driver task, which ends with it.
     _driver: JoinSet<()>,
@@ -140,10 +147,14 @@ impl Connection {
         runner::start(&launch.exe, &launch.dir, &launch.spec).await?;
         let (handle, records) = runner::attach(&launch.dir, 0).await?;
         let peer = Arc::new(Peer::new(Some(handle), &launch.names));
-        let decoder = Decoder::default().with_quirks(launch.quirks);
+        let decoder = Decoder::new(launch.dialect, launch.quirks);
         let driver = spawn(Driver::new(peer.clone(), Source::live(records, &launch.dir), decoder, 0, launch.quirks, signals));
-        match initialize(&peer, deadlines.initialize).await {
-            Ok(capabilities) => Ok(Self::new(peer, capabilities, deadlines, driver)),
+        let initialized = match launch.dialect {
+            Dialect::Acp => initialize(&peer, launch.quirks, deadlines.initialize).await,
+            Dialect::Codex => threads::initialize(&peer, deadlines.initialize).await,
+        };
+        match initialized {
+            Ok(capabilities) => Ok(Self::new(peer, (launch.dialect, launch.quirks), capabilities, deadlines, driver)),
             Err(error) => {
                 if let Err(error) = peer.stop().await {
                     tracing::warn!(label = launch.spec.label, %error, "an agent that could not be initialised is still there");
@@ -167,15 +178,23 @@ impl Connection {
             Err(AttachError::Gone(_)) => (None, Source::disk(dir)),
             Err(error) => return Err(error.into()),
         };
-        let Known { capabilities, calls, loads, prompts, dialect: _, quirks, names } = known.into();
-        let peer = Arc::new(Peer::new(handle, &names));
-        let decoder = Decoder::knowing(calls, loads, prompts).with_quirks(quirks);
+        let known = known.into();
+        let (capabilities, dialect, quirks) = (known.capabilities.clone(), known.dialect, known.quirks);
+        let peer = Arc::new(Peer::new(handle, &known.names));
+        let decoder = Decoder::adopt(dir, cursor, known).await;
+        peer.adopt_turns(decoder.turns());
         let driver = spawn(Driver::new(peer.clone(), source, decoder, cursor, quirks, signals));
-        Ok(Self::new(peer, capabilities, deadlines, driver))
+        Ok(Self::new(peer, (dialect, quirks), capabilities, deadlines, driver))
     }
 
-    fn new(peer: Arc<Peer>, capabilities: Capabilities, deadlines: Deadlines, driver: JoinSet<()>) -> Self {
-        let inner = Arc::new(Inner { peer, capabilities, deadlines, _driver: driver });
+    fn new(
+        peer: Arc<Peer>,
+        (dialect, quirks): (Dialect, Quirks),
+        capabilities: Capabilities,
+        deadlines: Deadlines,
+        driver: JoinSet<()>,
+    ) -> Self {
+        let inner = Arc::new(Inner { peer, dialect, models: OnceCell::new(), capabilities, quirks, deadlines, _driver: driver });
         Self { inner, servers: Arc::default(), flagged: false }
     }
 
@@ -193,12 +212,12 @@ impl Connection {
         &self.inner.capabilities
     }
 
-    /// By which names this agent was found to know the protocol's methods, for the next connection to this agent and version.
     /// Spares the search for names that an earlier connection to the same version of the agent has found out.
     pub fn learn_names(&self, names: &Names) {
         self.peer().pending.suppose(names);
     }
 
+    /// By which names this agent was found to know the protocol's methods, for the next connection to this agent and version.
     pub fn names(&self) -> Names {
         self.peer().pending.names()
     }
@@ -213,21 +232,30 @@ impl Connection {
         text: &str,
         attached: &[Attached],
     ) -> Result<(), Failure> {
+        if self.inner.dialect == Dialect::Codex {
+            return Ok(self.start_turn(write_id, call_id, agent_session, text, attached).await?);
+        }
         let along = content::blocks(attached, self.capabilities())?;
         Ok(self.peer().prompt(write_id, call_id, agent_session, text, along).await?)
     }
 
     /// The prompt then ends as cancelled; what is demanded is still owed an answer. The same `write_id` again is not sent again.
     pub async fn cancel(&self, write_id: Uuid, agent_session: &str) -> Result<(), Failure> {
+        if self.inner.dialect == Dialect::Codex {
+            return Ok(self.interrupt_turn(write_id, agent_session).await?);
+        }
         let line = jsonrpc::notification("session/cancel", &request::cancel(agent_session));
         Ok(self.peer().write(write_id, line).await?)
     }
 
     /// Answers a demand of the agent's. `rpc_id` is the one it came with; the same `write_id` again is not sent again.
     pub async fn answer(&self, write_id: Uuid, rpc_id: &str, reply: &Reply) -> Result<(), Failure> {
-        let id: RpcId =
-            serde_json::from_str(rpc_id).map_err(|_| Failure::new(Fault::Refused, format!("{rpc_id} is not the id of a request")))?;
-        Ok(self.peer().write(write_id, reply::line(&id, reply)).await?)
+        let line = match self.inner.dialect {
+            Dialect::Acp => serde_json::from_str::<RpcId>(rpc_id).ok().map(|id| reply::line(&id, reply)),
+            Dialect::Codex => codex::reply::line(rpc_id, reply),
+        };
+        let line = line.ok_or_else(|| Failure::new(Fault::Refused, format!("{rpc_id} is not the id of a request")))?;
+        Ok(self.peer().write(write_id, line).await?)
     }
 
     /// Whether a prompt is running: the runner then waits for a server however long it takes. [`Connection::tell_busy`] passes it on.
@@ -260,8 +288,13 @@ fn spawn(driver: Driver) -> JoinSet<()> {
     task
 }
 
-async fn initialize(peer: &Peer, deadline: Duration) -> Result<Capabilities, ConnectError> {
-    let result = peer.request(id::INITIALIZE, "initialize", &request::initialize(), deadline).await.map_err(Failure::from)?;
+async fn initialize(peer: &Peer, quirks: Quirks, deadline: Duration) -> Result<Capabilities, ConnectError> {
+    let asked = peer.request(id::INITIALIZE, "initialize", &request::initialize(quirks.offers), deadline).await;
+    let result = match asked {
+        // The other dialect has no greeting; what the agent can do shows when it is asked.
+        Err(error) if error.is_method_missing() => return Ok(Capabilities::default()),
+        asked => asked.map_err(Failure::from)?,
+    };
     let malformed = || Failure::from(RpcError::Malformed { method: "initialize".to_owned() });
     let (answered, capabilities) = response::initialized(&result).ok_or_else(malformed)?;
     if answered != PROTOCOL_VERSION.to_string() {

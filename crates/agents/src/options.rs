@@ -6,6 +6,7 @@ use domain::host::Described;
 use serde_json::{Value, json};
 
 use crate::acp::request::OptionValue;
+use crate::catalogue::Asks;
 
 /// The key under which an option that is not one says how it is set.
 const METHOD: &str = "method";
@@ -104,7 +105,7 @@ pub fn merge(old: Option<Value>, mut new: Value) -> Value {
 }
 
 /// The description of a session after `update`; `None` where it says nothing of mode or options.
-pub fn described(old: Option<&Value>, old_mode: Option<&str>, update: &Update) -> Option<Described> {
+pub fn described(old: Option<&Value>, old_mode: Option<&str>, update: &Update, asks: Asks) -> Option<Described> {
     let (mode, options) = match update {
         Update::Mode { mode_id } => {
             let mut options = old.cloned();
@@ -121,8 +122,49 @@ pub fn described(old: Option<&Value>, old_mode: Option<&str>, update: &Update) -
         }
         _ => return None,
     };
-    let allows_all = options.as_ref().is_some_and(allows_all);
+    let allows_all = acts_unasked(options.as_ref(), asks);
     Some(Described { mode, options, allows_all })
+}
+
+/// Whether an agent whose options are set so asks before it changes something.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Asking {
+    Asks,
+    /// Not until this option has this value.
+    After(String, Value),
+    /// It should have an option for it, and has none.
+    Cannot,
+}
+
+/// How the options say that it is. What an agent takes from its environment is not among them, see [`crate::Agent::acts_unasked`].
+pub fn asking(options: Option<&Value>, asks: Asks) -> Asking {
+    if let Some((id, off)) = options.and_then(|options| allow_all_to(options, false)) {
+        return Asking::After(id.to_owned(), off);
+    }
+    let Asks::InMode { option, value } = asks else { return Asking::Asks };
+    let found = options.and_then(|options| entries(options).find(|entry| entry["id"] == option));
+    match found {
+        Some(entry) if entry["currentValue"] == value => Asking::Asks,
+        Some(entry) if choices(entry).iter().any(|choice| choice["value"] == value) => Asking::After(option.to_owned(), Value::from(value)),
+        _ => Asking::Cannot,
+    }
+}
+
+/// Whether it would act without asking, as its options are set.
+pub fn acts_unasked(options: Option<&Value>, asks: Asks) -> bool {
+    asking(options, asks) != Asking::Asks
+}
+
+/// Whether this option has a say in that.
+pub fn decides_asking(id: &str, asks: Asks) -> bool {
+    is_allow_all(id) || matches!(asks, Asks::InMode { option, .. } if option == id)
+}
+
+/// Whether it would, if this one were set so.
+pub fn would_act_unasked(options: Option<&Value>, id: &str, value: &Value, asks: Asks) -> bool {
+    let mut changed = options.cloned().unwrap_or_default();
+    put(&mut changed, id, value);
+    acts_unasked(Some(&changed), asks)
 }
 
 /// The agent's own switch to ask for nothing.
@@ -130,11 +172,6 @@ const ALLOW_ALL: &str = "allow_all";
 
 pub fn is_allow_all(id: &str) -> bool {
     id == ALLOW_ALL
-}
-
-/// Whether the agent allows itself everything.
-pub fn allows_all(options: &Value) -> bool {
-    values(options).any(|(id, value)| is_allow_all(id) && is_on(value))
 }
 
 /// The change that makes the agent ask again, or ask no more; `None` where it is so already or the agent has no such switch.
@@ -243,16 +280,16 @@ mod tests {
     #[test]
     fn what_an_update_says_of_a_session_is_merged_into_its_description() {
         let plan = Update::Mode { mode_id: "https://x/modes#plan".into() };
-        let changed = described(Some(&copilot()), None, &plan).unwrap();
+        let changed = described(Some(&copilot()), None, &plan, Asks::Always).unwrap();
         assert_eq!(changed.mode.as_deref(), Some("https://x/modes#plan"));
         assert_eq!(mode(&changed.options.unwrap()).as_deref(), Some("https://x/modes#plan"));
         let modes = json!({ "availableModes": [{ "id": "a", "name": "A" }], "currentModeId": "a" });
         let old = unified(None, Some(&modes), None);
         let reported = Update::Options { options: json!([{ "id": "allow_all", "currentValue": "on" }]) };
-        let changed = described(old.as_ref(), Some("a"), &reported).unwrap();
+        let changed = described(old.as_ref(), Some("a"), &reported, Asks::Always).unwrap();
         assert_eq!((changed.mode.as_deref(), changed.allows_all), (Some("a"), true));
         assert_eq!(values(&changed.options.unwrap()).map(|(id, _)| id).collect::<Vec<_>>(), ["allow_all", "mode"]);
-        assert_eq!(described(None, None, &Update::Title { title: None }), None);
+        assert_eq!(described(None, None, &Update::Title { title: None }, Asks::Always), None);
     }
 
     #[test]
@@ -269,5 +306,27 @@ mod tests {
             assert_eq!(allow_all_to(&options(value.clone()), want), change.map(|change| ("allow_all", change)), "{value} {want}");
         }
         assert_eq!(allow_all_to(&copilot(), false), None);
+    }
+
+    #[test]
+    fn an_agent_that_asks_only_in_one_mode_is_set_to_it() {
+        let asks = Asks::InMode { option: "mode", value: "read-only" };
+        let options = |current: &str, last: &str| json!([{ "id": "mode", "currentValue": current, "options": [{ "value": current }, { "value": last }] }]);
+        let after = Asking::After("mode".to_owned(), json!("read-only"));
+        for (options, expected) in [
+            (Some(options("read-only", "agent")), Asking::Asks),
+            (Some(options("agent", "read-only")), after),
+            (Some(options("agent", "full")), Asking::Cannot),
+            (Some(json!([{ "id": "model", "currentValue": "read-only" }])), Asking::Cannot),
+            (None, Asking::Cannot),
+        ] {
+            assert_eq!(asking(options.as_ref(), asks), expected, "{options:?}");
+        }
+        assert_eq!(asking(None, Asks::Always), Asking::Asks);
+        let on = json!([{ "id": "allow_all", "currentValue": "on" }]);
+        assert_eq!(asking(Some(&on), Asks::Always), Asking::After("allow_all".to_owned(), json!("off")));
+        let safe = options("read-only", "agent");
+        assert!(would_act_unasked(Some(&safe), "mode", &json!("agent"), asks));
+        assert!(!would_act_unasked(Some(&safe), "mode", &json!("read-only"), asks));
     }
 }

@@ -4,13 +4,15 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use runner::{Body, LeftoverError, find};
+use serde_json::Value;
 use tokio::time::{Duration, Instant, sleep};
 use uuid::Uuid;
 
 use crate::acp::{id, request};
+use crate::codex;
 use crate::jsonrpc::{self, Message, RpcId};
 
-pub use runner::{Durability, Found, Spec};
+pub use runner::{Durability, Found, Spec, left_behind};
 
 /// How long a process that was killed may take to be gone.
 const DYING: Duration = Duration::from_secs(2);
@@ -56,36 +58,83 @@ pub async fn end_runner(found: &Found) -> Result<(), String> {
 /// What the agent works on is cancelled before it is ended, so that it can put it in order.
 async fn cancel_prompts(handle: &runner::Handle, dir: &Path) {
     let dir = dir.to_owned();
-    let running = tokio::task::spawn_blocking(move || running_sessions(&dir)).await.unwrap_or_default();
-    for agent_session in running {
-        let line = jsonrpc::notification("session/cancel", &request::cancel(&agent_session));
+    let running = tokio::task::spawn_blocking(move || running_prompts(&dir)).await.unwrap_or_default();
+    for prompt in running {
+        let Some(line) = prompt.stop() else { continue };
         if let Err(error) = handle.write(Uuid::now_v7(), line).await {
-            tracing::debug!(agent_session, %error, "the agent was not told to stop before its end");
+            tracing::debug!(agent_session = prompt.agent_session, %error, "the agent was not told to stop before its end");
         }
     }
 }
 
-/// The agent sessions whose prompts have no answer in the journal.
-fn running_sessions(dir: &Path) -> Vec<String> {
-    let Ok(records) = runner::read_journal(dir, 0) else { return Vec::new() };
-    let mut open: Vec<(String, String)> = Vec::new();
-    for record in records {
-        let (line, ours) = match record.body {
-            Body::ToAgent { line, .. } => (line, true),
-            Body::FromAgent(line) => (line, false),
-            _ => continue,
-        };
-        let text = jsonrpc::text(&line);
-        match jsonrpc::message(&text) {
-            Ok(Message::Request { id: RpcId::String(asked), params: Some(params), .. }) if ours && id::prompted_call(&asked).is_some() => {
-                let params: serde_json::Value = serde_json::from_str(params.get()).unwrap_or_default();
-                open.extend(params["sessionId"].as_str().map(|session| (asked, session.to_owned())));
+/// A prompt that has not ended by what the journal says.
+struct Running {
+    id: String,
+    agent_session: String,
+    /// In the dialect of Codex a prompt is a turn, which has a name once it is begun.
+    is_turn: bool,
+    turn: Option<String>,
+}
+
+impl Running {
+    fn stop(&self) -> Option<Vec<u8>> {
+        match (self.is_turn, &self.turn) {
+            (false, _) => Some(jsonrpc::notification("session/cancel", &request::cancel(&self.agent_session))),
+            (true, Some(turn)) => {
+                let params = codex::request::interrupt(&self.agent_session, turn);
+                Some(jsonrpc::request(&id::counted("stop", 0), codex::request::INTERRUPT, &params))
             }
-            Ok(Message::Response { id: RpcId::String(answered), .. }) if !ours => open.retain(|(asked, _)| *asked != answered),
+            (true, None) => None,
+        }
+    }
+}
+
+fn running_prompts(dir: &Path) -> Vec<Running> {
+    let Ok(records) = runner::read_journal(dir, 0) else { return Vec::new() };
+    let mut open: Vec<Running> = Vec::new();
+    for record in records {
+        match record.body {
+            Body::ToAgent { line, .. } => open.extend(prompted(&line)),
+            Body::FromAgent(line) => follow(&mut open, &line),
             _ => {}
         }
     }
-    open.into_iter().map(|(_, session)| session).collect()
+    open
+}
+
+fn prompted(line: &[u8]) -> Option<Running> {
+    let text = jsonrpc::text(line);
+    let Ok(Message::Request { id: RpcId::String(id), params: Some(params), .. }) = jsonrpc::message(&text) else { return None };
+    id::prompted_call(&id)?;
+    let params: Value = serde_json::from_str(params.get()).ok()?;
+    let is_turn = params["threadId"].is_string();
+    let agent_session = params[if is_turn { "threadId" } else { "sessionId" }].as_str()?.to_owned();
+    Some(Running { id, agent_session, is_turn, turn: None })
+}
+
+/// An answer ends a prompt, but only begins a turn.
+fn follow(open: &mut Vec<Running>, line: &[u8]) {
+    if open.is_empty() {
+        return;
+    }
+    let text = jsonrpc::text(line);
+    match jsonrpc::message(&text) {
+        Ok(Message::Response { id: RpcId::String(answered), outcome }) => {
+            let result = outcome.and_then(Result::ok).and_then(|result| serde_json::from_str::<Value>(result.get()).ok());
+            let begun = result.and_then(|result| result["turn"]["id"].as_str().map(str::to_owned));
+            open.retain_mut(|running| {
+                if running.id == answered && running.is_turn {
+                    running.turn.clone_from(&begun);
+                }
+                running.id != answered || running.turn.is_some()
+            });
+        }
+        Ok(Message::Notification { method, params: Some(params) }) if method == "turn/completed" => {
+            let params: Value = serde_json::from_str(params.get()).unwrap_or_default();
+            open.retain(|running| !running.is_turn || params["threadId"] != running.agent_session.as_str());
+        }
+        _ => {}
+    }
 }
 
 /// The ids of everything that was ever written to the agent: what is not among them has not reached it. `None` where there is no

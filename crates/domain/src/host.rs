@@ -5,6 +5,7 @@
 
 mod debt;
 mod effect;
+mod grant;
 mod input;
 mod process;
 mod prompt;
@@ -14,6 +15,7 @@ mod session;
 mod signal;
 #[cfg(test)]
 mod tests;
+mod unasked;
 mod watch;
 
 use std::collections::BTreeMap;
@@ -79,7 +81,7 @@ impl Host {
 
     /// A session that is stored.
     pub(crate) fn know(&mut self, session: AgentSession) {
-        self.sessions.insert(session.name.clone(), Named { record: Some(session), state: NamedState::Stored });
+        self.sessions.insert(session.name.clone(), Named { record: Some(session), ..Named::default() });
     }
 
     pub fn agent(&self) -> &str {
@@ -161,6 +163,7 @@ impl Step<'_> {
             Input::StopOverdue { call_id } => self.stop_overdue(&call_id),
             Input::SetOptions { name, set, allow_all, shown } => self.set_options(&name, set, allow_all, shown),
             Input::OptionsSet { name, outcomes, described } => self.options_set(&name, outcomes, described),
+            Input::NotForbidden { runner, name } => self.not_forbidden(runner, &name),
             Input::PolicyChanged { by_person } => self.policy_changed(by_person),
             Input::ForgetAlways => self.forget_always(),
             Input::LoggedIn => self.host.needs_login = false,
@@ -175,6 +178,7 @@ impl Step<'_> {
         self.advance_process();
         self.advance_debts();
         self.advance_options();
+        self.refuse_unasked();
         self.advance_prompts();
     }
 

@@ -37,6 +37,8 @@ pub struct AgentWords {
     pub title: String,
     pub short_title: String,
     pub login_advice: String,
+    /// Why the agent cannot be kept from acting without asking; none where it can.
+    pub unasked: Option<String>,
 }
 
 impl Context<'_> {

@@ -263,11 +263,13 @@ impl Actor {
         let Some(host) = self.machine.host_of_runner(runner) else { return };
         let agent = host.agent().to_owned();
         let answered = batch.signals.iter().any(|signal| matches!(signal, agents::Signal::PromptEnded { .. }));
-        let signals = crate::agent::signals::convert(self.id, host, batch.signals);
+        let signals = crate::agent::signals::convert(self.id, host, self.asks(host.agent()), batch.signals);
         if answered {
             self.keep_names(&agent, runner);
         }
-        self.tell_host(agent, host::Input::Batch { runner, cursor: batch.cursor, signals });
+        let input = host::Input::Batch { runner, cursor: batch.cursor, signals };
+        self.learn(&agent, &input);
+        self.tell_host(agent, input);
     }
 
     fn model_signal(&mut self, signal: ModelSignal) {

@@ -21,6 +21,7 @@ use agents::{Connection, KnownSession, Reopen};
 use domain::agent::{Failure, Fault, Reply};
 use domain::host::{Act, AgentSession, Described, How, Input, Opened};
 use domain::ids::{PermissionId, RunnerId};
+use domain::policy::Policy;
 use uuid::Uuid;
 
 pub(crate) use fetch::Progress;
@@ -76,7 +77,7 @@ impl Actor {
             Act::Prepare { id, demand } => self.prepare(agent, id, demand),
             Act::Do { runner, id, call_id, demand } => self.do_demand(agent, runner, id, call_id, demand),
             Act::SetOptions { runner, session } => self.send_options(agent, runner, *session),
-            Act::ForbidAll { runner, session } => self.forbid_all(runner, *session),
+            Act::ForbidAll { runner, session } => self.forbid_all(agent, runner, *session),
             Act::WatchTerminal { runner, terminal_id } => self.watch_terminal(runner, terminal_id),
             Act::KillTerminals { call_id } => {
                 self.links.kill_terminals_of(&call_id);
@@ -101,11 +102,19 @@ impl Actor {
         let cwd = std::path::PathBuf::from(&self.row.work_dir);
         let (store, id) = (self.shared.store.clone(), self.id);
         let how = if closing { Reopen::Closing } else { Reopen::No };
+        let (must_ask, asks) = (self.policy() != Policy::Auto, self.asks(&agent));
+        let records = self.shared.settings.agent(&agent).ok().and_then(|agent| agent.quirks.records);
         Work::host(agent, async move {
             let known = known.map(|known| known_session(&known));
-            let opened = match connection.open(&name, &cwd, known.as_ref(), how).await {
+            let opened = match connection.open(&name, &cwd, known.as_ref(), how, must_ask).await {
                 Ok(opened) => opened,
                 Err(failure) => return Input::SessionOpened { runner, name, outcome: Err(failure) },
+            };
+            let damaged = match (&opened.how, known) {
+                (agents::How::Lost { message }, Some(known)) if records.is_some_and(|records| records.is_damage(message)) => {
+                    Some(known.agent_session)
+                }
+                _ => None,
             };
             let how = match &opened.how {
                 agents::How::New => How::New,
@@ -115,9 +124,10 @@ impl Actor {
             };
             let restored = matches!(how, How::Resumed | How::Loaded);
             let cut_off = restored && store.history(id).await.is_ok_and(|messages| history::cut_off(&messages, &name).is_some());
-            let allows_all = opened.options.as_ref().is_some_and(agents::options::allows_all);
+            let allows_all = agents::options::acts_unasked(opened.options.as_ref(), asks);
             let described = Described { mode: opened.mode, options: opened.options, allows_all };
-            let outcome = Ok(Opened { agent_session: opened.agent_session, how, described, wanted: opened.wanted, cut_off });
+            let (wanted, unguarded) = (opened.wanted, opened.unguarded);
+            let outcome = Ok(Opened { agent_session: opened.agent_session, how, described, wanted, unguarded, cut_off, damaged });
             Input::SessionOpened { runner, name, outcome }
         })
     }

@@ -2,12 +2,15 @@
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
+use agents::Capabilities;
 use agents::catalogue::{Agent, Found, Places};
 use serde_json::Value;
 use store::{ServerRow, Store};
 
+use crate::abilities::{self, Ability};
 use crate::{Engine, Refusal, Settings, Shared};
 
 /// How long an agent may take to say its version.
@@ -29,6 +32,8 @@ pub struct CatalogueEntry {
     pub logged_in: Option<bool>,
     /// What it said that it can do.
     pub capabilities: Option<Value>,
+    /// What it can do, in the same words for every agent.
+    pub abilities: Vec<Ability>,
     /// missing, installing, unknown, ok, login_required or failing.
     pub health: &'static str,
     /// Why it could not be started last time, or cannot be at all; while it is installed, how far that is.
@@ -39,6 +44,8 @@ pub struct CatalogueEntry {
     pub install: Option<Install>,
     /// What a person types in a terminal to log in.
     pub login: Option<String>,
+    /// There is a login that can be run from here.
+    pub can_login: bool,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -55,17 +62,34 @@ pub(crate) struct Learned {
     pub version: Option<String>,
     pub logged_in: Option<bool>,
     pub capabilities: Option<Value>,
+    /// What it said of itself when it was last started, perhaps by an earlier server.
+    pub said: Option<Capabilities>,
     pub problem: Option<String>,
     /// It is being fetched; what was last said about that.
     pub installing: Option<String>,
-    /// Under which names it knows the methods of the protocol.
-    pub names: Option<agents::Names>,
+    /// In which version, and under which names it knows the methods of the protocol.
+    pub names: Option<(String, agents::Names)>,
+    /// It opens sessions for those who are not logged in, too.
+    pub opens_for_anybody: bool,
 }
 
 impl Shared {
     pub(crate) fn learn(&self, agent: &str, change: impl FnOnce(&mut Learned)) {
         let mut learned = self.learned.lock().expect("no code panics while it holds what was learned");
         change(learned.entry(agent.to_owned()).or_default());
+    }
+
+    /// Keeps what an agent says of itself, also for the servers to come.
+    pub(crate) fn keep_said(self: &Arc<Self>, agent: &str, said: &Capabilities) {
+        let known = self.learned(agent).said;
+        self.learn(agent, |learned| learned.said = Some(said.clone()));
+        let (shared, key) = (self.clone(), said_key(agent));
+        let Some(value) = serde_json::to_string(said).ok().filter(|_| known.as_ref() != Some(said)) else { return };
+        self.tasks().start(async move {
+            if let Err(error) = shared.store.save(vec![ServerRow::Preference { key, value }]).await {
+                tracing::warn!(%error, "what an agent says of itself could not be kept");
+            }
+        });
     }
 
     pub(crate) fn learned(&self, agent: &str) -> Learned {
@@ -77,11 +101,12 @@ impl Shared {
     fn entry(&self, agent: &Agent, places: &Places) -> CatalogueEntry {
         let settings = &self.settings;
         let program = settings.catalogue.find(agent, places);
-        let Learned { version, logged_in, capabilities, problem, installing, .. } = self.learned(&agent.id);
+        let Learned { version, logged_in, capabilities, said: kept, problem, installing, .. } = self.learned(&agent.id);
         let said = || capabilities.as_ref()?.get("agent_version")?.as_str().map(str::to_owned);
         let by_npx = program.as_ref().is_some_and(|program| program.how == Found::Npx);
         let packaged = agent.package.as_ref().filter(|_| by_npx).and_then(|package| package.version().map(str::to_owned));
         let version = packaged.or(version).or_else(said).filter(|_| program.is_some());
+        let abilities = abilities::of(agent, version.as_deref(), kept.as_ref(), &settings.data_dir);
         let problem = settings.sandbox_problem(agent).or(problem).or_else(|| installing.clone());
         let health = match (&program, &installing, &problem, logged_in, &capabilities) {
             (None, ..) => "missing",
@@ -92,6 +117,11 @@ impl Shared {
             _ => "unknown",
         };
         let install = Install { command: agent.install.clone(), npx: agent.package.is_some() && places.has_npx() };
+        let advertised = capabilities.as_ref().and_then(|said| said.get("login")).filter(|login| !login.is_null());
+        let can_login = match agent.remote {
+            Some(_) => advertised.is_some_and(|login| !login["command"].is_null()),
+            None => advertised.is_some() || !agent.login.is_empty(),
+        };
         CatalogueEntry {
             id: agent.id.clone(),
             title: agent.title.clone(),
@@ -100,11 +130,13 @@ impl Shared {
             found: program.as_ref().map(|program| program.how.as_str()),
             version,
             logged_in,
+            abilities,
             health,
             problem: problem.map(|problem| without_paths(&problem)).filter(|problem| !problem.is_empty()),
             sandbox: settings.held_by(agent),
             install: Some(install).filter(|install| program.is_none() && (install.npx || !install.command.is_empty())),
             login: agent.login_command(),
+            can_login,
             capabilities,
         }
     }
@@ -199,6 +231,7 @@ async fn ask_versions(shared: &Shared) {
     let settings = &shared.settings;
     let env = agents::catalogue::environment(settings.environment.iter().cloned(), &[], &[]);
     for agent in settings.catalogue.iter() {
+        recall(shared, &agent.id).await;
         let program = settings.find(agent);
         let version = match program.filter(|program| agent.tells_version(program)) {
             Some(program) => {
@@ -209,6 +242,18 @@ async fn ask_versions(shared: &Shared) {
             None => None,
         };
         shared.learn(&agent.id, |learned| learned.version = version);
+    }
+}
+
+fn said_key(agent: &str) -> String {
+    format!("capabilities of {agent}")
+}
+
+/// What it told an earlier server, where it has not told this one.
+async fn recall(shared: &Shared, agent: &str) {
+    let stored = shared.store.preference(&said_key(agent)).await.ok().flatten();
+    if let Some(said) = stored.and_then(|stored| serde_json::from_str::<Capabilities>(&stored).ok()) {
+        shared.learn(agent, |learned| learned.said = learned.said.take().or(Some(said)));
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! It owns the sessions' tasks and, through `agents`, the runners. It must not know HTTP, HTML or SQL.
 
+mod abilities;
 mod actor;
 mod agent;
 mod attachments;
@@ -23,6 +24,7 @@ mod settings;
 mod tasks;
 mod tool_call;
 mod trace;
+mod trial;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
@@ -42,16 +44,18 @@ use uuid::Uuid;
 use command::Command;
 use tasks::Tasks;
 
+pub use abilities::{Ability, Probe};
 pub use agents::Login;
 pub use agents::trace::{Entry, Filter, Payload};
 pub use attachments::{ATTACHMENT_MAX, MESSAGE_MAX, NewAttachment};
 pub use browse::AgentsOwn;
 pub use catalogue::{CatalogueEntry, Install};
-pub use command::{AgentSessionView, Posted, Refusal};
+pub use command::{AgentSessionView, AnsweredBy, Posted, Refusal};
 pub use conversations::{Asked, Conversation, Conversations, Directory};
 pub use disk::{Disk, size};
 pub use settings::Settings;
 pub use trace::{Capture, TraceCursor, TracePage, TracedRunner};
+pub use trial::{Trial, try_agent};
 
 /// How many sessions there may be.
 const SESSIONS_MAX: u64 = 10_000;
@@ -99,6 +103,8 @@ struct Live {
 /// What a new session may be given; the rest comes from the settings.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
+    /// Chosen by whoever may ask twice for the same session; a new one where there is none.
+    pub id: Option<SessionId>,
     pub title: Option<String>,
     pub work_dir: Option<std::path::PathBuf>,
     pub model: Option<String>,
@@ -158,7 +164,7 @@ impl Engine {
         let agent = wanted.agent.unwrap_or_else(|| settings.default_agent.clone());
         settings.agent(&agent)?;
         settings.check_model(&model)?;
-        let id = SessionId(Uuid::now_v7());
+        let id = wanted.id.unwrap_or_else(|| SessionId(Uuid::now_v7()));
         let new = NewSession {
             title: wanted.title.unwrap_or_default(),
             work_dir: work_dir.to_string_lossy().into_owned(),
@@ -227,7 +233,7 @@ impl Engine {
     }
 
     /// `content` is what was filled in, where the request is a form; `remember` how far an answer for always reaches, this session
-    /// where nothing is said.
+    /// where nothing is said; `by` is what the record says of who answered.
     pub async fn answer(
         &self,
         id: SessionId,
@@ -235,8 +241,9 @@ impl Engine {
         option_id: String,
         content: Option<serde_json::Value>,
         remember: Option<Scope>,
+        by: AnsweredBy,
     ) -> Result<(), Refusal> {
-        self.ask(id, |reply| Command::Answer { request_id, option_id, content, remember, reply }).await?;
+        self.ask(id, |reply| Command::Answer { request_id, option_id, content, remember, by, reply }).await?;
         if remember == Some(Scope::Project) {
             self.rules_changed(id, false).await?;
         }
@@ -367,5 +374,10 @@ impl Shared {
 }
 
 fn words(agent: &agents::catalogue::Agent) -> AgentWords {
-    AgentWords { title: agent.title.clone(), short_title: agent.short_title().to_owned(), login_advice: agent.login_advice() }
+    AgentWords {
+        title: agent.title.clone(),
+        short_title: agent.short_title().to_owned(),
+        login_advice: agent.login_advice(),
+        unasked: agent.acts_unasked(),
+    }
 }

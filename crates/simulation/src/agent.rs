@@ -12,6 +12,8 @@ use crate::world::World;
 const FAULTS: [Fault; 6] = [Fault::Refused, Fault::UnknownSession, Fault::TimedOut, Fault::Unsupported, Fault::NotSent, Fault::Gone];
 const OTHER_REASONS: [&str; 3] = ["max_tokens", "max_turn_requests", "refusal"];
 
+/// The files that agents want changed.
+pub(crate) const FILES: [&str; 2] = ["file", "other file"];
 /// What an agent writes after it has answered.
 pub(crate) const LATE: &str = "late";
 
@@ -229,16 +231,20 @@ impl World {
             name: kind.to_owned(),
             kind: kind.to_owned(),
         };
-        let (number, kind) = (self.choices.draw(3), ["execute", "read", "other"][self.choices.draw(3)]);
+        let (number, kind) = (self.choices.draw(3), ["execute", "read", "other", "edit"][self.choices.draw(4)]);
         let place = [FilePlace::Inside, FilePlace::Outside, FilePlace::Protected][number];
         let file = AskedFile { path: format!("file {number}"), place };
         let ask = PermissionAsk {
             title: format!("{kind} {number}"),
             kind: Some(kind.to_owned()),
             command: (kind == "execute").then(|| format!("run {number}")),
-            diff: None,
+            diff: (kind == "edit").then(String::new),
             cwd: None,
-            files: if kind == "read" { vec![file] } else { Vec::new() },
+            files: match kind {
+                "read" => vec![file],
+                "edit" => vec![AskedFile { path: FILES[number % FILES.len()].to_owned(), place: FilePlace::Inside }],
+                _ => Vec::new(),
+            },
             locations: Vec::new(),
             options: vec![option("always", "allow_always"), option("yes", "allow_once"), option("no", "reject_once")],
             agent_call: None,
@@ -250,7 +256,7 @@ impl World {
 
     fn agent_demands(&mut self, id: RunnerId, at: usize) {
         let terminal_id = "terminal".to_owned();
-        let path = "file".to_owned();
+        let path = FILES[self.choices.draw(FILES.len())].to_owned();
         let demand = match self.choices.draw(9) {
             0 => Demand::ReadFile { path, line: None, limit: None },
             1 => Demand::WriteFile { path, content: format!("+{}", self.number()) },
@@ -330,7 +336,7 @@ impl World {
 }
 
 fn opened(agent_session: String, how: How) -> Opened {
-    Opened { agent_session, how, described: Described::default(), wanted: None, cut_off: false }
+    Opened { agent_session, how, described: Described::default(), wanted: None, unguarded: false, cut_off: false, damaged: None }
 }
 
 fn what(demand: &Demand) -> &'static str {

@@ -62,6 +62,7 @@ defects! {
     AnswerBySession "answer-by-session" "An agent's answer counts for whatever prompt runs, not for the one that it names."
     ConfirmAssumed "confirm-assumed" "After a restart what waits for a person's consent counts as agreed to."
     PolicyStale "policy-stale" "The policy that held when the server started decides."
+    GrantStretched "grant-stretched" "A permission covers the change of another file than the one that it names."
     BrowserOffset "browser-offset" "A browser counts a surrogate pair as one."
     BrowserSkips "browser-skips" "A browser that comes back skips the event at its cursor."
 }

@@ -22,6 +22,8 @@ pub struct Oracle {
     permissions: BTreeMap<PermissionId, Asked>,
     /// The demands that somebody allowed.
     allowed: BTreeSet<PermissionId>,
+    /// What this server's permissions cover and was not carried out yet: the call, and the file or the command.
+    grants: BTreeMap<PermissionId, (String, String)>,
     side_effects: BTreeSet<PermissionId>,
     /// The tools of the main AI's that a person agreed to.
     agreed: BTreeSet<String>,
@@ -34,6 +36,8 @@ pub struct Oracle {
     withdrawn: BTreeSet<MessageId>,
     pub start_failures: u32,
     pub open_failures: u32,
+    /// How often an agent could not be set to ask.
+    pub unguarded: u32,
     pub deaths: u32,
     /// Calls whose prompts a runner would not take.
     pub not_sent: BTreeSet<String>,

@@ -15,6 +15,7 @@ use crate::world::World;
 impl World {
     pub fn server_dies(&mut self) {
         let Some(server) = self.server.take() else { return };
+        self.oracle.forget_grants();
         self.coverage.count("fault: server dies");
         if server.pending.is_some() {
             self.coverage.count("fault: server dies before a commit");

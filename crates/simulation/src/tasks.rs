@@ -6,6 +6,7 @@ use domain::ids::{PermissionId, RunnerId};
 use domain::machine::Input;
 use uuid::Uuid;
 
+use crate::agent::FILES;
 use crate::defects::Defect;
 use crate::driver::Reader;
 use crate::invariants::{Checked, Invariant, Violation, hold};
@@ -84,7 +85,17 @@ impl World {
             }
             Act::Cancel { runner, call_id, agent_session } => self.write_cancel(runner, call_id, &agent_session)?,
             Act::Reply { runner, id, rpc_id, reply } => self.write_reply(runner, id, rpc_id, reply)?,
-            Act::Prepare { id, demand } => Next::Ready(host::Input::Prepared { id, outcome: Box::new(prepare(&demand)) }),
+            Act::Prepare { id, demand } => {
+                let mut outcome = prepare(&demand);
+                if let (Ok(ask), true) = (&mut outcome, self.has(Defect::GrantStretched)) {
+                    ask.files.iter_mut().for_each(|file| FILES[0].clone_into(&mut file.path));
+                }
+                Next::Ready(host::Input::Prepared { id, outcome: Box::new(outcome) })
+            }
+            Act::ForbidAll { runner, session } if self.fault(self.swarm.agents_err, 3) => {
+                self.oracle.unguarded += 1;
+                Next::Ready(host::Input::NotForbidden { runner, name: session.name })
+            }
             Act::Do { id, demand, .. } => self.do_demand(id, &demand)?,
             Act::SetOptions { session, .. } => {
                 let wanted = session.wanted.as_ref().and_then(|wanted| wanted.as_object()).cloned().unwrap_or_default();

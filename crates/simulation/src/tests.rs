@@ -5,7 +5,7 @@ use crate::{STEPS, run, run_seed};
 
 /// What the machine tells itself never comes from outside.
 const INSIDE: [&str; 2] = ["input: of a host", "input: of the turn"];
-const ENDS: [&str; 12] = [
+const ENDS: [&str; 14] = [
     "end: end_turn",
     "end: cancelled",
     "end: denied",
@@ -18,6 +18,8 @@ const ENDS: [&str; 12] = [
     "end: agent_not_sent",
     "end: agent_error",
     "end: agent_timeout",
+    "end: agent_unguarded",
+    "grant: carried out",
 ];
 const TURNS: [&str; 4] = ["turn: completed", "turn: cancelled", "turn: failed", "turn: unknown"];
 const EVIDENCE: [&str; 6] = [

@@ -1,7 +1,8 @@
-//! Peers and rigs for tests: a scripted model server, agents that misbehave, the real Copilot CLI, and the built server itself.
+//! Peers and rigs for tests: a scripted model server, agents that misbehave, the real Copilot and Codex CLIs, and the built server itself.
 //! Development only: nothing that ships depends on this crate.
 
 pub mod client;
+pub mod codex;
 pub mod copilot;
 pub mod crash;
 pub mod faulty_agent;

@@ -1,12 +1,15 @@
-//! A scripted chat-completions server on loopback.
+//! A scripted model server on loopback. It speaks chat completions and the Responses API, and the same script answers in both.
 //!
 //! Owns one listening socket, the script that decides each answer, and the record of what was asked.
 //! It speaks enough HTTP/1.1 and server-sent events to be the endpoint of the main AI and the model
 //! provider of a real agent at the same time. It must not know either of them: it sees requests only.
 
+mod anthropic;
+mod gemini;
 mod http;
 mod reply;
 mod request;
+mod responses;
 mod rules;
 mod script;
 mod stream;
@@ -90,12 +93,12 @@ impl ModelServer {
         self.address.port()
     }
 
-    /// Every chat-completions request so far, oldest first.
+    /// Every request for an answer of a model so far, oldest first.
     pub fn requests(&self) -> Vec<Request> {
         self.shared.record().completions.clone()
     }
 
-    /// The chat-completions requests that named this model.
+    /// Those of them that named this model.
     pub fn requests_for(&self, model: &str) -> Vec<Request> {
         let mut requests = self.requests();
         requests.retain(|request| request.model() == model);
@@ -117,7 +120,7 @@ impl ModelServer {
         self.shared.script.push(model, reply);
     }
 
-    /// Waits until at least `count` chat-completions requests have arrived and returns them.
+    /// Waits until at least `count` requests for an answer have arrived and returns them.
     pub async fn wait_for_requests(&self, count: usize) -> Vec<Request> {
         self.wait_until("requests", |record| record.completions.len() >= count).await;
         self.requests()
@@ -179,7 +182,9 @@ async fn converse(socket: TcpStream, shared: Arc<Shared>) {
     let (reader, mut writer) = socket.into_split();
     let mut reader = BufReader::new(reader);
     while let Ok(Some(request)) = http::read_request(&mut reader).await {
-        let completion = request.is_completion();
+        let is_whole = shared.script.has_path(&request.path);
+        let request = if is_whole { request } else { request.understood() };
+        let completion = !is_whole && request.is_completion();
         let reply = shared.script.answer(&request);
         shared.note(|record| {
             let list = if completion { &mut record.completions } else { &mut record.others };

@@ -36,7 +36,7 @@ pub struct Server {
 impl Default for Rig {
     fn default() -> Rig {
         let home = TempDir::new().expect("a temporary directory can be made");
-        for dir in ["work", "data", "home", "copilot"] {
+        for dir in ["work", "data", "home", "copilot", "codex"] {
             std::fs::create_dir(home.path().join(dir)).expect("a directory can be made in it");
         }
         Rig { home, env: Vec::new(), config: String::new() }
@@ -55,6 +55,11 @@ impl Rig {
     /// Where the real Copilot CLI keeps its state.
     pub fn copilot_home(&self) -> PathBuf {
         self.home.path().join("copilot")
+    }
+
+    /// Where the real Codex CLI keeps its state.
+    pub fn codex_home(&self) -> PathBuf {
+        self.home.path().join("codex")
     }
 
     /// The directory that holds all of it; every process of the rig names it.
@@ -99,6 +104,18 @@ impl Rig {
         let path = crate::copilot::path().display().to_string();
         let rig = self.env("VOXPILOT_AGENT", "copilot").env("VOXPILOT_COPILOT_CLI_PATH", path);
         offline.into_iter().fold(rig, |rig, (name, value)| rig.env(&name, value))
+    }
+
+    /// The agent is the real Codex CLI, with the scripted model at `base_url` behind it.
+    pub fn codex(self, base_url: &str) -> Rig {
+        self.codex_by(&crate::codex::path(), &["app-server".to_owned()], base_url)
+    }
+
+    /// Likewise, but started by another command.
+    pub fn codex_by(self, command: &Path, args: &[String], base_url: &str) -> Rig {
+        let home = self.codex_home();
+        crate::codex::write_home(&home, base_url);
+        self.env("VOXPILOT_AGENT", "codex").config(&crate::codex::section(command, args, &home))
     }
 
     pub async fn start(self) -> Server {

@@ -85,7 +85,7 @@ async fn agents_may_look_around() {
     assert!(status.contains("200") && body.contains(r#""object":"list""#), "{status} {body}");
     let (_, body) = call(server.port(), "GET", "/v1/models/gpt-x", &Value::Null).await;
     assert!(body.contains(r#""id":"gpt-x""#), "{body}");
-    let (status, _) = call(server.port(), "POST", "/v1/responses", &json!({})).await;
+    let (status, _) = call(server.port(), "POST", "/v1/embeddings", &json!({})).await;
     assert!(status.contains("404"), "{status}");
     assert_eq!(server.other_requests().len(), 3);
 }
@@ -128,4 +128,66 @@ async fn the_program_prints_its_address_and_follows_its_script() {
     let (_, body) = complete(port, "coder", json!([user("hi")])).await;
     assert!(body.contains(r#""content":"ab""#), "{body}");
     program.kill().await.unwrap();
+}
+
+async fn respond(port: u16, body: Value) -> Vec<Value> {
+    let (status, rest) = call(port, "POST", "/v1/responses", &body).await;
+    assert_eq!(status, "HTTP/1.1 200 OK", "{rest}");
+    rest.lines().filter_map(|line| line.strip_prefix("data: ")).map(|payload| serde_json::from_str(payload).unwrap()).collect()
+}
+
+fn kinds(events: &[Value]) -> Vec<&str> {
+    let kinds = events.iter().map(|event| event["type"].as_str().unwrap());
+    kinds.map(|kind| kind.strip_prefix("response.").unwrap_or(kind)).collect()
+}
+
+/// The same rules answer in the Responses API: the items and their pieces in its order, a tool's answer is seen as one.
+#[tokio::test]
+async fn the_responses_api_is_answered_by_the_same_rules() {
+    let rules = r#"[
+        {"when": {"tool_result_contains": "42"}, "reply": {"thought": "so it is", "chunks": ["it ", "is 42"]}},
+        {"reply": {"text": "I ask. ", "tool_calls": [{"name": "ask", "arguments": {"a": 1}}, {"name": "patch", "arguments": "*** all"}]}}
+    ]"#;
+    let server = ModelServer::start(Rules::from_json(rules).unwrap());
+    let tools = json!([{"type": "function", "name": "ask"}, {"type": "custom", "name": "patch"}]);
+    let asked = json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]});
+    let events = respond(server.port(), json!({"model": "m", "stream": true, "tools": tools, "input": [asked]})).await;
+    let text = ["output_item.added", "output_text.delta", "output_item.done"];
+    let call = ["output_item.added", "function_call_arguments.delta", "output_item.done"];
+    let patch = ["output_item.added", "custom_tool_call_input.delta", "output_item.done"];
+    let expected = [&["created"][..], &text, &call, &patch, &["completed"]].concat();
+    assert_eq!(kinds(&events), expected);
+    let output = events.last().unwrap()["response"]["output"].clone();
+    assert_eq!((&output[1]["name"], &output[1]["arguments"]), (&json!("ask"), &json!("{\"a\":1}")));
+    assert_eq!((&output[2]["type"], &output[2]["input"]), (&json!("custom_tool_call"), &json!("*** all")));
+    assert_eq!(events.last().unwrap()["response"]["usage"]["total_tokens"], 15);
+
+    let answered = json!({"type": "function_call_output", "call_id": output[1]["call_id"], "output": "it is 42"});
+    let events = respond(server.port(), json!({"model": "m", "stream": true, "tools": tools, "input": [asked, output[1], answered]})).await;
+    let said: String =
+        events.iter().filter(|event| event["type"] == "response.output_text.delta").filter_map(|event| event["delta"].as_str()).collect();
+    assert_eq!(said, "it is 42");
+    assert!(kinds(&events).contains(&"reasoning_summary_text.delta"), "{events:?}");
+    assert_eq!(server.requests_for("m").len(), 2);
+    assert_eq!(server.requests()[0].last_user(), "hi");
+    assert_eq!(server.requests()[0].tool_names(), ["ask", "patch"]);
+}
+
+/// A stream that breaks off has no end; one that fails says so and ends with that.
+#[tokio::test]
+async fn the_responses_api_fails_as_it_is_told() {
+    let server = ModelServer::start([
+        Reply::text("half").cut(),
+        Reply::text("half").end_early(),
+        Reply::text("half").and_error("too much"),
+        Reply::text("half").finish("length"),
+        Reply::status(429),
+    ]);
+    let ask = json!({"model": "m", "stream": true, "input": []});
+    let begun = ["created", "output_item.added", "output_text.delta"];
+    for end in [&[][..], &[], &["failed"], &["output_item.done", "incomplete"]] {
+        assert_eq!(kinds(&respond(server.port(), ask.clone()).await), [&begun, end].concat());
+    }
+    let (status, _) = call(server.port(), "POST", "/v1/responses", &ask).await;
+    assert_eq!(status, "HTTP/1.1 429 Too Many Requests");
 }

@@ -1,29 +1,39 @@
 //! `voxpilot doctor`: what is installed, logged in and reachable, and the command that mends what is not.
 //!
-//! It only looks: nothing is made, changed or logged in to. Every look has a deadline.
+//! It changes nothing of ours. Agents are really started, in a directory of its own, asked for a session and ended again; every look has a
+//! deadline.
 
+mod agent;
+mod database;
 mod directory;
-mod login;
 mod network;
+mod orphans;
+mod port;
 mod program;
 mod sandbox;
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::config::Config;
+use serde::Serialize;
+
+use crate::config::{Config, Sources};
+use crate::serve;
 
 /// The outcome of one look.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Check {
     pub name: &'static str,
+    /// The agent that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
     pub verdict: Verdict,
     pub detail: String,
     /// The command that mends it.
     pub mend: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Verdict {
     Ok,
     /// VoxPilot works, but less well.
@@ -34,34 +44,57 @@ pub enum Verdict {
 
 impl Check {
     fn ok(name: &'static str, detail: impl Into<String>) -> Self {
-        Check { name, verdict: Verdict::Ok, detail: detail.into(), mend: None }
+        Check { name, about: None, verdict: Verdict::Ok, detail: detail.into(), mend: None }
     }
 
     fn bad(name: &'static str, verdict: Verdict, detail: impl Into<String>, mend: impl Into<String>) -> Self {
-        Check { name, verdict, detail: detail.into(), mend: Some(mend.into()) }
+        Check { name, about: None, verdict, detail: detail.into(), mend: Some(mend.into()) }
+    }
+
+    fn about(mut self, agent: &str) -> Self {
+        self.about = Some(agent.to_owned());
+        self
+    }
+
+    /// The first look at an agent bears the agent's name alone.
+    fn label(&self) -> String {
+        match &self.about {
+            Some(agent) if self.name == agent::INSTALLED => agent.clone(),
+            Some(agent) => format!("{agent} {}", self.name),
+            None => self.name.to_owned(),
+        }
     }
 }
 
-/// Looks at everything. `env` is the environment that an agent would be started from.
-pub async fn examine(config: &Config, env: &BTreeMap<String, String>) -> Vec<Check> {
-    let path = env.get("PATH").map(String::as_str);
-    let (git, copilot, node, sandbox, endpoint, server) = tokio::join!(
+/// Looks at everything.
+pub async fn examine(config: &Config, sources: &Sources) -> Vec<Check> {
+    let path = sources.env.get("PATH").map(String::as_str);
+    let disks = directory::disks(config);
+    let data = config.keep_data_apart().map_or_else(directory::data_inside, |()| directory::data(&config.data_dir));
+    let settings = serve::settings(config, sources);
+    let (git, database, agents, orphans, sandbox, endpoint, port) = tokio::join!(
         program::git(path),
-        program::copilot(config, path),
-        program::node(path),
+        database::look(&config.data_dir),
+        async {
+            match &settings {
+                Ok(settings) => agent::all(config, sources, settings).await,
+                Err(error) => vec![Check::bad("configuration", Verdict::Fail, format!("{error:#}"), "voxpilot config")],
+            }
+        },
+        orphans::look(config, sources),
         sandbox::look(config, path),
         network::endpoint(config),
-        network::server(&config.bind),
+        port::look(config),
     );
-    let disk = directory::disk(&config.data_dir, config.disk_quota);
-    let data = config.keep_data_apart().map_or_else(directory::data_inside, |()| directory::data(&config.data_dir));
-    let mut checks = vec![data, disk, directory::work(&config.work_dir), git];
-    let has_copilot = copilot.verdict == Verdict::Ok;
-    checks.push(copilot);
-    if has_copilot {
-        checks.push(login::copilot(config, env));
+    let mut checks = vec![data, database];
+    checks.extend(disks);
+    checks.extend([directory::work(&config.work_dir), git]);
+    checks.extend(agents);
+    if let Ok(settings) = &settings {
+        checks.extend(program::node(settings, path).await);
     }
-    checks.extend([node, sandbox, endpoint, server]);
+    checks.extend(orphans);
+    checks.extend([sandbox, endpoint, port]);
     checks
 }
 
@@ -69,9 +102,22 @@ pub fn has_failed(checks: &[Check]) -> bool {
     checks.iter().any(|check| check.verdict == Verdict::Fail)
 }
 
+/// A command of ours as it is to be typed: it must mean the same data directory.
+fn own(command: &str, sources: &Sources) -> String {
+    match sources.flags.get("data_dir") {
+        Some(dir) => format!("voxpilot {command} --data-dir {dir}"),
+        None => format!("voxpilot {command}"),
+    }
+}
+
+/// The checks as a program reads them.
+pub fn json(checks: &[Check]) -> String {
+    format!("{:#}\n", serde_json::json!({ "checks": checks }))
+}
+
 /// The checks as lines for people.
 pub fn report(checks: &[Check], colour: bool) -> String {
-    let width = checks.iter().map(|check| check.name.len()).max().unwrap_or(0);
+    let width = checks.iter().map(|check| check.label().len()).max().unwrap_or(0);
     let mut out = String::new();
     for check in checks {
         let (word, code) = match check.verdict {
@@ -80,9 +126,9 @@ pub fn report(checks: &[Check], colour: bool) -> String {
             Verdict::Fail => ("fail", 31),
         };
         let word = if colour { format!("\x1b[{code}m{word:4}\x1b[0m") } else { format!("{word:4}") };
-        let _ = writeln!(out, "{word}  {:width$}  {}", check.name, check.detail);
+        let _ = writeln!(out, "{word}  {:width$}  {}", check.label(), domain::text::visible(&check.detail));
         if let Some(mend) = &check.mend {
-            let _ = writeln!(out, "{:4}  {:width$}  mend: {mend}", "", "");
+            let _ = writeln!(out, "{:4}  {:width$}  mend: {}", "", "", domain::text::visible(mend));
         }
     }
     out
@@ -94,10 +140,27 @@ mod tests {
 
     #[test]
     fn the_report_is_aligned_and_plain_without_a_terminal() {
-        let checks = [Check::ok("git", "2.40"), Check::bad("work directory", Verdict::Warn, "no repository", "git init")];
-        let expected = "ok    git             2.40\nwarn  work directory  no repository\n                      mend: git init\n";
+        let checks = [
+            Check::ok("git", "2.40"),
+            Check::bad("work directory", Verdict::Warn, "no repository", "git init"),
+            Check::ok(agent::INSTALLED, "1.0").about("copilot"),
+            Check::ok("login", "yes").about("copilot"),
+        ];
+        let expected = "ok    git             2.40\nwarn  work directory  no repository\n                      mend: git init\n\
+                        ok    copilot         1.0\nok    copilot login   yes\n";
         assert_eq!(report(&checks, false), expected);
         assert!(report(&checks, true).contains("\x1b[33mwarn\x1b[0m"));
+    }
+
+    #[test]
+    fn a_program_reads_the_same() {
+        let checks = [Check::ok("git", "2.40"), Check::bad("login", Verdict::Fail, "needed", "copilot login").about("copilot")];
+        let read: serde_json::Value = serde_json::from_str(&json(&checks)).unwrap();
+        let expected = serde_json::json!({ "checks": [
+            { "name": "git", "verdict": "ok", "detail": "2.40", "mend": null },
+            { "name": "login", "about": "copilot", "verdict": "fail", "detail": "needed", "mend": "copilot login" },
+        ] });
+        assert_eq!(read, expected);
     }
 
     #[test]

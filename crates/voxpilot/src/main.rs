@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use voxpilot::config::{self, ConfigError};
-use voxpilot::{backup, bridge, client, doctor, memory, serve, stop, trust};
+use voxpilot::{backup, bridge, client, doctor, memory, probe, repair, serve, stop, trust};
 
 const RUNNER: &str = "runner";
 
@@ -47,7 +47,19 @@ fn command() -> Command {
         )
         .subcommand(trust::command())
         .subcommand(with_settings("config", "Print every setting and where it came from"))
-        .subcommand(with_settings("doctor", "Check what is installed, logged in and reachable"))
+        .subcommand(
+            with_settings("doctor", "Check what is installed, logged in and reachable, and say what mends what is not")
+                .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("print it for a program")),
+        )
+        .subcommand(
+            with_settings("probe", "Try out what an agent can do, offline and in a directory of its own, and write it down")
+                .arg(Arg::new("agent-id").value_name("AGENT").help("the agent's id, see `voxpilot doctor`").required(true)),
+        )
+        .subcommand(
+            with_settings("repair", "Repair the damaged record that an agent keeps of a session; a copy of it is kept")
+                .arg(Arg::new("session").value_name("SESSION").help("the agent's own id of it, or a session of ours"))
+                .arg(Arg::new("list").long("list").action(ArgAction::SetTrue).help("only show what is damaged")),
+        )
         .subcommand(
             Command::new("demo-agent")
                 .about("Run the built-in agent on stdio")
@@ -96,6 +108,16 @@ fn run(matches: &ArgMatches) -> Result<ExitCode> {
             }
             serve::run(&config, &sources)
         }
+        Some(("probe", matches)) => {
+            let (config, sources) = config::load(config::flags(matches))?;
+            let agent: &String = matches.get_one("agent-id").context("the agent is missing")?;
+            probe::run(&config, &sources, agent)
+        }
+        Some(("repair", matches)) => {
+            let (config, sources) = config::load(config::flags(matches))?;
+            let session = matches.get_one::<String>("session").filter(|_| !matches.get_flag("list"));
+            repair::run(&config, &sources, session.map(String::as_str))
+        }
         Some(("trust", matches)) => trust::run(matches),
         Some(("stop", matches)) => {
             let (config, _) = config::load(config::flags(matches))?;
@@ -127,7 +149,7 @@ fn run(matches: &ArgMatches) -> Result<ExitCode> {
             println!("{}", web::openapi_document());
             Ok(ExitCode::SUCCESS)
         }
-        Some((name @ ("sessions" | "send" | "attach" | "approve" | "export" | "link"), matches)) => client::run(name, matches),
+        Some((name @ ("sessions" | "send" | "attach" | "approve" | "export" | "mcp" | "link"), matches)) => client::run(name, matches),
         Some((name, _)) => bail!("there is no command `{name}`"),
         None => bail!("no command given"),
     }
@@ -147,7 +169,10 @@ fn print_config(matches: &ArgMatches) -> Result<ExitCode> {
 async fn examine(matches: &ArgMatches) -> Result<ExitCode> {
     let (config, sources) = config::load(config::flags(matches))?;
     config.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
-    let checks = doctor::examine(&config, &sources.env).await;
-    print!("{}", doctor::report(&checks, std::io::stdout().is_terminal()));
+    let checks = doctor::examine(&config, &sources).await;
+    match matches.get_flag("json") {
+        true => print!("{}", doctor::json(&checks)),
+        false => print!("{}", doctor::report(&checks, std::io::stdout().is_terminal())),
+    }
     Ok(if doctor::has_failed(&checks) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

@@ -36,12 +36,14 @@ pub async fn run(data_dir: &Path, all: bool) -> Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
+    let mut ended = 0;
     for found in &runners {
+        ended += usize::from(found.runner_alive || !agents::left_behind(found).await.is_empty());
         if let Err(error) = agents::end_runner(found).await {
             bail!("the agent in {} could not be ended: {error}", found.dir.display());
         }
     }
-    println!("{alive} agent(s) ended");
+    println!("{ended} agent(s) ended");
     Ok(ExitCode::SUCCESS)
 }
 

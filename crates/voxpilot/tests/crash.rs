@@ -37,6 +37,16 @@ async fn the_copilot_cli_survives_whoever_dies() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_codex_cli_survives_whoever_dies() {
+    all_hold(Agent::Codex, 8).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn codex_goes_on_through_random_kills_of_anybody() {
+    survives(Kills { agent: Agent::Codex, who: Who::Anybody, straight: false, count: 8, seed: SEED }).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn turns_go_on_through_random_kills_of_the_server() {
     survives(Kills { agent: Agent::Copilot, who: Who::Server, straight: false, count: 15, seed: SEED }).await;
 }

@@ -25,7 +25,7 @@ function mount(...events: StreamEvent[]): (...events: StreamEvent[]) => void {
   send({ event: "ready", data: { seq: 0 } }, ...events);
   dispose = render(
     () => (
-      <KnownAgents.Provider value={{ agents: () => [demo], own: () => "copilot" }}>
+      <KnownAgents.Provider value={{ agents: () => [demo], own: () => "copilot", refresh: () => {} }}>
         <Show when={state.calls.c}>
           {(call) => <ToolCallBlock call={call()} artifact={undefined} onStop={async () => {}} />}
         </Show>
@@ -257,4 +257,10 @@ it("the stored output of a call is shown, and goes on growing", () => {
 it("the foot counts what the agent has used", () => {
   mount(start, does(0, { type: "usage", input_tokens: 12_300, output_tokens: 60 }));
   expect(document.querySelector(".copilot-foot .copilot-usage")?.textContent).toBe("12,300 in · 60 out");
+});
+
+it("a call that was not allowed says so, and is over", () => {
+  mount(start, runs({ status: "rejected", content: [{ type: "text", text: "no" }] }));
+  expect(document.querySelector(".agent-call .call-status")?.textContent).toBe("not allowed");
+  expect(document.querySelector(".agent-call .spinner")).toBeNull();
 });

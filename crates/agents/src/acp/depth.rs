@@ -9,7 +9,7 @@ const MAX: usize = 64;
 const TOO_DEEP: &str = "\"(nested too deep)\"";
 
 /// The line with everything that is nested too deep replaced by a short text. A line that is not JSON comes back as it is.
-pub(super) fn bounded(line: &str) -> Cow<'_, str> {
+pub(crate) fn bounded(line: &str) -> Cow<'_, str> {
     // A batch is one level more, and so is the message itself.
     let limit = MAX + 1 + usize::from(line.starts_with('['));
     let opening = line.bytes().filter(|byte| matches!(byte, b'{' | b'[')).take(limit + 1).count();

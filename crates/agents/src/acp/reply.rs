@@ -45,7 +45,7 @@ fn form(action: FormAction, content: Option<&Value>) -> Value {
     }
 }
 
-fn code(problem: Problem) -> i64 {
+pub(crate) fn code(problem: Problem) -> i64 {
     match problem {
         Problem::NotAllowed => NOT_ALLOWED,
         Problem::NotFound => NOT_FOUND,

@@ -15,7 +15,7 @@ const MAX_SESSIONS: usize = 256;
 const MAX_BYTES: usize = 64 * 1024 * 1024;
 
 /// One report: what it mentions of the call, and terminal output that continues what came before.
-pub(super) struct Report {
+pub(crate) struct Report {
     pub call: ToolCall,
     /// The tool's own name, for a call without a title.
     name: Option<String>,
@@ -27,6 +27,17 @@ pub(super) struct Report {
 }
 
 impl Report {
+    /// Of a call that some `bytes` told of.
+    pub(crate) fn of(call: ToolCall, bytes: usize) -> Self {
+        Self { bytes, ..Self::from(call) }
+    }
+
+    /// More of what a call prints.
+    pub(crate) fn printed(id: &str, output: &str) -> Self {
+        let call = ToolCall { id: id.to_owned(), ..ToolCall::default() };
+        Self { terminal_output: Some(output.to_owned()), ..Self::from(call) }
+    }
+
     /// Whether it mentions anything but output.
     fn says_more(&self) -> bool {
         let mentioned = ToolCall { id: String::new(), stream_length: 0, ..self.call.clone() };
@@ -109,7 +120,7 @@ fn content(item: Value) -> ToolContent {
 
 /// The current state of the tool calls of every agent session of a connection.
 #[derive(Default)]
-pub(super) struct Calls {
+pub(crate) struct Calls {
     sessions: HashMap<Arc<str>, Session>,
     /// An estimate of what all of them hold.
     bytes: usize,
@@ -132,7 +143,7 @@ struct Known {
 }
 
 /// What a report comes to.
-pub(super) struct Merged {
+pub(crate) struct Merged {
     /// The whole call; `None` where the report held nothing but output of a known call.
     pub call: Option<ToolCall>,
     /// More of its output.
@@ -140,8 +151,14 @@ pub(super) struct Merged {
 }
 
 impl Calls {
-    pub(super) fn get(&self, agent_session: &Arc<str>, id: &str) -> Option<&ToolCall> {
+    pub(crate) fn get(&self, agent_session: &Arc<str>, id: &str) -> Option<&ToolCall> {
         Some(&self.sessions.get(agent_session)?.calls.get(id)?.call)
+    }
+
+    /// The call of the session that was begun last and has not ended.
+    pub(super) fn last_open(&self, agent_session: &Arc<str>) -> Option<String> {
+        let session = self.sessions.get(agent_session)?;
+        session.order.iter().rev().find(|id| session.calls.get(*id).is_some_and(|known| known.call.is_open())).cloned()
     }
 
     pub(super) fn forget(&mut self, agent_session: &Arc<str>, id: &str) {
@@ -153,7 +170,7 @@ impl Calls {
     }
 
     /// Merges a report into what is known of the call.
-    pub(super) fn merge(&mut self, agent_session: &Arc<str>, report: Report) -> Merged {
+    pub(crate) fn merge(&mut self, agent_session: &Arc<str>, report: Report) -> Merged {
         self.make_room(agent_session, &report);
         let session = self.sessions.entry(agent_session.clone()).or_default();
         let id = report.call.id.clone();

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::records::Records;
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Quirks {
     /// It says among its message text what others send as notices: a chunk that begins with `Info: `, `Warning: ` or `Error: `.
@@ -24,6 +26,8 @@ pub struct Quirks {
     pub lists_by_directory: bool,
     /// What a prompt does to one that still runs in the same session. We never send one; it is told to people.
     pub second_prompt: SecondPrompt,
+    /// How it keeps its sessions on disk, where that is known well enough to find and repair damage.
+    pub records: Option<Records>,
     /// What to do where it needs a login, behind "it needs a login: ".
     pub login_advice: &'static str,
     /// What to do where its program is missing, behind a colon.
@@ -79,6 +83,7 @@ pub(super) const STANDARD: Quirks = Quirks {
     faults_in_text: &[],
     lists_by_directory: false,
     second_prompt: SecondPrompt::Unknown,
+    records: None,
     login_advice: "log in with its own command; the message waits and is sent afterwards",
     install_advice: "",
 };
@@ -99,6 +104,15 @@ pub(super) const COPILOT: Quirks = Quirks {
     faults_in_text: &[],
     lists_by_directory: false,
     second_prompt: SecondPrompt::Cancels,
+    records: Some(Records {
+        below: "session-state",
+        file: "events.jsonl",
+        first: "session.start",
+        families: &["session.", "user.", "assistant.", "system.", "tool."],
+        messages: &["user.message", "assistant.message"],
+        title: ("workspace.yaml", "name: "),
+        complaints: &["Session file is corrupted", "Failed to read persisted event journal", "Invalid event at line"],
+    }),
     login_advice: "run `copilot login` or `gh auth login`; the message waits and is sent afterwards. A token in COPILOT_GITHUB_TOKEN \
                    works too, after a restart of the server",
     install_advice: "install it with `npm install -g @github/copilot`, or set VOXPILOT_COPILOT_CLI_PATH",

@@ -115,3 +115,21 @@ fn copilot_gets_its_state_directory_and_its_token() {
     let env = catalogue.get(COPILOT).unwrap().environment(std::iter::empty()).unwrap();
     assert_eq!(env, [("COPILOT_HOME".into(), "/state".into()), ("COPILOT_GITHUB_TOKEN".into(), "secret".into())]);
 }
+
+#[test]
+fn what_makes_an_agent_ask_is_in_its_environment_unless_the_configuration_says_otherwise() {
+    let catalogue = Catalogue::new(settings(vec![]));
+    let goose = |env: &[(&str, &str)]| Agent {
+        env: env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+        ..catalogue.get("goose").unwrap().clone()
+    };
+    let mode = |agent: &Agent| agent.environment([("GOOSE_MODE".into(), "auto".into())].into_iter()).unwrap();
+    assert_eq!(mode(&goose(&[])), [("GOOSE_MODE".to_owned(), "approve".to_owned())]);
+    assert_eq!(goose(&[]).acts_unasked(), None);
+    let careless = goose(&[("GOOSE_MODE", "auto")]);
+    assert_eq!(mode(&careless), [("GOOSE_MODE".to_owned(), "auto".to_owned())]);
+    assert!(careless.acts_unasked().unwrap().contains("GOOSE_MODE is `approve`"));
+    assert_eq!(goose(&[("GOOSE_MODE", "approve")]).acts_unasked(), None);
+    let never = Agent { quirks: Quirks { asks: Asks::Never, ..Quirks::default() }, ..goose(&[]) };
+    assert!(never.acts_unasked().is_some());
+}

@@ -8,9 +8,10 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Duration, Instant, sleep_until};
 
+use super::dialect::Decoder;
 use super::peer::Peer;
 use super::pending::Prompt;
-use crate::acp::decoder::{Decoded, Decoder};
+use crate::acp::decoder::Decoded;
 use crate::catalogue::Quirks;
 use crate::fault::RpcError;
 use crate::signal::{Batch, Exit, Signal};
@@ -140,6 +141,7 @@ impl Driver {
         }
         let text = exit.sentence();
         self.peer.pending.fail(&text);
+        self.peer.forget_turns();
         self.waiting.signals.push(Signal::Gone { exit, text });
         self.send().await;
     }
@@ -178,10 +180,14 @@ impl Driver {
         for (id, answer) in self.waiting.answers.drain(..) {
             self.peer.pending.resolve(&id, answer);
         }
+        self.peer.note_turns(std::mem::take(&mut self.waiting.turns));
         for (call_id, error) in std::mem::take(&mut self.waiting.unknown_prompts) {
             match self.peer.pending.rename_prompt(&call_id) {
-                Some(prompt) => _ = self.repeats.spawn(prompt_again(self.peer.clone(), call_id, prompt)),
-                None => self.decoder.end(&call_id, Err(error.into()), None, &mut self.waiting.signals),
+                Ok(prompt) => _ = self.repeats.spawn(prompt_again(self.peer.clone(), call_id, prompt)),
+                Err(tried) => {
+                    let error = if tried.is_empty() { error.into() } else { RpcError::unknown_names(&tried) };
+                    self.decoder.end_unsent(&call_id, error, &mut self.waiting.signals);
+                }
             }
         }
     }
@@ -189,7 +195,7 @@ impl Driver {
     fn repeated(&mut self, sent: Result<Result<(), (String, RpcError)>, tokio::task::JoinError>) {
         if let Ok(Err((call_id, error))) = sent {
             self.peer.pending.prompt_failed(&call_id);
-            self.decoder.end(&call_id, Err(error), None, &mut self.waiting.signals);
+            self.decoder.end_unsent(&call_id, error, &mut self.waiting.signals);
         }
     }
 
@@ -207,6 +213,7 @@ impl Driver {
         let taken = self.signals.send(Batch { cursor: self.cursor, signals }).await.is_ok();
         if !taken {
             self.peer.pending.fail("nobody takes the agent's signals any more");
+            self.peer.forget_turns();
         }
         taken
     }

@@ -8,8 +8,9 @@ use serde_json::{Map, Value};
 
 use super::Connection;
 use crate::acp::response::Session;
+use crate::catalogue::Dialect;
 use crate::fault::{NOT_FOUND, RpcError};
-use crate::options;
+use crate::options::{self, Asking};
 
 /// What is stored of a session that was open before.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -34,6 +35,8 @@ pub struct Opened {
     pub options: Option<Value>,
     /// What is still wanted: what this agent has no option for.
     pub wanted: Option<Value>,
+    /// It was to ask before it acts, and could not be brought to.
+    pub unguarded: bool,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -68,8 +71,9 @@ pub enum Reopen {
 
 impl Connection {
     /// Opens `name`. A login that is missing and an agent that is gone are the caller's to handle; nearly everything else ends in a
-    /// session that can be prompted, and says how it came to be.
-    pub async fn open(&self, name: &str, cwd: &Path, known: Option<&KnownSession>, how: Reopen) -> Result<Opened, Failure> {
+    /// session that can be prompted, and says how it came to be. `must_ask`: the agent is set to ask before it acts, unless a person
+    /// chose otherwise.
+    pub async fn open(&self, name: &str, cwd: &Path, known: Option<&KnownSession>, how: Reopen, must_ask: bool) -> Result<Opened, Failure> {
         if let (Reopen::Closing, Some(known)) = (how, known)
             && let Err(error) = self.close(&known.agent_session).await
         {
@@ -81,7 +85,22 @@ impl Connection {
         if let Some(known) = known {
             self.put_back(&mut opened, known).await;
         }
+        if must_ask && !known.is_some_and(|known| known.allow_all) {
+            self.set_to_ask(&mut opened).await;
+        }
         Ok(opened)
+    }
+
+    /// Before its first prompt: what an agent does by itself then nobody could take back.
+    async fn set_to_ask(&self, opened: &mut Opened) {
+        let asks = self.inner.quirks.asks;
+        if let Asking::After(id, value) = options::asking(opened.options.as_ref(), asks) {
+            match self.set(&opened.agent_session, opened.options.as_ref(), &id, &value).await {
+                Ok(()) => taken(opened, &id, &value),
+                Err(error) => tracing::warn!(agent_session = opened.agent_session, %error, "the agent could not be set to ask"),
+            }
+        }
+        opened.unguarded = options::asking(opened.options.as_ref(), asks) != Asking::Asks;
     }
 
     async fn find_or_make(&self, name: &str, cwd: &Path, known: Option<&KnownSession>) -> Result<(Session, How), RpcError> {
@@ -109,8 +128,13 @@ impl Connection {
     }
 
     async fn restore(&self, name: &str, cwd: &Path, agent_session: &str) -> Result<(Session, How), RpcError> {
+        // It has one way, and its own words for a session that it does not have.
+        if self.inner.dialect == Dialect::Codex {
+            return Ok((self.resume(name, agent_session, cwd).await?, How::Resumed));
+        }
         // A list that fails says nothing; one that works and does not name the session spares the attempt to load it.
-        if let Ok(listed) = self.list(None).await
+        let directory = self.inner.quirks.lists_by_directory.then_some(cwd);
+        if let Ok(listed) = self.list(directory).await
             && !listed.iter().any(|session| session.agent_session == agent_session)
         {
             return Err(RpcError::Rejected { code: NOT_FOUND, reason: format!("session {agent_session} is not listed by the agent") });
@@ -172,7 +196,7 @@ impl Connection {
 
 /// Trying in another way would not help, or would hide what has to be done first.
 fn is_final(error: &RpcError) -> bool {
-    matches!(error.fault(), Fault::NeedsLogin | Fault::Gone | Fault::NotSent)
+    matches!(error.fault(), Fault::NeedsLogin | Fault::OwnedElsewhere | Fault::Gone | Fault::NotSent)
 }
 
 /// As the agent describes it. One that says nothing of a session that it brought back leaves it as it was.
@@ -180,7 +204,14 @@ fn describe(session: Session, how: How, known: Option<&KnownSession>) -> Opened 
     let mode = session.modes.as_ref().and_then(|modes| modes.get("currentModeId")?.as_str().map(str::to_owned));
     let options = session.options.or_else(|| known.and_then(|known| known.options.clone()));
     let mode = mode.or_else(|| options.as_ref().and_then(options::mode));
-    Opened { agent_session: session.agent_session, how, mode, options, wanted: known.and_then(|known| known.wanted.clone()) }
+    Opened {
+        agent_session: session.agent_session,
+        how,
+        mode,
+        options,
+        wanted: known.and_then(|known| known.wanted.clone()),
+        unguarded: false,
+    }
 }
 
 /// Notes a value that the agent has taken. Its own report may still name the old one.

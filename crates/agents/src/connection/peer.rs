@@ -1,5 +1,7 @@
 //! The writing half of a connection: asks, and waits for what the driver hands it from the journal.
 
+use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -7,7 +9,7 @@ use agent_client_protocol_schema::v1::ContentBlock;
 use runner::{Handle, RequestError, WriteError};
 use serde_json::Value;
 use serde_json::value::RawValue;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 use tokio::time::timeout;
 use uuid::Uuid;
 
@@ -27,11 +29,14 @@ pub(super) struct Peer {
     count: AtomicU64,
     busy: AtomicBool,
     telling: Mutex<()>,
+    /// The turns that run, by agent session; those that have not begun without an id. Only of a dialect that names them.
+    turns: watch::Sender<HashMap<String, Option<String>>>,
 }
 
 impl Peer {
     pub(super) fn new(handle: Option<Handle>, names: &Names) -> Self {
-        Self { handle, pending: Pending::knowing(names), count: AtomicU64::new(0), busy: AtomicBool::new(false), telling: Mutex::new(()) }
+        let (count, busy, telling) = (AtomicU64::new(0), AtomicBool::new(false), Mutex::new(()));
+        Self { handle, pending: Pending::knowing(names), count, busy, telling, turns: watch::Sender::default() }
     }
 
     pub(super) fn next_count(&self) -> u64 {
@@ -48,9 +53,14 @@ impl Peer {
     ) -> Result<Box<RawValue>, RpcError> {
         let (known, certain) = self.pending.name(method);
         let others = alias::names(method).filter(|name| *name != known && !certain);
-        let mut missing = None;
+        let (mut missing, mut tried) = (None, Vec::new());
         for name in std::iter::once(known).chain(others) {
-            match self.ask(id, name, params, deadline).await {
+            tried.push(name);
+            let asked = match name == method {
+                true => self.ask(id, name, params, deadline).await,
+                false => self.ask(id, name, &request::under_alias(method, params.clone()), deadline).await,
+            };
+            match asked {
                 Err(error) if error.is_method_missing() => _ = missing.get_or_insert(error),
                 answered => {
                     if matches!(answered, Ok(_) | Err(RpcError::Rejected { .. })) {
@@ -60,7 +70,11 @@ impl Peer {
                 }
             }
         }
-        Err(missing.unwrap_or_else(|| RpcError::Malformed { method: method.to_owned() }))
+        Err(match missing {
+            Some(_) if tried.len() > 1 => RpcError::unknown_names(&tried),
+            Some(error) => error,
+            None => RpcError::Malformed { method: method.to_owned() },
+        })
     }
 
     async fn ask(&self, id: &str, method: &str, params: &Value, deadline: Duration) -> Result<Box<RawValue>, RpcError> {
@@ -104,6 +118,47 @@ impl Peer {
             self.pending.prompt_failed(call_id);
         }
         written
+    }
+
+    /// A prompt is about to be sent: from now on there is a turn to wait for.
+    pub(super) fn expect_turn(&self, agent_session: &str) {
+        self.turns.send_modify(|turns| _ = turns.insert(agent_session.to_owned(), None));
+    }
+
+    pub(super) fn forget_turn(&self, agent_session: &str) {
+        self.turns.send_modify(|turns| _ = turns.remove(agent_session));
+    }
+
+    pub(super) fn forget_turns(&self) {
+        self.turns.send_modify(HashMap::clear);
+    }
+
+    /// What runs in a process that is adopted.
+    pub(super) fn adopt_turns(&self, running: Vec<(Arc<str>, Option<String>)>) {
+        let running = running.into_iter().map(|(agent_session, turn)| (agent_session.to_string(), turn));
+        self.turns.send_modify(|turns| turns.extend(running));
+    }
+
+    /// Turns that have begun, and those that are over.
+    pub(super) fn note_turns(&self, told: Vec<(Arc<str>, Option<String>)>) {
+        if told.is_empty() {
+            return;
+        }
+        self.turns.send_modify(|turns| {
+            for (agent_session, turn) in told {
+                match turn {
+                    Some(turn) => _ = turns.insert(agent_session.to_string(), Some(turn)),
+                    None => _ = turns.remove(&*agent_session),
+                }
+            }
+        });
+    }
+
+    /// The turn that runs in a session, as soon as it has a name; `None` where none does.
+    pub(super) async fn turn(&self, agent_session: &str) -> Option<String> {
+        let mut turns = self.turns.subscribe();
+        let known = turns.wait_for(|turns| !matches!(turns.get(agent_session), Some(None))).await;
+        known.ok().and_then(|turns| turns.get(agent_session).cloned().flatten())
     }
 
     /// Sends a prompt again, whose method the agent did not know, under the name it now carries.

@@ -10,15 +10,20 @@ use serde_json::value::RawValue;
 use super::Connection;
 use crate::acp::id;
 use crate::acp::request::{self, OptionValue};
-use crate::acp::response::{self, Listed, Session};
+use crate::acp::response::{self, Listed, Next, Session};
+use crate::catalogue::Dialect;
+use crate::codex;
 use crate::fault::RpcError;
 use crate::options;
 
 /// No agent stores so many pages of sessions; one that says so is going in circles.
-const MAX_PAGES: usize = 1000;
+pub(super) const MAX_PAGES: usize = 1000;
 
 impl Connection {
     pub(super) async fn new_session(&self, name: &str, cwd: &Path) -> Result<Session, RpcError> {
+        if self.inner.dialect == Dialect::Codex {
+            return self.start_thread(name, &absolute(cwd)).await;
+        }
         let params = request::new(&absolute(cwd), self.servers());
         let result = self.peer().request(&id::new(name), "session/new", &params, self.inner.deadlines.new).await?;
         response::opened(&result, None).ok_or_else(|| malformed("session/new"))
@@ -33,22 +38,36 @@ impl Connection {
 
     pub(super) async fn resume(&self, name: &str, agent_session: &str, cwd: &Path) -> Result<Session, RpcError> {
         self.needs(self.capabilities().resume, "it cannot resume earlier sessions")?;
+        if self.inner.dialect == Dialect::Codex {
+            return self.resume_thread(name, agent_session, &absolute(cwd)).await;
+        }
         let params = request::resume(agent_session, &absolute(cwd), self.servers());
         let result = self.peer().request(&id::resume(name), "session/resume", &params, self.inner.deadlines.load).await?;
         response::opened(&result, Some(agent_session)).ok_or_else(|| malformed("session/resume"))
     }
 
     pub(super) async fn list(&self, cwd: Option<&Path>) -> Result<Vec<Listed>, RpcError> {
-        self.needs(self.capabilities().list, "it cannot list its sessions")?;
+        // One of the other dialect says nothing of what it can do.
+        let odd = self.inner.dialect == Dialect::Acp && self.peer().pending.name("session/new").0 != "session/new";
+        self.needs(self.capabilities().list || odd, "it cannot list its sessions")?;
         let mut sessions = Vec::new();
-        let mut cursor: Option<String> = None;
+        let mut next: Option<Next> = None;
         for _ in 0..MAX_PAGES {
-            let params = request::list(cwd, cursor.as_deref());
-            let result = self.counted("session/list", &params, self.inner.deadlines.list).await?;
-            let page = response::page(&result).ok_or_else(|| malformed("session/list"))?;
+            let page = match self.inner.dialect {
+                Dialect::Acp => {
+                    let params = request::list(cwd, next.as_ref());
+                    response::page(&self.counted("session/list", &params, self.inner.deadlines.list).await?)
+                }
+                Dialect::Codex => {
+                    let cursor = if let Some(Next::Cursor(cursor)) = &next { Some(cursor.as_str()) } else { None };
+                    let params = codex::request::list(cwd, cursor);
+                    codex::response::page(&self.counted(codex::request::LIST, &params, self.inner.deadlines.list).await?)
+                }
+            };
+            let page = page.ok_or_else(|| malformed("session/list"))?;
             sessions.extend(page.sessions);
             match page.next {
-                Some(next) if !next.is_empty() && cursor.as_ref() != Some(&next) => cursor = Some(next),
+                Some(other) if next.as_ref() != Some(&other) => next = Some(other),
                 _ => break,
             }
         }
@@ -57,12 +76,19 @@ impl Connection {
 
     pub(super) async fn close(&self, agent_session: &str) -> Result<(), RpcError> {
         self.needs(self.capabilities().close, "it cannot close sessions")?;
-        self.counted("session/close", &request::close(agent_session), self.inner.deadlines.other).await.map(drop)
+        let (method, params) = match self.inner.dialect {
+            Dialect::Acp => ("session/close", request::close(agent_session)),
+            Dialect::Codex => (codex::request::CLOSE, codex::request::thread(agent_session)),
+        };
+        self.counted(method, &params, self.inner.deadlines.other).await.map(drop)
     }
 
     /// Has the agent restore a session from its own storage. What it repeats comes as [`crate::Signal::Replay`].
     pub async fn load_session(&self, name: &str, agent_session: &str, cwd: &Path) -> Result<(), Failure> {
-        Ok(self.load(name, agent_session, cwd).await.map(drop)?)
+        match self.inner.dialect {
+            Dialect::Acp => Ok(self.load(name, agent_session, cwd).await.map(drop)?),
+            Dialect::Codex => Ok(self.read_thread(name, agent_session).await?),
+        }
     }
 
     /// All pages, so that a session that is not in the list is really unknown to the agent.
@@ -78,12 +104,20 @@ impl Connection {
     /// Removes a session from the agent's storage.
     pub async fn delete_session(&self, agent_session: &str) -> Result<(), Failure> {
         self.needs(self.capabilities().delete, "it cannot delete sessions")?;
-        Ok(self.counted("session/delete", &request::delete(agent_session), self.inner.deadlines.other).await.map(drop)?)
+        let (method, params) = match self.inner.dialect {
+            Dialect::Acp => ("session/delete", request::delete(agent_session)),
+            Dialect::Codex => (codex::request::DELETE, codex::request::thread(agent_session)),
+        };
+        Ok(self.counted(method, &params, self.inner.deadlines.other).await.map(drop)?)
     }
 
     pub async fn logout(&self) -> Result<(), Failure> {
         self.needs(self.capabilities().logout, "it cannot log out")?;
-        Ok(self.counted("logout", &Value::Object(serde_json::Map::new()), self.inner.deadlines.other).await.map(drop)?)
+        let (method, params) = match self.inner.dialect {
+            Dialect::Acp => ("logout", Value::Object(serde_json::Map::new())),
+            Dialect::Codex => (codex::request::LOGOUT, Value::Null),
+        };
+        Ok(self.counted(method, &params, self.inner.deadlines.other).await.map(drop)?)
     }
 
     /// Sets an option by the method that its description says, see [`options`]. The newest description comes as an update.
@@ -92,6 +126,9 @@ impl Connection {
     }
 
     pub(super) async fn set(&self, agent_session: &str, described: Option<&Value>, id: &str, value: &Value) -> Result<(), RpcError> {
+        if self.inner.dialect == Dialect::Codex {
+            return self.set_of_thread(agent_session, id, value).await;
+        }
         let sendable = options::sendable(value);
         let value =
             sendable.ok_or_else(|| RpcError::Unsupported(format!("`{id}` cannot be set to {value}: neither a text nor a switch")))?;
@@ -125,11 +162,11 @@ impl Connection {
         self.counted(options::SET_MODEL, &params, self.inner.deadlines.other).await.map(drop)
     }
 
-    fn needs(&self, capability: bool, otherwise: &str) -> Result<(), RpcError> {
+    pub(super) fn needs(&self, capability: bool, otherwise: &str) -> Result<(), RpcError> {
         if capability { Ok(()) } else { Err(RpcError::Unsupported(otherwise.to_owned())) }
     }
 
-    async fn counted(&self, method: &'static str, params: &Value, deadline: Duration) -> Result<Box<RawValue>, RpcError> {
+    pub(super) async fn counted(&self, method: &'static str, params: &Value, deadline: Duration) -> Result<Box<RawValue>, RpcError> {
         let what = method.rsplit('/').next().unwrap_or(method);
         let id = id::counted(what, self.peer().next_count());
         self.peer().request(&id, method, params, deadline).await
@@ -141,6 +178,6 @@ fn absolute(cwd: &Path) -> PathBuf {
     std::path::absolute(cwd).unwrap_or_else(|_| cwd.to_owned())
 }
 
-fn malformed(method: &str) -> RpcError {
+pub(super) fn malformed(method: &str) -> RpcError {
     RpcError::Malformed { method: method.to_owned() }
 }

@@ -103,7 +103,7 @@ async fn a_crash_in_mid_line_keeps_everything_before_it() {
 async fn leaving_without_an_answer_fails_what_is_pending() {
     let mut odd = Odd::start("mute", deadlines()).await.unwrap();
     let connection = odd.connection.clone();
-    let (pending, signals) = tokio::join!(connection.open("main", "/".as_ref(), None, Reopen::No), async {
+    let (pending, signals) = tokio::join!(connection.open("main", "/".as_ref(), None, Reopen::No, false), async {
         odd.prompt("c", "leave").await;
         odd.until(|signal| matches!(signal, Signal::Gone { .. })).await
     });

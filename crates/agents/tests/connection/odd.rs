@@ -92,7 +92,7 @@ impl Odd {
     }
 
     pub(crate) async fn try_open(&self) -> Result<Opened, Failure> {
-        self.connection.open("main", Path::new("/"), None, Reopen::No).await
+        self.connection.open("main", Path::new("/"), None, Reopen::No, false).await
     }
 
     pub(crate) async fn open(&self) -> Opened {

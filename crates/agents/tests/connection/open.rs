@@ -13,7 +13,7 @@ fn known(agent_session: &str) -> KnownSession {
 }
 
 async fn open(odd: &Odd, known: &KnownSession, how: Reopen) -> Result<Opened, Failure> {
-    odd.connection.open("main", Path::new("/"), Some(known), how).await
+    odd.connection.open("main", Path::new("/"), Some(known), how, false).await
 }
 
 /// What is asked of an agent that can do `can`, to bring `known` back; how that ended.
@@ -111,10 +111,14 @@ async fn allow_all_is_turned_off_unless_a_person_chose_it() {
         (Some(KnownSession { allow_all: true, wanted: Some(json!({ "allow_all": "off" })), ..KnownSession::default() }), Some("off")),
     ] {
         let odd = Odd::able("", "").await;
-        let opened = odd.connection.open("main", Path::new("/"), known.as_ref(), Reopen::No).await.unwrap();
+        let opened = odd.connection.open("main", Path::new("/"), known.as_ref(), Reopen::No, false).await.unwrap();
         let expected: Vec<_> = sent.iter().map(|&value| ("allow_all".to_owned(), json!(value))).collect();
         assert_eq!(set(&odd), expected, "{known:?}");
-        assert_eq!((agents::options::allows_all(&opened.options.unwrap()), opened.wanted), (sent.is_none(), None), "{known:?}");
+        assert_eq!(
+            (agents::options::acts_unasked(opened.options.as_ref(), agents::Asks::Always), opened.wanted),
+            (sent.is_none(), None),
+            "{known:?}"
+        );
         odd.connection.stop().await.unwrap();
     }
 }

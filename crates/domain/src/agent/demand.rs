@@ -139,6 +139,8 @@ pub enum Fault {
     NeedsLogin,
     /// It does not know the session, or no longer.
     UnknownSession,
+    /// Another program works in the session; nothing is made in its place.
+    OwnedElsewhere,
     /// It has said that it cannot do this; nothing was sent.
     Unsupported,
     /// Its process has ended.

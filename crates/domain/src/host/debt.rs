@@ -22,6 +22,8 @@ const MOST_DEBTS: usize = 512;
 const MOST_REFUSALS: usize = 16 * 1024;
 /// How many replies that may be large are made or on their way at a time.
 const ROOM: usize = 4;
+/// What decides about something that we do where it was allowed.
+const ALLOW: &str = "allow_once";
 const UNKNOWN: &str = "the server was restarted while this was being done; it may or may not have happened, so look before trying again";
 
 #[derive(Clone, Debug)]
@@ -167,6 +169,7 @@ impl Step<'_> {
             return self.ask_and_answer(id, call_id, ask, option_id, by);
         }
         self.tell_decided(&call_id, &ask, allowed, by);
+        self.note_answer(&call_id, &ask, allowed);
         let session_name = self.name_of_call(&call_id).unwrap_or_default();
         let request = PermissionRequest { request_id: id, tool_call_id: call_id, session_name, asked_at: self.context.now, ask };
         let rpc_id = self.rpc_of(id).unwrap_or_default();
@@ -217,6 +220,9 @@ impl Step<'_> {
             Ok(_) if self.is_stopping(&call_id) => self.decide_guarded(id, None),
             Ok(ask) => {
                 self.note_asked(&call_id, &ask);
+                if let Some(allowed) = self.answered_before(&call_id, id, &ask) {
+                    return self.decide_guarded(id, Some(if allowed { ALLOW } else { form::DECLINE }));
+                }
                 let (decision, by) = self.context.decide(&ask);
                 if decision == Decision::Ask {
                     return self.ask_person(id, call_id, ask);
@@ -241,8 +247,10 @@ impl Step<'_> {
         let Some(debt) = self.host.debt(id).filter(|debt| !matches!(debt.stage, Stage::Doing | Stage::Replying(_))) else { return };
         match &debt.demand {
             Demand::Permission(ask) => {
-                let option_id = option_id.map(|option_id| rule::told(ask, &option_id));
-                self.send_reply(id, Reply::Chosen { option_id });
+                let (ask, call_id) = (ask.clone(), debt.call_id.clone().unwrap_or_default());
+                let allowed = option_id.as_ref().is_some_and(|option_id| allows(&ask, option_id));
+                self.note_answer(&call_id, &ask, allowed);
+                self.send_choice(id, &ask, option_id);
             }
             Demand::Form { .. } => {
                 let (action, content) = match option_id.as_deref() {
@@ -254,6 +262,11 @@ impl Step<'_> {
             }
             _ => self.decide_guarded(id, option_id.as_deref()),
         }
+    }
+
+    fn send_choice(&mut self, id: PermissionId, ask: &PermissionAsk, option_id: Option<String>) {
+        let option_id = option_id.map(|option_id| rule::told(ask, &option_id));
+        self.send_reply(id, Reply::Chosen { option_id });
     }
 
     /// What we do for the agent is allowed, or not. That it is begun is stored before it is done.
@@ -342,9 +355,13 @@ impl Step<'_> {
         let DebtRecord { id, rpc_id, call_id, demand, begun, reply } = record;
         let asked = self.turn.turn.as_ref().is_some_and(|turn| turn.permissions.iter().any(|open| open.request_id == id));
         let stage = if asked { Stage::Asked } else { Stage::Waiting };
+        let ask = if let Demand::Permission(ask) = &demand { Some(ask.clone()) } else { None };
         self.host.debts.push(Debt { id, rpc_id, call_id, demand, stage });
         match reply {
-            Some(Reply::Chosen { option_id }) => self.decided(id, option_id, None),
+            Some(Reply::Chosen { option_id }) => match ask {
+                Some(ask) => self.send_choice(id, &ask, option_id),
+                None => self.decided(id, option_id, None),
+            },
             Some(reply) => self.send_reply(id, reply),
             None if begun => self.reply(id, Reply::refused(Problem::Internal, UNKNOWN)),
             None if asked => {}
@@ -377,6 +394,10 @@ impl Step<'_> {
         let name = self.name_of_session(agent_session)?;
         self.host.prompts.iter().find(|prompt| prompt.is_out() && prompt.name == name)
     }
+}
+
+fn allows(ask: &PermissionAsk, option_id: &str) -> bool {
+    ask.options.iter().any(|option| option.option_id == option_id && option.kind.starts_with("allow"))
 }
 
 /// The option that was decided on, and whether it allows what was asked.

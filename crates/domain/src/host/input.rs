@@ -83,6 +83,11 @@ pub enum Input {
         outcomes: Vec<OptionOutcome>,
         described: Described,
     },
+    /// The agent would not be set to ask.
+    NotForbidden {
+        runner: RunnerId,
+        name: String,
+    },
     PolicyChanged {
         by_person: bool,
     },
@@ -120,8 +125,12 @@ pub struct Opened {
     pub described: Described,
     /// What is still wanted of its options.
     pub wanted: Option<Value>,
+    /// It was to ask before it acts, and could not be brought to.
+    pub unguarded: bool,
     /// The answer before was cut off when its process ended.
     pub cut_off: bool,
+    /// The agent session that was lost because the agent's own record of it is damaged.
+    pub damaged: Option<String>,
 }
 
 /// What became of a prompt that was handed to the runner.

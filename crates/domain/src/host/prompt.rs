@@ -9,6 +9,7 @@
 //!             Unsure ──▶ (ended: interrupted, or never read and Waiting again)
 //! ```
 
+use super::grant::Grant;
 use super::{Act, Keep, NamedState, Process, Step, Timer, WriteOutcome};
 use crate::agent::{Failure, Fault, PermissionAsk};
 use crate::ids::TurnId;
@@ -25,6 +26,8 @@ pub struct Prompt {
     pub tries: u32,
     /// What the agent asked about in this prompt, whoever answered.
     pub asked: Vec<AskedTool>,
+    /// What was answered and not carried out yet, oldest first.
+    pub(super) grants: Vec<Grant>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -54,7 +57,7 @@ pub struct AskedTool {
 
 impl Prompt {
     pub(super) fn new(turn_id: TurnId, call_id: String, name: String, text: String, state: PromptState) -> Prompt {
-        Prompt { turn_id, call_id, name, text, state, tries: 0, asked: Vec::new() }
+        Prompt { turn_id, call_id, name, text, state, tries: 0, asked: Vec::new(), grants: Vec::new() }
     }
 
     /// The agent has it, or may have it.
@@ -125,6 +128,7 @@ impl Step<'_> {
     /// That the session is prompted is stored with the decision, so before the prompt leaves: from then on it is worth restoring.
     fn send(&mut self, at: usize) {
         let Process::Up { runner, .. } = self.host.process else { return };
+        self.warn_unasked(at);
         let prompt = &mut self.host.prompts[at];
         let Some(named) = self.host.sessions.get_mut(&prompt.name) else { return };
         let Some(record) = named.record.as_mut() else { return };
@@ -314,6 +318,7 @@ impl Step<'_> {
             Fault::TimedOut => "agent_timeout",
             Fault::NotSent => "agent_not_sent",
             Fault::NeedsLogin => "auth_required",
+            Fault::OwnedElsewhere => "owned_elsewhere",
             Fault::UnknownSession | Fault::Unsupported | Fault::Gone | Fault::Refused => "agent_error",
         };
         AgentEnd::failed(code, format!("{} refused: {failure}", self.title()))

@@ -7,6 +7,7 @@ use super::{Act, DebtRecord, NamedState, Process, Step};
 use crate::agent::PermissionAsk;
 use crate::event::TurnState;
 use crate::ids::{RunnerId, TurnId};
+use crate::policy::Policy;
 use crate::turn::{CallState, Input as TurnInput};
 
 /// A runner that an earlier server had, and what can be known about it.
@@ -89,7 +90,10 @@ impl Step<'_> {
     fn reenter_sessions(&mut self, runner: RunnerId, allows_all: &BTreeSet<String>) {
         for (name, named) in &mut self.host.sessions {
             if named.record.as_ref().is_some_and(|record| record.runner_id == Some(runner)) {
-                named.state = NamedState::open(allows_all.contains(name));
+                let unasked = allows_all.contains(name);
+                named.state = NamedState::open(unasked);
+                let chosen = named.record.as_ref().is_some_and(|record| record.allow_all);
+                named.unguarded = unasked && !chosen && self.context.policy != Policy::Auto;
             }
         }
     }

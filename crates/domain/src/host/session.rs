@@ -14,6 +14,10 @@ pub struct Named {
     /// None until it was first opened.
     pub record: Option<AgentSession>,
     pub state: NamedState,
+    /// In this process it acts without asking, whatever it is told.
+    pub unguarded: bool,
+    /// People were told so.
+    pub warned: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -82,7 +86,7 @@ impl Step<'_> {
     }
 
     fn enter_session(&mut self, runner: RunnerId, name: &str, opened: Opened) {
-        let Opened { agent_session, how, described, wanted, cut_off } = opened;
+        let Opened { agent_session, how, described, wanted, unguarded, cut_off, damaged } = opened;
         let reported = self.host.reports.take(&agent_session);
         let Some(named) = self.host.sessions.get_mut(name) else { return };
         let known = named.record.take().filter(|record| record.agent == self.host.agent);
@@ -113,9 +117,13 @@ impl Step<'_> {
             report.beside_options(&mut record);
         }
         named.state = NamedState::open(described.allows_all);
+        (named.unguarded, named.warned) = (unguarded, false);
         named.record = Some(record.clone());
         self.keep(Keep::Session(record));
         self.restore_notice(name, how, cut_off);
+        if let Some(damaged) = damaged {
+            self.damage_notice(name, &damaged);
+        }
         self.align_allow_all();
     }
 
@@ -136,6 +144,16 @@ impl Step<'_> {
                 self.notice("session_lost", "warning", "Session history lost", text, Some(name));
             }
         }
+    }
+
+    /// What was lost to us is perhaps not lost for good.
+    fn damage_notice(&mut self, name: &str, agent_session: &str) {
+        let text = format!(
+            "{}'s own record of the lost session is damaged. Run `voxpilot repair {agent_session}` to repair it; afterwards it can be \
+             continued from the list of the agent's own sessions.",
+            self.context.agent_short_title(&self.host.agent)
+        );
+        self.notice("session_damaged", "info", "The agent's record is damaged", text, Some(name));
     }
 
     /// The process is gone, and nothing is in it any more. The names that were being opened.
@@ -273,6 +291,7 @@ impl Step<'_> {
         if let NamedState::Open { setting, allows_all, .. } = &mut named.state {
             *setting = false;
             *allows_all = described.allows_all;
+            named.unguarded &= described.allows_all;
         }
         let Some(record) = named.record.as_mut() else { return };
         let mut refused = None;

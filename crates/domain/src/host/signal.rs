@@ -64,6 +64,7 @@ impl Step<'_> {
         if let (NamedState::Open { allows_all, .. }, Some(described)) = (&mut named.state, &described) {
             turned_on = described.allows_all && !*allows_all;
             *allows_all = described.allows_all;
+            named.unguarded &= described.allows_all;
         }
         let Some(record) = named.record.as_mut() else { return };
         if super::watch::report(record, update, described) {
@@ -81,7 +82,7 @@ impl Step<'_> {
         if self.context.policy == crate::policy::Policy::Auto || chosen {
             return;
         }
-        let text = "The agent was set to allow everything by itself. It is turned off again: this session's policy decides.".to_owned();
+        let text = "The agent was set to act without asking. It is set back: this session's policy decides.".to_owned();
         self.notice("allow_all_off", "warning", "\"Allow all\" turned off", text, Some(name));
         self.align_allow_all();
     }

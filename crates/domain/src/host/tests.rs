@@ -7,11 +7,13 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use uuid::Uuid;
 
+mod grants;
+
 use super::*;
 use crate::agent::{Failure, Fault};
 use crate::event::{QueueItem, ToolCall, TurnState};
-use crate::ids::{MessageId, TurnId};
-use crate::machine::{Context, Effect, Input, Machine};
+use crate::ids::{MessageId, PermissionId, TurnId};
+use crate::machine::{AgentWords, Context, Effect, Input, Machine};
 use crate::policy::Policy;
 
 const AGENT: &str = "alpha";
@@ -21,13 +23,22 @@ struct Rig {
     machine: Machine,
     ids: std::cell::Cell<u64>,
     settings: turn::Settings,
+    policy: Policy,
+    agents: BTreeMap<String, AgentWords>,
+    /// Its sessions cannot be set to ask.
+    unguarded: bool,
 }
 
 impl Rig {
     /// A turn whose main AI asks for these calls, each the name of an agent session.
     fn new(names: &[&str]) -> Rig {
         let settings = turn::Settings { max_iterations: 9, relay: false, model: "m".into(), agent: AGENT.into() };
-        let mut rig = Rig { machine: Machine::default(), ids: std::cell::Cell::new(0), settings };
+        Rig::of(settings, names, Policy::Ask, AgentWords { title: "Alpha".into(), ..AgentWords::default() })
+    }
+
+    fn of(settings: turn::Settings, names: &[&str], policy: Policy, words: AgentWords) -> Rig {
+        let (ids, agents) = (std::cell::Cell::new(0), BTreeMap::from([(AGENT.to_owned(), words)]));
+        let mut rig = Rig { machine: Machine::default(), ids, settings, policy, agents, unguarded: false };
         let item = QueueItem {
             message_id: MessageId(Uuid::from_u128(1)),
             turn_id: TurnId(Uuid::from_u128(2)),
@@ -49,20 +60,19 @@ impl Rig {
     }
 
     fn step(&mut self, input: Input) -> Vec<Effect> {
-        let Rig { machine, ids, settings } = self;
+        let Rig { machine, ids, settings, policy, agents, .. } = self;
         let new_id = || {
             ids.set(ids.get() + 1);
             Uuid::from_u64_pair(9, ids.get())
         };
-        let agents = BTreeMap::new();
         let context = Context {
             now: Timestamp::UNIX_EPOCH,
             turn: settings,
-            policy: Policy::Ask,
+            policy: *policy,
             rules: &Vec::new,
             work_dir: Path::new("/project"),
             new_id: &new_id,
-            agents: &agents,
+            agents,
         };
         machine.step(input, &context)
     }
@@ -85,15 +95,23 @@ impl Rig {
     }
 
     /// The agent is up and has the sessions open; the first prompts are being written.
-    fn open(&mut self, names: &[&str]) {
+    fn open(&mut self, names: &[&str]) -> Vec<Effect> {
         let runner = self.runner();
         let started = Started { capabilities: serde_json::Value::Null, can_reopen: true, warning: None };
-        self.host(super::Input::Started { runner, outcome: Ok(started) });
+        let mut effects = self.host(super::Input::Started { runner, outcome: Ok(started) });
         for name in names {
-            let opened =
-                Opened { agent_session: format!("s-{name}"), how: How::New, described: Described::default(), wanted: None, cut_off: false };
-            self.host(super::Input::SessionOpened { runner, name: (*name).into(), outcome: Ok(opened) });
+            let opened = Opened {
+                agent_session: format!("s-{name}"),
+                how: How::New,
+                described: Described::default(),
+                wanted: None,
+                unguarded: self.unguarded,
+                cut_off: false,
+                damaged: None,
+            };
+            effects.extend(self.host(super::Input::SessionOpened { runner, name: (*name).into(), outcome: Ok(opened) }));
         }
+        effects
     }
 
     fn answered(&mut self, call: &str, result: Result<&str, Fault>) -> Vec<Effect> {
@@ -188,4 +206,41 @@ fn what_a_broken_off_turn_left_running_is_stopped_and_its_process_makes_room() {
     assert!(effects.iter().any(|effect| matches!(effect, Effect::Keep(Keep::RunnerEnding { .. }))), "{effects:?}");
     let closed = |effect: &Effect| matches!(effect, Effect::Keep(Keep::Session(session)) if session.runner_id.is_none());
     assert!(effects.iter().any(closed), "{effects:?}");
+}
+
+/// An agent that would act by itself is not run where everything is denied, and people are told elsewhere.
+#[test]
+fn an_agent_that_does_not_ask_is_not_run_under_deny() {
+    let settings = || turn::Settings { max_iterations: 9, relay: false, model: "m".into(), agent: AGENT.into() };
+    let never = || AgentWords { title: "Alpha".into(), unasked: Some("it never asks".into()), ..AgentWords::default() };
+    let rig = Rig::of(settings(), &["main"], Policy::Deny, never());
+    assert!(rig.machine.hosts().all(|host| host.runner().is_none() && host.prompts().is_empty()), "nothing is started");
+    let told = |effects: &[Effect]| {
+        effects.iter().any(|effect| matches!(effect, Effect::Append(Event::Notice(notice)) if notice.code == "acts_unasked"))
+    };
+    for (policy, of, unguarded, sent, warned) in [
+        (Policy::Deny, AgentWords::default(), true, false, false),
+        (Policy::Deny, AgentWords::default(), false, true, false),
+        (Policy::Ask, never(), false, true, true),
+        (Policy::ReadOnly, AgentWords::default(), true, true, true),
+        (Policy::Auto, never(), true, true, false),
+    ] {
+        let mut rig = Rig::of(settings(), &["main"], policy, of);
+        rig.unguarded = unguarded;
+        let effects = rig.open(&["main"]);
+        let prompted = acts(&effects).iter().any(|act| matches!(act, Act::Prompt { .. }));
+        assert_eq!((prompted, told(&effects)), (sent, warned), "{policy:?} {unguarded}");
+        assert_eq!(words(&effects), if sent { vec![] } else { vec!["c1 agent_unguarded"] }, "{policy:?}");
+    }
+}
+
+#[test]
+fn a_session_that_could_not_be_set_to_ask_refuses_the_next_prompt() {
+    let mut rig = Rig::new(&["main", "main"]);
+    rig.open(&["main"]);
+    rig.policy = Policy::Deny;
+    let runner = rig.runner();
+    rig.host(super::Input::NotForbidden { runner, name: "main".into() });
+    let effects = rig.answered("c1", Ok("end_turn"));
+    assert_eq!(words(&effects), ["c1 end_turn", "c2 agent_unguarded"]);
 }

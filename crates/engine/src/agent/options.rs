@@ -5,14 +5,15 @@
 
 use std::collections::BTreeMap;
 
-use agents::options;
+use agents::Asks;
+use agents::options::{self, Asking};
 use domain::host::{AgentSession, Described, Input, OptionOutcome};
 use domain::ids::RunnerId;
 use domain::policy::Policy;
 use serde_json::Value;
 
 use super::Work;
-use crate::actor::Actor;
+use crate::actor::{Actor, Ended};
 use crate::command::{AgentSessionView, Refusal, Reply};
 
 /// Who waits for an agent's answer, by the name of its session.
@@ -50,20 +51,25 @@ impl Actor {
         let host = self.machine.host_of_session(name).ok_or(Refusal::NotFound("agent session"))?;
         let record = host.sessions().find(|(known, _)| *known == name).and_then(|(_, named)| named.record.as_ref());
         let described = record.ok_or(Refusal::NotFound("agent session"))?.options.as_ref();
+        let asks = self.asks(host.agent());
         if set.is_empty() {
             return Err(Refusal::Invalid("nothing to set: name a mode, a model or an option".to_owned()));
         }
         let (mut chosen, mut shown, mut allow_all) = (BTreeMap::new(), Vec::new(), None);
         for (key, value) in set {
             let (id, value) = options::choose(described, &key, &value).map_err(Refusal::Invalid)?;
-            if options::is_allow_all(&id) {
-                let on = options::is_on(&value);
-                if on && self.policy() == Policy::Deny {
-                    return Err(Refusal::Invalid(
-                        "the policy is \"deny\": change it before the agent may allow itself everything".to_owned(),
-                    ));
-                }
-                allow_all = Some(on);
+            let unasked = options::would_act_unasked(described, &id, &value, asks);
+            // The agent's own "allow all" may be chosen against the policy, but for one that denies everything; a mode may not: people
+            // choose it for other reasons.
+            let free = if options::is_allow_all(&id) { self.policy() != Policy::Deny } else { self.policy() == Policy::Auto };
+            if unasked && !free && options::decides_asking(&id, asks) {
+                let policy = self.policy().as_str();
+                return Err(Refusal::Invalid(format!(
+                    "the policy is \"{policy}\", and set so the agent would act without asking: change the policy first"
+                )));
+            }
+            if options::decides_asking(&id, asks) {
+                allow_all = Some(unasked);
             }
             let (option, choice) = options::names(described, &id, &value);
             shown.push(format!("{option}: {choice}"));
@@ -75,6 +81,7 @@ impl Actor {
     /// Sets one option after the other.
     pub(super) fn send_options(&self, agent: String, runner: RunnerId, session: AgentSession) -> Work {
         let Some(connection) = self.links.connection(runner).cloned() else { return Work::Nothing };
+        let asks = self.asks(&agent);
         Work::host(agent, async move {
             let wanted = session.wanted.as_ref().and_then(Value::as_object).cloned().unwrap_or_default();
             let (mut described, mut mode, mut outcomes) = (session.options, session.mode, Vec::new());
@@ -90,7 +97,7 @@ impl Actor {
                 }
                 outcomes.push(OptionOutcome { id, value, shown, outcome });
             }
-            let allows_all = described.as_ref().is_some_and(options::allows_all);
+            let allows_all = options::acts_unasked(described.as_ref(), asks);
             Input::OptionsSet { name: session.name, outcomes, described: Described { mode, options: described, allows_all } }
         })
     }
@@ -115,14 +122,32 @@ impl Actor {
         }
     }
 
-    pub(super) fn forbid_all(&self, runner: RunnerId, session: AgentSession) -> Work {
+    /// Sets the agent to ask. Where that cannot be, the host is told.
+    pub(super) fn forbid_all(&self, agent: String, runner: RunnerId, session: AgentSession) -> Work {
         let Some(connection) = self.links.connection(runner).cloned() else { return Work::Nothing };
-        Work::quiet(async move {
+        let asks = self.asks(&agent);
+        Work::task(async move {
             let described = session.options.as_ref();
-            let Some((id, off)) = described.and_then(|described| options::allow_all_to(described, false)) else { return };
-            if let Err(failure) = connection.set_option(&session.agent_session, described, id, &off).await {
-                tracing::warn!(agent_session = session.agent_session, %failure, "\"allow all\" could not be turned off");
+            let failed = match options::asking(described, asks) {
+                Asking::Asks => false,
+                Asking::Cannot => true,
+                Asking::After(id, value) => {
+                    let set = connection.set_option(&session.agent_session, described, &id, &value).await;
+                    set.inspect_err(|failure| {
+                        tracing::warn!(agent_session = session.agent_session, %failure, "the agent could not be set to ask");
+                    })
+                    .is_err()
+                }
+            };
+            match failed {
+                true => Ended::Host { agent, input: Box::new(Input::NotForbidden { runner, name: session.name }) },
+                false => Ended::Nothing,
             }
         })
+    }
+
+    /// How the agent is brought to ask.
+    pub(crate) fn asks(&self, agent: &str) -> Asks {
+        self.shared.settings.agent(agent).map_or(Asks::Always, |agent| agent.quirks.asks)
     }
 }

@@ -49,7 +49,8 @@ impl Actor {
         let can = capabilities(row);
         let asked = self.shared.store.asked(self.id, &row.id).await?;
         let names = self.machine.hosts().filter(|host| host.agent() == row.agent).flat_map(|host| host.sessions());
-        let allows_all = |record: &domain::host::AgentSession| record.options.as_ref().is_some_and(agents::options::allows_all);
+        let asks = self.asks(&row.agent);
+        let allows_all = |record: &domain::host::AgentSession| agents::options::acts_unasked(record.options.as_ref(), asks);
         Ok(Found {
             runner,
             cursor: row.cursor,

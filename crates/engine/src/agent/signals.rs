@@ -1,6 +1,6 @@
 //! What a connection hands on, in the host machine's words.
 
-use agents::Signal;
+use agents::{Asks, Signal};
 use domain::agent::{Demand, Update};
 use domain::host::{self, Described, Host};
 use domain::ids::SessionId;
@@ -32,15 +32,15 @@ impl Actor {
     }
 }
 
-pub(crate) fn convert(session: SessionId, host: &Host, signals: Vec<Signal>) -> Vec<host::Signal> {
-    signals.into_iter().filter_map(|signal| one(session, host, signal)).collect()
+pub(crate) fn convert(session: SessionId, host: &Host, asks: Asks, signals: Vec<Signal>) -> Vec<host::Signal> {
+    signals.into_iter().filter_map(|signal| one(session, host, asks, signal)).collect()
 }
 
-fn one(session: SessionId, host: &Host, signal: Signal) -> Option<host::Signal> {
+fn one(session: SessionId, host: &Host, asks: Asks, signal: Signal) -> Option<host::Signal> {
     Some(match signal {
         Signal::Text { agent_session, text } => host::Signal::Text { agent_session, text },
         Signal::Update { agent_session, update } => {
-            let described = described(host, &agent_session, &update);
+            let described = described(host, asks, &agent_session, &update);
             host::Signal::Update { agent_session, update, described }
         }
         Signal::Demand { agent_session, place, rpc_id, demand } => host::Signal::Demand { agent_session, place, rpc_id, demand },
@@ -61,12 +61,12 @@ fn one(session: SessionId, host: &Host, signal: Signal) -> Option<host::Signal> 
 }
 
 /// What the update says of the session's options, merged with what is known of them.
-fn described(host: &Host, agent_session: &str, update: &Update) -> Option<Described> {
+fn described(host: &Host, asks: Asks, agent_session: &str, update: &Update) -> Option<Described> {
     if !matches!(update, Update::Mode { .. } | Update::Options { .. }) {
         return None;
     }
     let records = host.sessions().filter_map(|(_, named)| named.record.as_ref());
     let known = records.into_iter().find(|record| record.agent_session == agent_session);
     let (options, mode) = (known.and_then(|record| record.options.as_ref()), known.and_then(|record| record.mode.as_deref()));
-    agents::options::described(options, mode, update)
+    agents::options::described(options, mode, update, asks)
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use agents::{ConnectError, Connection, Launch};
 use domain::agent::Fault;
-use domain::host::{Input, StartFailure, Started};
+use domain::host::{Input, Signal, StartFailure, Started};
 use domain::ids::RunnerId;
 use store::Row;
 use tokio::sync::mpsc;
@@ -20,7 +20,7 @@ const MCP_FILE: &str = "mcp.json";
 
 impl Settings {
     /// How an agent's process is started in a directory.
-    pub(crate) fn launch(&self, agent: &str, runner: RunnerId, cwd: PathBuf, label: String) -> Result<Launch, Refusal> {
+    pub fn launch(&self, agent: &str, runner: RunnerId, cwd: PathBuf, label: String) -> Result<Launch, Refusal> {
         let agent = self.agent(agent)?;
         let program = self.program(agent)?;
         let env = self.environment_of(agent, &program)?;
@@ -93,6 +93,7 @@ impl Actor {
                 tracing::info!(session = %self.id, %runner, agent, "the agent is up");
                 let can = connection.capabilities();
                 let can_reopen = can.close && (can.load || can.resume);
+                self.shared.keep_said(&agent, can);
                 let capabilities = serde_json::to_value(can).unwrap_or_default();
                 self.shared.learn(&agent, |learned| {
                     (learned.capabilities, learned.problem) = (Some(capabilities.clone()), None);
@@ -114,13 +115,12 @@ impl Actor {
     /// Keeps under which names this version of the agent knows the methods, where that was found out only now.
     pub(crate) fn keep_names(&mut self, agent: &str, runner: RunnerId) {
         let Some(connection) = self.links.connection(runner) else { return };
-        let names = connection.names();
-        if self.shared.learned(agent).names.as_ref() == Some(&names) {
+        let known = (version(connection).to_owned(), connection.names());
+        if self.shared.learned(agent).names.as_ref() == Some(&known) {
             return;
         }
-        let value = serde_json::to_value(&names).unwrap_or_default();
-        let version = version(connection).to_owned();
-        self.shared.learn(agent, |learned| learned.names = Some(names));
+        let (version, value) = (known.0.clone(), serde_json::to_value(&known.1).unwrap_or_default());
+        self.shared.learn(agent, |learned| learned.names = Some(known));
         self.rows.push(Row::MethodNames { agent: agent.to_owned(), version, names: value });
     }
 
@@ -146,9 +146,24 @@ impl Actor {
     pub(crate) fn learn(&self, agent: &str, input: &Input) {
         if let Input::SessionOpened { outcome, .. } = input {
             match outcome {
-                Ok(_) => self.shared.learn(agent, |learned| learned.logged_in = Some(true)),
+                Ok(_) => self.shared.learn(agent, |learned| {
+                    if !learned.opens_for_anybody {
+                        learned.logged_in = Some(true);
+                    }
+                }),
                 Err(failure) if failure.fault == Fault::NeedsLogin => self.shared.learn(agent, |learned| learned.logged_in = Some(false)),
                 Err(_) => {}
+            }
+        }
+        // Some open a session for anybody, and ask for a login only when they are prompted.
+        let Input::Batch { signals, .. } = input else { return };
+        for signal in signals {
+            match signal {
+                Signal::Answered { result: Err(failure), .. } if failure.fault == Fault::NeedsLogin => {
+                    self.shared.learn(agent, |learned| (learned.logged_in, learned.opens_for_anybody) = (Some(false), true));
+                }
+                Signal::Answered { result: Ok(_), .. } => self.shared.learn(agent, |learned| learned.logged_in = Some(true)),
+                _ => {}
             }
         }
     }

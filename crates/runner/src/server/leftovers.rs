@@ -84,6 +84,14 @@ pub async fn end_leftovers(found: &Found) -> Result<(), LeftoverError> {
     if left.is_empty() { Ok(()) } else { Err(LeftoverError::Unkillable(left.len())) }
 }
 
+/// The processes that a dead runner's agent has left; none of one that is alive, which are its own affair.
+pub async fn left_behind(found: &Found) -> Vec<i32> {
+    if found.runner_alive {
+        return Vec::new();
+    }
+    leftovers(found).await.into_iter().map(|process| process.pid).collect()
+}
+
 async fn leftovers(found: &Found) -> Vec<Process> {
     let (id, identity) = (found.spec.as_ref().map(|spec| spec.id), found.identity.clone());
     let look = move || {

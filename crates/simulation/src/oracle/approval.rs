@@ -36,6 +36,7 @@ impl World {
                     hold(verdict == fits, Invariant::Approved, || format!("\"{}\" is decided: {verdict:?}", request.ask.title))?;
                     if allows {
                         self.oracle.allowed.insert(request.request_id);
+                        self.oracle.grant(request.request_id, &request.tool_call_id, &request.ask);
                     }
                 }
                 Effect::Host { act: Act::Prompt { call_id, .. }, .. } => {
@@ -63,7 +64,7 @@ impl World {
         let verdict = self.verdict(&asked.ask);
         let title = &asked.ask.title;
         match by.as_str() {
-            "person" | "timeout" => {
+            "person" | "mcp" | "timeout" => {
                 let given = self.oracle.answer.as_ref() == Some(&(*request_id, option_id.clone(), by.clone()));
                 hold(given, Invariant::Approved, || format!("\"{title}\" was not answered so by anybody"))?;
             }
@@ -75,7 +76,10 @@ impl World {
         }
         if allows {
             self.oracle.allowed.insert(*request_id);
+            let (call, ask) = (asked.call.clone(), asked.ask.clone());
+            self.oracle.grant(*request_id, &call, &ask);
         } else {
+            self.oracle.grants.remove(request_id);
             // A server that died before its commit may have decided otherwise.
             self.oracle.allowed.remove(request_id);
         }
@@ -88,6 +92,12 @@ impl World {
             return Ok(());
         }
         let row = self.store.debts.iter().find(|(_, debt)| debt.id == id);
+        let carried = row.and_then(|(_, debt)| Some((debt.call_id.clone()?, subject(&debt.demand)?)));
+        if carried.is_some_and(|carried| self.oracle.carry_out(&carried)) {
+            self.coverage.count("grant: carried out");
+            self.oracle.allowed.insert(id);
+            return Ok(());
+        }
         let ask = row.and_then(|(_, debt)| ask_for(&debt.demand));
         let Some(ask) = ask else { return Ok(()) };
         let verdict = self.verdict(&ask);
@@ -110,6 +120,36 @@ impl World {
             Policy::ReadOnly if harmless => Verdict::Allow,
             Policy::ReadOnly | Policy::Ask => Verdict::Ask,
         }
+    }
+}
+
+impl super::Oracle {
+    fn grant(&mut self, id: PermissionId, call: &str, ask: &PermissionAsk) {
+        let subject = match (ask.kind.as_deref(), &ask.command, &ask.files[..]) {
+            (Some("execute"), Some(command), _) => format!("runs {command}"),
+            (Some("edit"), _, [file]) => format!("changes {}", file.path),
+            _ => return,
+        };
+        self.grants.insert(id, (call.to_owned(), subject));
+    }
+
+    /// Whether a permission covers it; then it is used up.
+    fn carry_out(&mut self, carried: &(String, String)) -> bool {
+        let found = self.grants.iter().find(|(_, grant)| *grant == carried).map(|(id, _)| *id);
+        found.is_some_and(|id| self.grants.remove(&id).is_some())
+    }
+
+    /// Another server asks again.
+    pub(crate) fn forget_grants(&mut self) {
+        self.grants.clear();
+    }
+}
+
+fn subject(demand: &Demand) -> Option<String> {
+    match demand {
+        Demand::WriteFile { path, .. } => Some(format!("changes {path}")),
+        Demand::StartTerminal(start) => Some(format!("runs {}", start.command)),
+        _ => None,
     }
 }
 

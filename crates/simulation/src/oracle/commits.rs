@@ -243,7 +243,7 @@ impl Oracle {
     fn note_resolved(&mut self, resolved: &PermissionResolved) -> Checked {
         let Some(asked) = self.permissions.get_mut(&resolved.request_id) else { return Ok(()) };
         let again = std::mem::replace(&mut asked.resolved, true);
-        let decided = matches!(resolved.by.as_str(), "person" | "rule" | "policy" | "timeout");
+        let decided = matches!(resolved.by.as_str(), "person" | "mcp" | "rule" | "policy" | "timeout");
         let rejects = decided && asked.ask.form.is_none() && !self.allowed.contains(&resolved.request_id);
         let call = asked.call.clone();
         if rejects {
@@ -316,6 +316,7 @@ fn end_name(word: &str) -> &'static str {
         "agent_not_sent" => "end: agent_not_sent",
         "agent_error" => "end: agent_error",
         "agent_timeout" => "end: agent_timeout",
+        "agent_unguarded" => "end: agent_unguarded",
         "auth_required" => "end: auth_required",
         "attachment_unsupported" => "end: attachment_unsupported",
         _ => "end: another word",

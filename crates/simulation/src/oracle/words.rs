@@ -46,6 +46,7 @@ impl World {
             "agent_not_started" => self.oracle.start_failures > 0 || self.oracle.deaths > 2,
             "agent_gone" => self.oracle.deaths > 2,
             "agent_not_sent" => true,
+            "agent_unguarded" => self.oracle.unguarded > 0,
             "agent_error" | "agent_timeout" => self.oracle.open_failures > 0,
             _ => false,
         };
@@ -67,6 +68,7 @@ fn code(fault: Fault) -> &'static str {
         Fault::NeedsLogin => "auth_required",
         Fault::TimedOut => "agent_timeout",
         Fault::NotSent => "agent_not_sent",
+        Fault::OwnedElsewhere => "owned_elsewhere",
         Fault::UnknownSession | Fault::Unsupported | Fault::Gone | Fault::Refused => "agent_error",
     }
 }

@@ -6,12 +6,13 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use testkit::crash::{self, Agent, Case, Kills, Matrix, RandomRun, Report, Who};
 
-const USAGE: &str = "usage: crash [--agent demo|copilot] [--only TEXT] [--no-matrix] [--kills N] [--seed N] [--jobs N] [--markdown FILE]
+const USAGE: &str =
+    "usage: crash [--agent demo|copilot|codex] [--only TEXT] [--no-matrix] [--kills N] [--seed N] [--jobs N] [--markdown FILE]
 
-  --agent     only this agent; both without it
+  --agent     only this agent; all without it
   --only      only the cases whose name holds this text, such as `loading × server`
   --no-matrix only the random kills
-  --kills     how many random kills of the server on the Copilot CLI (200); a quarter of them on the demo agent, and of anybody on both
+  --kills     how many random kills of the server on the Copilot CLI (200); a quarter of them on the others, and of anybody on each
   --seed      decides the random moments; printed, so that a run can be repeated
   --jobs      how many cases run side by side (2)
   --markdown  also write the result to this file";
@@ -34,10 +35,10 @@ fn parse(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
         let number = |text: String| text.parse::<u64>().map_err(|_| format!("{text} is not a number"));
         match arg.as_str() {
             "--agent" => {
-                options.agents = match value()?.as_str() {
-                    "demo" => vec![Agent::Demo],
-                    "copilot" => vec![Agent::Copilot],
-                    other => return Err(format!("no agent is called {other}")),
+                let wanted = value()?;
+                options.agents.retain(|agent| agent.id() == wanted);
+                if options.agents.is_empty() {
+                    return Err(format!("no agent is called {wanted}"));
                 }
             }
             "--only" => options.only = value()?,

@@ -8,6 +8,7 @@ use super::random::Dice;
 pub enum Agent {
     Demo,
     Copilot,
+    Codex,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -32,7 +33,7 @@ pub enum Victim {
     ServerTwice,
     Runner,
     Agent,
-    /// What the person who started Copilot by its npm wrapper would hit.
+    /// What the person who started Copilot or Codex by its npm wrapper would hit.
     Wrapper,
     ServerAndRunner,
     ServerAndAgent,
@@ -54,13 +55,43 @@ pub struct Case {
 }
 
 impl Agent {
-    pub const ALL: [Agent; 2] = [Agent::Demo, Agent::Copilot];
+    pub const ALL: [Agent; 3] = [Agent::Demo, Agent::Copilot, Agent::Codex];
 
     pub fn name(self) -> &'static str {
         match self {
             Agent::Demo => "demo agent",
             Agent::Copilot => "Copilot CLI",
+            Agent::Codex => "Codex CLI",
         }
+    }
+
+    /// As it is called where one is chosen.
+    pub fn id(self) -> &'static str {
+        match self {
+            Agent::Demo => "demo",
+            Agent::Copilot => "copilot",
+            Agent::Codex => "codex",
+        }
+    }
+
+    /// The model it asks, if it has one: how the scripted server knows it.
+    pub(super) fn model(self) -> &'static str {
+        match self {
+            Agent::Demo => "",
+            Agent::Copilot => "coder",
+            Agent::Codex => crate::codex::MODEL,
+        }
+    }
+
+    /// It is started by a program of npm's, which waits for it.
+    pub(super) fn has_wrapper(self) -> bool {
+        self != Agent::Demo
+    }
+
+    /// How a call may end whose agent lost its wrapper. Copilot sees the end of its input, takes that for the denial of whatever it asks,
+    /// and still answers; Codex ends at once.
+    pub(super) fn ends_without_wrapper(self) -> [&'static str; 2] {
+        if self == Agent::Copilot { ["end_turn", "interrupted"] } else { ["interrupted", "interrupted"] }
     }
 }
 
@@ -143,7 +174,7 @@ impl Case {
                 }
             }
         }
-        cases.retain(|case| agent == Agent::Copilot || case.victim != Victim::Wrapper);
+        cases.retain(|case| agent.has_wrapper() || case.victim != Victim::Wrapper);
         cases
     }
 

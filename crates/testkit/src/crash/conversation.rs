@@ -1,4 +1,4 @@
-//! The conversation: what the person says, what the main AI and Copilot's own model answer, and what the demo agent is told.
+//! The conversation: what the person says, what the main AI and the agent's own model answer, and what the demo agent is told.
 //!
 //! A message is a name and a kind of work, such as `step-2 blocking`. Whatever the work, the agent appends the name to `log.txt`
 //! exactly once, so that the file tells how often each prompt was carried out, and in which order.
@@ -45,7 +45,7 @@ impl Pacing {
 /// What both models answer in a run with `agent`.
 pub(super) fn model_script(agent: Agent, pacing: &Pacing) -> Script {
     let pacing = pacing.clone();
-    Script::rules(move |request| if request.model() == "main" { main_ai(agent, &pacing, request) } else { coder(&pacing, request) })
+    Script::rules(move |request| if request.model() == "main" { main_ai(agent, &pacing, request) } else { coder(agent, &pacing, request) })
 }
 
 fn main_ai(agent: Agent, pacing: &Pacing, request: &Request) -> Reply {
@@ -63,10 +63,10 @@ fn main_ai(agent: Agent, pacing: &Pacing, request: &Request) -> Reply {
     pacing.main.as_ref().map_or(reply.clone(), |gate| reply.gate(gate))
 }
 
-/// What the agent is asked. Copilot's own model reads its own words again; the demo agent understands plain instructions.
+/// What the agent is asked. An agent's own model reads its own words again; the demo agent understands plain instructions.
 pub(super) fn prompt(agent: Agent, name: &str, work: &str) -> String {
     match agent {
-        Agent::Copilot => format!("task {name} {work} end"),
+        Agent::Copilot | Agent::Codex => format!("task {name} {work} end"),
         Agent::Demo => {
             let more = match work {
                 "streaming" => format!("\ncount to {WORDS}"),
@@ -85,20 +85,46 @@ fn command(name: &str, work: &str) -> String {
     }
 }
 
-/// All that Copilot says of a task of the plain or blocking kind.
-pub(super) fn copilot_text(name: &str) -> String {
+/// All that an agent with a model says of a task of the plain or blocking kind.
+pub(super) fn task_text(name: &str) -> String {
     format!("Working on {name}. Finished {name}.")
 }
 
-/// Copilot's model: it says a word, has the command run, and says another.
-fn coder(pacing: &Pacing, request: &Request) -> Reply {
+/// The agent's own shell, in the form that it offers its model.
+fn shell(agent: Agent, command: String) -> ToolCall {
+    match agent {
+        // Outside of its own sandbox, for which it has to ask.
+        Agent::Codex => {
+            let mut arguments = json!({ "cmd": command, "login": false, "yield_time_ms": 30_000, "justification": "May I note it?" });
+            arguments["sandbox_permissions"] = json!("require_escalated");
+            ToolCall::new("exec_command", arguments)
+        }
+        _ => {
+            let arguments = json!({ "command": command, "description": "Write it down", "mode": "sync", "initial_wait": 120 });
+            ToolCall::new("bash", arguments)
+        }
+    }
+}
+
+/// The number of a command that Codex has stopped waiting for, which it does after thirty seconds.
+fn left_running(request: &Request) -> Option<u64> {
+    let last = request.tool_results().pop()?;
+    let (_, rest) = last.split_once("running with session ID ")?;
+    rest.split(|letter: char| !letter.is_ascii_digit()).next()?.parse().ok()
+}
+
+/// The agent's model: it says a word, has the command run, and says another.
+fn coder(agent: Agent, pacing: &Pacing, request: &Request) -> Reply {
     let asked = request.last_user();
     let task = asked.rsplit_once("task ").and_then(|(_, rest)| rest.split_once(" end")).and_then(|(task, _)| task.split_once(' '));
     let Some((name, work)) = task else { return Reply::text("Nothing to do.") };
     let slow = |reply: Reply| pacing.pause.map_or(reply.clone(), |pause| reply.chunk_delay(pause));
+    if let Some(running) = left_running(request) {
+        let wait = json!({ "session_id": running, "yield_time_ms": 120_000 });
+        return Reply::new().and_call(ToolCall::new("write_stdin", wait));
+    }
     if !request.has_tool_result() {
-        let arguments = json!({ "command": command(name, work), "description": "Write it down", "mode": "sync", "initial_wait": 120 });
-        return slow(Reply::chunks(["Working ", "on ", name, ". "]).and_call(ToolCall::new("bash", arguments)));
+        return slow(Reply::chunks(["Working ", "on ", name, ". "]).and_call(shell(agent, command(name, work))));
     }
     match work {
         "streaming" => {

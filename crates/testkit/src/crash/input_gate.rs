@@ -15,8 +15,8 @@ mkfifo "$pipe"
     rm -f "$pipe"
     while IFS= read -r line; do
         case $line in
-        *'"session/load"'* | *'"session/resume"'*) word=load ;;
-        *'"session/cancel"'*) word=cancel ;;
+        *'"session/load"'* | *'"session/resume"'* | *'"thread/resume"'*) word=load ;;
+        *'"session/cancel"'* | *'"turn/interrupt"'*) word=cancel ;;
         *) word= ;;
         esac
         if [ -n "$word" ]; then

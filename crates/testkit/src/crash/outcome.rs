@@ -116,8 +116,7 @@ fn warned(case: Case, found: &Ending) -> Ending {
 fn cut_short(case: Case, found: &Ending, expected: &Ending, findings: &mut Findings) {
     let (state, stops) = match (case.moment, case.victim) {
         (Moment::Cancelling, _) => ("cancelled", ["cancelled", "interrupted"]),
-        // Without its wrapper Copilot sees the end of its input, takes that for the denial of whatever it asks, and still answers.
-        (_, Victim::Wrapper) => ("completed", ["end_turn", "interrupted"]),
+        (_, Victim::Wrapper) => ("completed", case.agent.ends_without_wrapper()),
         _ => ("completed", ["interrupted", "interrupted"]),
     };
     findings.expect(found.message == expected.message, || format!("{:?} stands where {:?} should", found.message, expected.message));
@@ -135,8 +134,8 @@ fn cut_short(case: Case, found: &Ending, expected: &Ending, findings: &mut Findi
 
 /// The native program outlives its wrapper for a moment. On a busy machine it may finish its sentence before the stop reaches it.
 fn finished_its_sentence(case: Case, found: &str) -> bool {
-    let wrapper_alone = case.agent == Agent::Copilot && case.moment == Moment::Cancelling && case.victim == Victim::Wrapper;
-    wrapper_alone && conversation::copilot_text("step-2").starts_with(found)
+    let wrapper_alone = case.agent.has_wrapper() && case.moment == Moment::Cancelling && case.victim == Victim::Wrapper;
+    wrapper_alone && conversation::task_text("step-2").starts_with(found)
 }
 
 pub(super) async fn all_messages(setup: &Setup) -> Result<Vec<Value>, String> {

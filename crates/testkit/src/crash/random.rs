@@ -14,7 +14,7 @@ use super::setup::Setup;
 
 /// How many messages may wait for their turn before the client stops sending.
 const AHEAD: usize = 6;
-/// The longest time between two kills; the shortest is none. Copilot takes seconds to start, and where it dies too must have a chance.
+/// The longest time between two kills; the shortest is none. A real agent takes seconds to start, and where it dies too must have a chance.
 const LONGEST_MS: u64 = 1200;
 const LONGEST_SLOW_MS: u64 = 8000;
 /// One kill in so many comes while the server is still starting.
@@ -143,7 +143,7 @@ impl Kills {
 
     async fn kill_on(self, setup: &mut Setup, run: &mut RandomRun) -> Result<(), String> {
         let mut dice = Dice::new(self.seed);
-        let longest_ms = if (self.agent, self.who) == (Agent::Copilot, Who::Anybody) { LONGEST_SLOW_MS } else { LONGEST_MS };
+        let longest_ms = if self.agent.has_wrapper() && self.who == Who::Anybody { LONGEST_SLOW_MS } else { LONGEST_MS };
         while run.kills < self.count {
             if let Some(fault) = setup.reader.fault() {
                 return Err(fault);
@@ -220,7 +220,8 @@ impl Kills {
 /// The agent's text as its model says it. Copilot says a word of its own after a crash.
 fn is_whole(agent: Agent, found: &str, name: &str) -> bool {
     match agent {
-        Agent::Copilot => found.ends_with(&conversation::copilot_text(name)),
+        Agent::Copilot => found.ends_with(&conversation::task_text(name)),
+        Agent::Codex => found == conversation::task_text(name),
         Agent::Demo => found == format!("Working on {name}.\n\n`echo {name} >> log.txt` ended with exit code 0."),
     }
 }

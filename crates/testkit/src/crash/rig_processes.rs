@@ -25,19 +25,24 @@ pub(super) fn agents(home: &Path, agent: Agent) -> Vec<i32> {
             Agent::Demo => program.ends_with("/voxpilot") && words.next() == Some("demo-agent"),
             // One that only says its version works on nothing.
             Agent::Copilot => program.ends_with("/copilot") && !process.command.contains("--version"),
+            Agent::Codex => program.ends_with("/codex") && words.next() == Some("app-server"),
         }
     };
     let found: Vec<i32> = processes::of_dir(home).into_iter().filter(fits).map(|process| process.pid).collect();
     found.iter().copied().filter(|pid| parent(*pid).is_none_or(|parent| !found.contains(&parent))).collect()
 }
 
-/// The npm wrapper that starts Copilot and waits for it.
-pub(super) fn wrappers(home: &Path) -> Vec<i32> {
-    processes::of_dir(home).into_iter().filter(is_wrapper).map(|process| process.pid).collect()
-}
-
-fn is_wrapper(process: &Process) -> bool {
-    process.command.starts_with("node ") && process.command.contains("/copilot --acp")
+/// The npm wrapper that starts the agent and waits for it.
+pub(super) fn wrappers(home: &Path, agent: Agent) -> Vec<i32> {
+    let arguments = match agent {
+        Agent::Demo => return Vec::new(),
+        Agent::Copilot => "/copilot --acp",
+        Agent::Codex => "/codex app-server",
+    };
+    let is_wrapper = |process: &Process| process.command.starts_with("node ") && process.command.contains(arguments);
+    let found: Vec<i32> = processes::of_dir(home).into_iter().filter(is_wrapper).map(|process| process.pid).collect();
+    // Where Node can, the wrapper of Codex lets the program take its own place.
+    if found.is_empty() { agents(home, agent) } else { found }
 }
 
 fn parent(pid: i32) -> Option<i32> {

@@ -15,7 +15,7 @@ use super::rig_processes;
 use crate::client::Transcript;
 use crate::model_server::ModelServer;
 use crate::server::{Rig, Server};
-use crate::{copilot, faulty_agent, processes};
+use crate::{codex, copilot, faulty_agent, processes};
 
 /// Far above anything healthy, on a machine that does other things too.
 pub(super) const SOON: Duration = Duration::from_secs(60);
@@ -47,6 +47,11 @@ impl Setup {
                 let held = input_gate.command(&copilot::path(), &["--acp", "--stdio"]);
                 section(rig.copilot(&models.base_url()), "copilot", held)
             }
+            (Agent::Codex, false) => rig.codex(&models.base_url()),
+            (Agent::Codex, true) => {
+                let (command, args) = input_gate.command(&codex::path(), &["app-server"]);
+                rig.codex_by(&command, &args, &models.base_url())
+            }
             (Agent::Demo, held) => {
                 let (exe, args) = (faulty_agent::voxpilot_path(), ["demo-agent", "--pace", "normal"]);
                 let plain = || (exe.clone(), args.map(str::to_owned).to_vec());
@@ -77,10 +82,10 @@ impl Setup {
         text.lines().map(str::to_owned).collect()
     }
 
-    /// How often Copilot began to work on the task of that name.
+    /// How often the agent's model was asked to begin with the task of that name.
     pub(super) fn asked(&self, name: &str) -> usize {
         let task = format!("task {name} ");
-        let requests = self.models.requests_for("coder");
+        let requests = self.models.requests_for(self.agent.model());
         requests.iter().filter(|request| !request.has_tool_result() && request.last_user().contains(&task)).count()
     }
 
@@ -135,7 +140,7 @@ impl Setup {
             Victim::Server | Victim::ServerTwice => self.server.kill().await,
             Victim::Runner => rig_processes::kill(&rig_processes::runners(&home)),
             Victim::Agent => rig_processes::kill(&rig_processes::agents(&home, self.agent)),
-            Victim::Wrapper => rig_processes::kill(&rig_processes::wrappers(&home)),
+            Victim::Wrapper => rig_processes::kill(&rig_processes::wrappers(&home, self.agent)),
             Victim::ServerAndRunner | Victim::ServerAndAgent => {
                 let others = if victim == Victim::ServerAndRunner {
                     rig_processes::runners(&home)

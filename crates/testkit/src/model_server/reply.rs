@@ -97,6 +97,8 @@ pub struct Reply {
 pub(super) enum Beat {
     Text(String),
     Thought(String),
+    /// The model says in the middle of its stream that it failed.
+    Error(String),
     /// The payload of one event, sent as it is.
     Raw(String),
 }
@@ -260,9 +262,9 @@ impl Reply {
     }
 
     /// An error object in the middle of the stream, after what was said so far.
-    pub fn and_error(self, message: &str) -> Reply {
-        let error = json!({"error": {"message": message, "type": "server_error"}});
-        self.and_raw(&error.to_string())
+    pub fn and_error(mut self, message: &str) -> Reply {
+        self.beats.push(Beat::Error(message.to_owned()));
+        self
     }
 
     /// One event with this payload, JSON or not.

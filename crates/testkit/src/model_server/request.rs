@@ -2,7 +2,17 @@
 
 use serde_json::Value;
 
-/// A request as it came over the wire. Header names are lowercase; a body that is not JSON is null.
+use super::{anthropic, gemini};
+
+/// Whose form a request has. What another has than OpenAI's is read as chat completions, so that a script is written once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Dialect {
+    OpenAi,
+    Anthropic,
+    Gemini,
+}
+
+/// A request as it came over the wire, its body in the form of OpenAI's. Header names are lowercase; a body that is not JSON is null.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub method: String,
@@ -12,9 +22,42 @@ pub struct Request {
 }
 
 impl Request {
+    /// Whether it asks a model for an answer, in whichever dialect.
     pub(super) fn is_completion(&self) -> bool {
-        let path = self.path.split('?').next().unwrap_or_default();
-        self.method == "POST" && path.ends_with("/chat/completions")
+        self.is_post_to("/chat/completions") || self.is_response() || self.dialect() != Dialect::OpenAi
+    }
+
+    /// The Responses API instead of chat completions.
+    pub(super) fn is_response(&self) -> bool {
+        self.is_post_to("/responses")
+    }
+
+    pub(super) fn dialect(&self) -> Dialect {
+        if self.is_post_to("/v1/messages") {
+            return Dialect::Anthropic;
+        }
+        match self.is_post_to(":streamGenerateContent") || self.is_post_to(":generateContent") {
+            true => Dialect::Gemini,
+            false => Dialect::OpenAi,
+        }
+    }
+
+    /// The request as a script reads it.
+    pub(super) fn understood(mut self) -> Request {
+        match self.dialect() {
+            Dialect::OpenAi => {}
+            Dialect::Anthropic => self.body = anthropic::as_chat(&self.body),
+            Dialect::Gemini => self.body = gemini::as_chat(self.path_alone(), &self.body),
+        }
+        self
+    }
+
+    fn path_alone(&self) -> &str {
+        self.path.split('?').next().unwrap_or_default()
+    }
+
+    fn is_post_to(&self, end: &str) -> bool {
+        self.method == "POST" && self.path_alone().ends_with(end)
     }
 
     pub fn header(&self, name: &str) -> Option<&str> {
@@ -31,8 +74,10 @@ impl Request {
         self.body["stream"].as_bool().unwrap_or(false)
     }
 
+    /// What the conversation consists of. In the Responses API these are items, of which some are messages.
     pub fn messages(&self) -> &[Value] {
-        self.body["messages"].as_array().map_or(&[], Vec::as_slice)
+        let list = if self.is_response() { &self.body["input"] } else { &self.body["messages"] };
+        list.as_array().map_or(&[], Vec::as_slice)
     }
 
     pub fn roles(&self) -> Vec<&str> {
@@ -52,8 +97,7 @@ impl Request {
         let messages = self.messages();
         let user = messages.iter().rposition(|message| message["role"] == "user");
         let after = &messages[user.map_or(0, |position| position + 1)..];
-        let results = after.iter().filter(|message| message["role"] == "tool");
-        results.map(|message| text_of(&message["content"])).collect()
+        after.iter().filter_map(tool_result).collect()
     }
 
     pub fn has_tool_result(&self) -> bool {
@@ -63,8 +107,24 @@ impl Request {
     /// The names of the tools that were offered.
     pub fn tool_names(&self) -> Vec<&str> {
         let tools = self.body["tools"].as_array().map_or(&[][..], Vec::as_slice);
-        let names = tools.iter().map(|tool| tool["function"]["name"].as_str());
+        let names = tools.iter().map(|tool| tool["function"]["name"].as_str().or(tool["name"].as_str()));
         names.flatten().collect()
+    }
+
+    /// Whether this tool was offered as one that takes plain text instead of arguments.
+    pub(super) fn takes_text(&self, tool_name: &str) -> bool {
+        let tools = self.body["tools"].as_array().map_or(&[][..], Vec::as_slice);
+        tools.iter().any(|tool| tool["type"] == "custom" && tool["name"] == tool_name)
+    }
+}
+
+/// What a tool has answered, if this is such an answer: a message of its own role, or an item of its own type.
+fn tool_result(message: &Value) -> Option<String> {
+    let is_item = message["type"].as_str().is_some_and(|kind| kind.ends_with("_call_output"));
+    match message["role"].as_str() {
+        Some("tool") => Some(text_of(&message["content"])),
+        _ if is_item => Some(text_of(&message["output"])),
+        _ => None,
     }
 }
 

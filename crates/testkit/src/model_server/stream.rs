@@ -6,9 +6,10 @@ use std::io;
 use serde_json::{Value, json};
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
-use super::http;
 use super::reply::{Beat, CallId, Ending, Reply};
-use super::request::Request;
+use super::request::{Dialect, Request};
+use super::responses::Response;
+use super::{anthropic, gemini, http};
 
 /// Sends the reply. `true` means that the connection is fit for another request.
 pub(super) async fn send<W>(writer: &mut W, request: &Request, reply: Reply, next_call_id: impl Fn() -> String) -> io::Result<bool>
@@ -23,6 +24,12 @@ where
         return Ok(true);
     }
     let ids: Vec<Option<String>> = reply.calls.iter().map(|call| id_of(&call.id, &next_call_id)).collect();
+    if request.is_response() {
+        return send_response(writer, request, &reply, Response::new(request, &reply, &ids, &next_call_id)).await;
+    }
+    if let Some(frames) = frames(request, &reply, &ids) {
+        return send_frames(writer, request, &reply, frames).await;
+    }
     if !request.is_streaming() {
         let body = whole_completion(request, &reply, &ids).to_string();
         http::write_json(writer, reply.status, &reply.headers, &body).await?;
@@ -33,26 +40,111 @@ where
         pause(&reply).await;
         write_event(writer, &reply, &payload).await?;
     }
-    if reply.ending != Ending::Stall {
-        pass_gate(&reply).await;
+    if breaks_off(writer, &reply).await? {
+        return Ok(false);
     }
     end(writer, request, &reply).await
 }
 
-async fn end<W: AsyncWrite + Unpin>(writer: &mut W, request: &Request, reply: &Reply) -> io::Result<bool> {
-    match reply.ending {
-        Ending::Cut | Ending::HangUp => {
+/// The same for the Responses API.
+async fn send_response<W>(writer: &mut W, request: &Request, reply: &Reply, response: Response) -> io::Result<bool>
+where
+    W: AsyncWrite + Unpin,
+{
+    if !request.is_streaming() {
+        http::write_json(writer, reply.status, &reply.headers, &response.whole().to_string()).await?;
+        return Ok(true);
+    }
+    http::write_stream_head(writer, reply.status, &reply.headers).await?;
+    for payloads in &response.steps {
+        pause(reply).await;
+        for payload in payloads {
+            write_event(writer, reply, payload).await?;
+        }
+    }
+    if breaks_off(writer, reply).await? {
+        return Ok(false);
+    }
+    if reply.ending == Ending::Done {
+        for payload in &response.end {
+            write_event(writer, reply, payload).await?;
+        }
+    }
+    http::write_last_chunk(writer).await?;
+    Ok(true)
+}
+
+/// A reply in a provider's own form.
+pub(super) struct Frames {
+    /// Whole events. What belongs together, so that one pass of the gate lets one piece of the script through.
+    pub steps: Vec<Vec<String>>,
+    /// What closes the stream where nothing goes wrong.
+    pub end: Vec<String>,
+    /// The answer for a client that did not ask for a stream.
+    pub whole: Value,
+}
+
+/// One event, with its name where the dialect has names.
+pub(super) fn event(name: Option<&str>, data: &Value) -> String {
+    let name = name.map(|name| format!("event: {name}\n")).unwrap_or_default();
+    format!("{name}data: {data}\n\n")
+}
+
+fn frames(request: &Request, reply: &Reply, ids: &[Option<String>]) -> Option<Frames> {
+    match request.dialect() {
+        Dialect::Anthropic => Some(anthropic::frames(request, reply, ids)),
+        Dialect::Gemini => Some(gemini::frames(request, reply, ids)),
+        Dialect::OpenAi => None,
+    }
+}
+
+async fn send_frames<W>(writer: &mut W, request: &Request, reply: &Reply, frames: Frames) -> io::Result<bool>
+where
+    W: AsyncWrite + Unpin,
+{
+    if !request.is_streaming() {
+        http::write_json(writer, reply.status, &reply.headers, &frames.whole.to_string()).await?;
+        return Ok(true);
+    }
+    http::write_stream_head(writer, reply.status, &reply.headers).await?;
+    for step in &frames.steps {
+        pause(reply).await;
+        for event in step {
+            write_slices(writer, reply, event).await?;
+        }
+    }
+    if breaks_off(writer, reply).await? {
+        return Ok(false);
+    }
+    if reply.ending == Ending::Done {
+        for event in &frames.end {
+            write_slices(writer, reply, event).await?;
+        }
+    }
+    http::write_last_chunk(writer).await?;
+    Ok(true)
+}
+
+/// Whether the stream stops here without an end, which is then over.
+async fn breaks_off<W: AsyncWrite + Unpin>(writer: &mut W, reply: &Reply) -> io::Result<bool> {
+    match (reply.ending, &reply.gate) {
+        (Ending::Stall, None) => std::future::pending().await,
+        (Ending::Stall, Some(gate)) => gate.pass().await,
+        (Ending::Cut | Ending::HangUp, _) => {
+            pass_gate(reply).await;
             writer.shutdown().await?;
+        }
+        _ => {
+            pass_gate(reply).await;
             return Ok(false);
         }
-        Ending::Stall => match &reply.gate {
-            Some(gate) => {
-                gate.pass().await;
-                return Ok(false);
-            }
-            None => std::future::pending().await,
-        },
-        Ending::Early => {}
+    }
+    Ok(true)
+}
+
+async fn end<W: AsyncWrite + Unpin>(writer: &mut W, request: &Request, reply: &Reply) -> io::Result<bool> {
+    match reply.ending {
+        Ending::Cut | Ending::HangUp | Ending::Stall | Ending::Early => {}
         Ending::Bare => write_event(writer, reply, "[DONE]").await?,
         Ending::Done => {
             let fallback = if reply.calls.is_empty() { "stop" } else { "tool_calls" };
@@ -86,7 +178,10 @@ async fn pass_gate(reply: &Reply) {
 }
 
 async fn write_event<W: AsyncWrite + Unpin>(writer: &mut W, reply: &Reply, payload: &str) -> io::Result<()> {
-    let event = format!("data: {payload}\n\n");
+    write_slices(writer, reply, &format!("data: {payload}\n\n")).await
+}
+
+async fn write_slices<W: AsyncWrite + Unpin>(writer: &mut W, reply: &Reply, event: &str) -> io::Result<()> {
     let size = reply.byte_slices.unwrap_or(event.len());
     for slice in event.as_bytes().chunks(size) {
         http::write_chunk(writer, slice).await?;
@@ -110,6 +205,7 @@ fn payloads(request: &Request, reply: &Reply, ids: &[Option<String>]) -> Vec<Str
         payloads.push(match beat {
             Beat::Text(text) => delta(json!({"role": "assistant", "content": text})),
             Beat::Thought(thought) => delta(json!({"role": "assistant", "reasoning_content": thought})),
+            Beat::Error(message) => json!({"error": {"message": message, "type": "server_error"}}).to_string(),
             Beat::Raw(payload) => payload.clone(),
         });
     }
@@ -135,7 +231,7 @@ fn payloads(request: &Request, reply: &Reply, ids: &[Option<String>]) -> Vec<Str
 }
 
 /// The `piece`-th of `pieces` nearly equal parts, cut between characters.
-fn slice(text: &str, piece: usize, pieces: usize) -> String {
+pub(super) fn slice(text: &str, piece: usize, pieces: usize) -> String {
     let characters: Vec<char> = text.chars().collect();
     let bound = |piece: usize| characters.len() * piece / pieces;
     characters[bound(piece)..bound(piece + 1)].iter().collect()
@@ -164,7 +260,7 @@ fn usage(reply: &Reply) -> Value {
 fn whole_completion(request: &Request, reply: &Reply, ids: &[Option<String>]) -> Value {
     let texts = reply.beats.iter().filter_map(|beat| match beat {
         Beat::Text(text) => Some(text.as_str()),
-        Beat::Thought(_) | Beat::Raw(_) => None,
+        Beat::Thought(_) | Beat::Error(_) | Beat::Raw(_) => None,
     });
     let mut message = json!({"role": "assistant", "content": texts.collect::<String>()});
     let calls = reply.calls.iter().zip(ids).map(|(call, id)| {

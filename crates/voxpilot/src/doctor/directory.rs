@@ -1,12 +1,16 @@
 //! The directories: may we write, is there room, is it a repository.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use engine::{Disk, size};
 use rustix::fs::{Access, access};
 
 use super::{Check, Verdict};
-use crate::config::ConfigError;
+use crate::config::{Config, ConfigError};
+
+/// With less than this a database cannot be written to.
+const FULL_BYTES: u64 = 1024 * 1024;
 
 pub(super) fn data(path: &Path) -> Check {
     let name = "data directory";
@@ -35,9 +39,22 @@ pub(super) fn data_inside(error: ConfigError) -> Check {
     Check::bad("data directory", Verdict::Fail, error.problems.join("; "), "set VOXPILOT_DATA_DIR to a path outside of the work directory")
 }
 
-pub(super) fn disk(path: &Path, quota: Option<u64>) -> Check {
+/// The data directory's disk and its quota, and every other disk that is written to and full.
+pub(super) fn disks(config: &Config) -> Vec<Check> {
+    let mut checks = vec![disk(&config.data_dir, config.disk_quota)];
+    let device = |path: &Path| existing(path).metadata().ok().map(|about| about.dev());
+    if device(&config.work_dir) != device(&config.data_dir) {
+        checks.extend(full(&config.work_dir).map(|detail| Check::bad("disk", Verdict::Warn, detail, room(&config.work_dir))));
+    }
+    checks
+}
+
+fn disk(path: &Path, quota: Option<u64>) -> Check {
     let name = "disk";
-    let nearest = path.ancestors().find(|ancestor| ancestor.is_dir()).unwrap_or(path);
+    if let Some(detail) = full(path) {
+        return Check::bad(name, Verdict::Fail, format!("{detail}: nothing more can be stored"), room(path));
+    }
+    let nearest = existing(path);
     match Disk::measure(nearest, quota, 0) {
         // A directory above it holds what is not ours.
         Ok(disk) if nearest != path => Check::ok(name, format!("{} free", size(disk.free_bytes))),
@@ -47,6 +64,29 @@ pub(super) fn disk(path: &Path, quota: Option<u64>) -> Check {
         Ok(disk) => Check::ok(name, format!("{} used, {} free", size(disk.used_bytes), size(disk.free_bytes))),
         Err(error) => Check::bad(name, Verdict::Warn, format!("it cannot be measured: {error}"), "look at its file system"),
     }
+}
+
+/// What is said of a disk on which nothing more can be written.
+fn full(path: &Path) -> Option<String> {
+    let nearest = existing(path);
+    let disk = rustix::fs::statvfs(nearest).ok()?;
+    let free = disk.f_bavail * disk.f_frsize;
+    // Some file systems have no fixed number of files, and say zero of zero.
+    let no_files = disk.f_files > 0 && disk.f_favail == 0;
+    match () {
+        () if free < FULL_BYTES => Some(format!("the disk of {} is full: {} left", path.display(), size(free))),
+        () if no_files => Some(format!("the disk of {} is full: it takes no more files", path.display())),
+        () => None,
+    }
+}
+
+/// Shows what takes the room: what may go, only a person can say.
+fn room(path: &Path) -> String {
+    format!("du -xh -d2 {} | sort -h | tail   (shows what takes the room; delete what is not needed)", existing(path).display())
+}
+
+fn existing(path: &Path) -> &Path {
+    path.ancestors().find(|ancestor| ancestor.is_dir()).unwrap_or(path)
 }
 
 pub(super) fn work(path: &Path) -> Check {

@@ -1,5 +1,7 @@
 //! The programs: are they there, do they start, which version.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
@@ -8,12 +10,13 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use agents::catalogue::{COPILOT, DEMO};
+use engine::Settings;
 
 use super::{Check, Verdict};
-use crate::config::{Config, find_program};
+use crate::config::find_program;
 
-const VERSION_DEADLINE: Duration = Duration::from_secs(10);
+pub(super) const VERSION_DEADLINE: Duration = Duration::from_secs(10);
+const FIRST_LINE_BYTES: u64 = 256;
 
 pub(super) async fn git(search_path: Option<&str>) -> Check {
     let mend = "sudo apt-get install git   (or: brew install git)";
@@ -23,25 +26,30 @@ pub(super) async fn git(search_path: Option<&str>) -> Check {
     }
 }
 
-/// Copilot itself needs none, but its npm package does, and so does building the UI.
-pub(super) async fn node(search_path: Option<&str>) -> Check {
-    match look("node", search_path).await {
-        Ok(version) => Check::ok("node", version),
-        Err(detail) => Check::bad("node", Verdict::Warn, detail, "install Node 20 or later: https://nodejs.org"),
+/// Where an agent that is installed runs in Node, or is brought by it.
+pub(super) async fn node(settings: &Settings, search_path: Option<&str>) -> Option<Check> {
+    let installed = settings.catalogue.iter().filter_map(|agent| Some((agent, settings.find(agent)?.path)));
+    let needing: Vec<&str> = installed.filter(|(_, program)| needs_node(program)).map(|(agent, _)| agent.id.as_str()).collect();
+    if needing.is_empty() {
+        return None;
     }
+    Some(match look("node", search_path).await {
+        Ok(version) => Check::ok("node", format!("{version}, for {}", needing.join(", "))),
+        Err(detail) => {
+            let detail = format!("{detail}, and {} cannot start without it", needing.join(", "));
+            Check::bad("node", Verdict::Warn, detail, "sudo apt-get install nodejs   (20 or later; or: brew install node)")
+        }
+    })
 }
 
-pub(super) async fn copilot(config: &Config, search_path: Option<&str>) -> Check {
-    let wanted = config.agent.as_deref() == Some(COPILOT);
-    let path = &config.copilot_cli_path;
-    match look(path, search_path).await {
-        Ok(version) => Check::ok("copilot", format!("{version}, {}", path.display())),
-        Err(detail) if wanted => Check::bad("copilot", Verdict::Fail, detail, "npm install -g @github/copilot"),
-        Err(detail) => {
-            let agent = config.agent.as_deref().unwrap_or(DEMO);
-            Check::bad("copilot", Verdict::Warn, format!("{detail}; the agent is {agent}"), "npm install -g @github/copilot")
-        }
-    }
+/// A package of npm is a script that names it in its first line.
+fn needs_node(program: &Path) -> bool {
+    let name = program.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let mut first = Vec::new();
+    let read = File::open(program).and_then(|file| file.take(FIRST_LINE_BYTES).read_to_end(&mut first));
+    let line = first.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let script = read.is_ok() && line.starts_with(b"#!") && String::from_utf8_lossy(line).split(['/', ' ']).any(|word| word == "node");
+    script || ["node", "npx", "npm"].contains(&name)
 }
 
 /// The version of a program, or what is wrong with it.
@@ -109,13 +117,15 @@ mod tests {
         assert!(look("no-such-program", dir.path().to_str()).await.unwrap_err().contains("is not installed"));
     }
 
-    #[tokio::test]
-    async fn a_missing_copilot_fails_only_where_it_is_asked_for() {
-        let mut config = Config { copilot_cli_path: "no-such-copilot".into(), ..Config::default() };
-        let check = copilot(&config, Some("/nowhere")).await;
-        assert_eq!(check.verdict, Verdict::Warn);
-        assert!(check.detail.contains("the agent is demo"), "{}", check.detail);
-        config.agent = Some("copilot".into());
-        assert_eq!(copilot(&config, Some("/nowhere")).await.verdict, Verdict::Fail);
+    #[test]
+    fn a_script_that_runs_in_node_is_known_by_its_first_line() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("agent");
+        for (text, expected) in
+            [("#!/usr/bin/env node\nx", true), ("#!/opt/node\n", true), ("#!/bin/sh\n# node\n", false), ("\x7fELF", false)]
+        {
+            std::fs::write(&path, text).unwrap();
+            assert_eq!(needs_node(&path), expected, "{text}");
+        }
     }
 }

@@ -91,6 +91,7 @@ async fn every_kind_of_unreadable_state_ends_in_a_new_session_with_banner_recap_
         assert!(line.contains(&code.to_string()), "{name}: {line}");
         recapped_once(&requests, name);
     }
+    repair_is_named(&setup, &journals);
     torn_loads(&setup, &requests);
     assert_eq!(requests.len(), 2 * names().len(), "nothing is tried over and over");
 
@@ -114,6 +115,17 @@ fn recapped_once(requests: &[Request], name: &str) {
     assert!(recap < said.find(&prompt).unwrap());
     assert!(said.contains(&format!("Request: the first task of {name}")) && said.contains("Half done."), "{said}");
     assert_eq!(request.roles().iter().filter(|role| **role == "user").count(), 1, "nothing else is replayed into it");
+}
+
+/// What Copilot cannot read is not lost for good, and the person is told what repairs it; what it does not have cannot be repaired.
+fn repair_is_named(setup: &Setup, journals: &[PathBuf]) {
+    let told = setup.notices("session_damaged");
+    let unreadable: Vec<_> = DAMAGES.iter().zip(journals).filter(|(damage, _)| damage.code == -32603).collect();
+    assert_eq!(told.len(), unreadable.len(), "{told:?}");
+    for (damage, journal) in unreadable {
+        let notice = told.iter().find(|notice| notice["session_name"] == damage.name).unwrap();
+        assert!(notice["text"].as_str().unwrap().contains(&format!("`voxpilot repair {}`", id_of(journal))), "{notice}");
+    }
 }
 
 /// A half-written last line is what every hard kill may leave: Copilot drops it and goes on.

@@ -17,6 +17,7 @@ mod options;
 mod permissions;
 mod policies;
 mod reload;
+mod repair;
 mod replies;
 mod runner_killed;
 mod sandbox;

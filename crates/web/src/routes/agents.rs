@@ -152,6 +152,8 @@ pub(crate) struct CatalogueAgent {
     /// What it said that it can do; null until it was started.
     #[schema(value_type = Option<Object>)]
     pub capabilities: Option<Value>,
+    /// What it can do, in the same words for every agent.
+    pub abilities: Vec<Ability>,
     /// missing, installing, unknown, ok, login_required or failing.
     pub health: String,
     /// Why it could not be started last time, or cannot be at all; while it is installed, what was last said about that.
@@ -163,6 +165,8 @@ pub(crate) struct CatalogueAgent {
     pub install: Option<AgentInstall>,
     /// How a person logs in by hand; null where nobody knows.
     pub login: Option<AgentLogin>,
+    /// There is a login that `POST /api/agents/{id}/login` can run.
+    pub can_login: bool,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -190,12 +194,32 @@ impl From<engine::CatalogueEntry> for CatalogueAgent {
             version: entry.version,
             logged_in: entry.logged_in,
             capabilities: entry.capabilities,
+            abilities: entry.abilities.into_iter().map(Ability::from).collect(),
             health: entry.health.to_owned(),
             problem: entry.problem,
             sandbox: entry.sandbox.map(str::to_owned),
             install: entry.install.map(|install| AgentInstall { command: install.command, npx: install.npx }),
             login: entry.login.map(|command| AgentLogin { command }),
+            can_login: entry.can_login,
         }
+    }
+}
+
+/// One thing that an agent can or cannot do.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Ability {
+    pub id: String,
+    pub title: String,
+    /// yes, no or unknown; of `restores` loaded, resumed, recap or no; of `second_prompt` queued, cancels or steers.
+    pub value: String,
+    /// Who says so: probe (it was tried), agent (its own words) or known; null where nobody does.
+    pub source: Option<String>,
+}
+
+impl From<engine::Ability> for Ability {
+    fn from(ability: engine::Ability) -> Ability {
+        let source = ability.source.map(str::to_owned);
+        Ability { id: ability.id.to_owned(), title: ability.title.to_owned(), value: ability.value.to_owned(), source }
     }
 }
 

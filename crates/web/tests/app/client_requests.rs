@@ -251,3 +251,48 @@ async fn a_form_can_be_declined_and_a_stop_cancels_it() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
+
+fn permission(call: Value) -> Value {
+    let options =
+        json!([{ "optionId": "yes", "name": "Yes", "kind": "allow_once" }, { "optionId": "no", "name": "No", "kind": "reject_once" }]);
+    json!(["session/request_permission", { "toolCall": call, "options": options }])
+}
+
+/// An agent asks, and then has us do what it asked for: a person sees one card, and the answer counts for both.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_just_allowed_or_rejected_is_not_asked_again() {
+    let rig = Rig::replies([]).await;
+    let work = rig.dir.path().join("work");
+    for (option, outcome, exists) in [("yes", Value::Null, true), ("no", json!(-32001), false)] {
+        let id = session(&rig, "ask").await;
+        let edit = json!({ "toolCallId": "k", "title": "Write", "kind": "edit", "rawInput": { "file_path": work.join(option) } });
+        let write = json!(["fs/write_text_file", { "path": work.join(option), "content": "new\n" }]);
+        let (mut client, _, path) = ask(&rig, &id, json!([permission(edit), write])).await;
+        assert_eq!(rig.post(&path, json!({ "option_id": option })).await.status, 202);
+        client.turn_end(SOON).await;
+        assert_eq!(of_kind(&client, "permission-request").len(), 1, "{}", client.seen.tail());
+        assert_eq!(answers(&client)[1]["code"], outcome);
+        assert_eq!(work.join(option).exists(), exists);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_covers_the_one_call_that_it_was_given_for() {
+    let rig = Rig::replies([]).await;
+    let work = rig.dir.path().join("work");
+    let id = session(&rig, "ask").await;
+    let run = json!({ "toolCallId": "k", "title": "Run", "kind": "execute", "rawInput": { "command": "touch a" } });
+    let terminal = |name: &str| json!(["terminal/create", { "command": "sh", "args": ["-c", format!("touch {name}")] }]);
+    // The same again, and another, are asked about.
+    let (mut client, _, path) = ask(&rig, &id, json!([permission(run), terminal("a"), terminal("a"), terminal("b")])).await;
+    assert_eq!(rig.post(&path, json!({ "option_id": "yes" })).await.status, 202);
+    for command in ["sh -c 'touch a'", "sh -c 'touch b'"] {
+        let asked =
+            client.until("command", SOON, |event| event.kind == "permission-request" && event.data["command"] == command).await.data;
+        let path = format!("/api/sessions/{id}/permissions/{}", asked["request_id"].as_str().unwrap());
+        assert_eq!(rig.post(&path, json!({ "option_id": "reject_once" })).await.status, 202);
+    }
+    client.turn_end(SOON).await;
+    assert_eq!(of_kind(&client, "permission-request").len(), 3);
+    assert!(answers(&client)[1]["terminalId"].is_string() && !work.join("b").exists());
+}
