@@ -72,12 +72,12 @@ mod tests {
     #[test]
     fn a_file_that_others_can_read_is_refused_without_telling_its_content() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        fs::write(file.path(), " secret \n").unwrap();
+        fs::write(file.path(), " hidden \n").unwrap();
         for (mode, read_by_others) in [(0o600, false), (0o400, false), (0o640, true), (0o604, true)] {
             fs::set_permissions(file.path(), Permissions::from_mode(mode)).unwrap();
             match read(file.path()) {
-                Ok(token) => assert!(token == "secret" && !read_by_others),
-                Err(error) => assert!(read_by_others && error.to_string().contains("chmod 600") && !error.to_string().contains("secret")),
+                Ok(token) => assert!(token == "hidden" && !read_by_others),
+                Err(error) => assert!(read_by_others && error.to_string().contains("chmod 600") && !error.to_string().contains("hidden")),
             }
         }
     }
