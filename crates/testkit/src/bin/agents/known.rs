@@ -103,8 +103,12 @@ fn codex(rig: &Rig, origin: &str) -> Vec<(String, String)> {
     variables(&[("CODEX_HOME", &rig.codex_home().display().to_string())])
 }
 
+/// Outside of its sandbox, in which it would run a command without a question and nothing could be written.
 fn codex_run(command: &str) -> ToolCall {
-    ToolCall::new("exec_command", json!({ "cmd": command, "yield_time_ms": 30_000 }))
+    let outside = json!({
+        "cmd": command, "login": false, "yield_time_ms": 30_000, "sandbox_permissions": "require_escalated", "justification": "May I?",
+    });
+    ToolCall::new("exec_command", outside)
 }
 
 fn codex_write(path: &Path, text: &str) -> ToolCall {
