@@ -11,7 +11,7 @@ use testkit::processes::{self, Process};
 use testkit::server::{Rig, Server};
 
 use crate::checks::Finding;
-use crate::known::Known;
+use crate::known::{self, Known};
 use crate::plan::Plan;
 
 /// For every wait: far above what a healthy agent takes on a loaded machine.
@@ -37,10 +37,9 @@ impl Driven {
         let script = Arc::clone(&plan);
         let model = ModelServer::start(Script::rules(move |request| script.answer(request)));
         let origin = model.base_url().trim_end_matches("/v1").to_owned();
-        let path = format!("{}:{}", agent.search_path(&rig), system_path());
+        let path = format!("{}:{}", known::programs().display(), system_path());
         let variables = (agent.configure)(&rig, &origin);
-        let section = temp_section(agent, &variables);
-        let rig = rig.env("PATH", path).model(&model.base_url()).config(&section);
+        let rig = rig.env("PATH", path).model(&model.base_url());
         let rig = variables.into_iter().fold(rig, |rig, (name, value)| rig.env(&name, value));
         let server = rig.start().await;
         Driven { agent, model, server, plan }
@@ -195,20 +194,4 @@ pub(crate) async fn eventually(what: &str, mut holds: impl FnMut() -> bool) -> R
 #[expect(clippy::disallowed_methods, reason = "the server under test finds its programs where this one does")]
 fn system_path() -> String {
     std::env::var("PATH").unwrap_or_default()
-}
-
-fn temp_section(agent: &Known, variables: &[(String, String)]) -> String {
-    let env: Vec<String> = variables.iter().map(|(name, value)| format!("{name} = {value:?}")).collect();
-    let dialect = if agent.id == "codex" { "dialect = \"codex\"\n" } else { "" };
-    let extra = match agent.id {
-        "goose" => ", GOOSE_MODE = \"approve\"",
-        _ => "",
-    };
-    format!(
-        "[agents.{}]\n{dialect}command = {:?}\nargs = {:?}\nenv = {{ {}{extra} }}\n",
-        agent.id,
-        agent.temp.0,
-        agent.temp.1,
-        env.join(", ")
-    )
 }

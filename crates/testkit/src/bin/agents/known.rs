@@ -9,10 +9,7 @@ use testkit::server::Rig;
 pub(crate) struct Known {
     /// As the catalogue calls it.
     pub id: &'static str,
-    pub temp: (&'static str, &'static [&'static str]),
     pub package: &'static str,
-    /// The program, below `node_modules`, where its package puts none of its own name on the path.
-    pub program: Option<(&'static str, &'static str)>,
     /// Its tool that runs a command.
     pub run: fn(&str) -> ToolCall,
     /// Its tool that writes a file.
@@ -27,27 +24,15 @@ pub(crate) const MODEL: &str = "coder";
 pub(crate) const ALL: [Known; 8] = [
     Known {
         id: "copilot",
-        temp: ("copilot", &["--acp", "--stdio"]),
         package: "@github/copilot",
-        program: None,
         run: |command| ToolCall::new("bash", json!({ "command": command, "description": "Run it", "mode": "sync", "initial_wait": 300 })),
         write: |path, text| ToolCall::new("create", json!({ "path": path, "file_text": text })),
         configure: |rig, origin| testkit::copilot::offline(&rig.copilot_home(), &format!("{origin}/v1"), MODEL),
     },
-    Known {
-        id: "codex",
-        temp: ("codex", &["app-server"]),
-        package: "@openai/codex",
-        program: None,
-        run: codex_run,
-        write: codex_write,
-        configure: codex,
-    },
+    Known { id: "codex", package: "@openai/codex", run: codex_run, write: codex_write, configure: codex },
     Known {
         id: "claude",
-        temp: ("claude-agent-acp", &[]),
         package: "@agentclientprotocol/claude-agent-acp",
-        program: None,
         run: |command| ToolCall::new("Bash", json!({ "command": command, "description": "Run it" })),
         write: |path, text| ToolCall::new("Write", json!({ "file_path": path, "content": text })),
         configure: |rig, origin| {
@@ -61,9 +46,7 @@ pub(crate) const ALL: [Known; 8] = [
     },
     Known {
         id: "gemini",
-        temp: ("gemini", &["--acp", "-m", "gemini-2.5-pro"]),
         package: "@google/gemini-cli",
-        program: None,
         run: |command| ToolCall::new("run_shell_command", json!({ "command": command, "description": "Run it" })),
         write: |path, text| ToolCall::new("write_file", json!({ "file_path": path, "content": text })),
         // Its own choice of a model asks a model first; the others it would choose are not scripted.
@@ -73,27 +56,21 @@ pub(crate) const ALL: [Known; 8] = [
     },
     Known {
         id: "opencode",
-        temp: ("opencode", &["acp"]),
         package: "opencode-ai",
-        program: None,
         run: |command| ToolCall::new("bash", json!({ "command": command, "description": "Run it" })),
         write: |path, text| ToolCall::new("write", json!({ "filePath": path, "content": text })),
         configure: opencode,
     },
     Known {
         id: "qwen",
-        temp: ("qwen", &["--acp", "--auth-type", "openai"]),
         package: "@qwen-code/qwen-code",
-        program: None,
         run: |command| ToolCall::new("run_shell_command", json!({ "command": command, "is_background": false })),
         write: |path, text| ToolCall::new("write_file", json!({ "file_path": path, "content": text })),
         configure: |_, origin| variables(&[("OPENAI_BASE_URL", &format!("{origin}/v1")), ("OPENAI_API_KEY", "k"), ("OPENAI_MODEL", MODEL)]),
     },
     Known {
         id: "goose",
-        temp: ("goose", &["acp"]),
         package: "@aaif/goose-binary-linux-x64",
-        program: Some(("goose", "@aaif/goose-binary-linux-x64/bin/goose")),
         run: |command| ToolCall::new("shell", json!({ "command": command })),
         write: |path, text| ToolCall::new("write", json!({ "path": path, "content": text })),
         configure: |_, origin| {
@@ -107,15 +84,7 @@ pub(crate) const ALL: [Known; 8] = [
             ])
         },
     },
-    Known {
-        id: "codex-acp",
-        temp: ("codex-acp", &[]),
-        package: "@agentclientprotocol/codex-acp",
-        program: None,
-        run: codex_run,
-        write: codex_write,
-        configure: codex,
-    },
+    Known { id: "codex-acp", package: "@agentclientprotocol/codex-acp", run: codex_run, write: codex_write, configure: codex },
 ];
 
 /// A directory of the agent's own in the rig.
@@ -134,8 +103,12 @@ fn codex(rig: &Rig, origin: &str) -> Vec<(String, String)> {
     variables(&[("CODEX_HOME", &rig.codex_home().display().to_string())])
 }
 
+/// Outside of its sandbox, in which it would run a command without a question and nothing could be written.
 fn codex_run(command: &str) -> ToolCall {
-    ToolCall::new("exec_command", json!({ "cmd": command, "yield_time_ms": 30_000 }))
+    let outside = json!({
+        "cmd": command, "login": false, "yield_time_ms": 30_000, "sandbox_permissions": "require_escalated", "justification": "May I?",
+    });
+    ToolCall::new("exec_command", outside)
 }
 
 fn codex_write(path: &Path, text: &str) -> ToolCall {
@@ -158,6 +131,11 @@ fn opencode(rig: &Rig, origin: &str) -> Vec<(String, String)> {
     variables(&[("OPENCODE_DISABLE_AUTOUPDATE", "1"), ("OPENCODE_DISABLE_MODELS_FETCH", "1")])
 }
 
+/// Where npm puts their programs.
+pub(crate) fn programs() -> PathBuf {
+    installed().join(".bin")
+}
+
 /// Where `make agents` installs them.
 pub(crate) fn installed() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/agents/node_modules")
@@ -170,17 +148,5 @@ impl Known {
         let text = std::fs::read_to_string(&file).map_err(|_| format!("{} is not installed: run `make agents`", self.package))?;
         let package: serde_json::Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
         package["version"].as_str().map(str::to_owned).ok_or_else(|| format!("{} has no version", self.package))
-    }
-
-    /// The directories in which it is found, before those of the system: what npm linked, and a link for what npm names otherwise.
-    pub(crate) fn search_path(&self, rig: &Rig) -> String {
-        let mut dirs = Vec::new();
-        if let Some((name, program)) = self.program {
-            let own = PathBuf::from(directory(rig, "bin"));
-            std::os::unix::fs::symlink(installed().join(program), own.join(name)).expect("a link can be made in the rig");
-            dirs.push(own.display().to_string());
-        }
-        dirs.push(installed().join(".bin").display().to_string());
-        dirs.join(":")
     }
 }

@@ -25,8 +25,8 @@ pub(super) async fn allowed(driven: &mut Driven) -> Outcome {
     expect(talk.ended().0 == "completed", || format!("ended {:?}", talk.ended()))?;
     expect(driven.read("allowed.txt").as_deref() == Some("ran\n"), || format!("the file holds {:?}", driven.read("allowed.txt")))?;
     expect(more == 0, || format!("{} cards for one command", more + 1))?;
-    let command = question["command"].as_str().unwrap_or_default();
-    expect(command.contains("echo ran >> allowed.txt"), || format!("the card does not show the command: {question}"))?;
+    let shown = ["command", "title"].map(|field| question[field].as_str().unwrap_or_default());
+    expect(shown.concat().contains("echo ran >> allowed.txt"), || format!("the card does not show the command: {question}"))?;
     held()
 }
 
