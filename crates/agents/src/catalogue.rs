@@ -14,6 +14,7 @@ mod package;
 mod place;
 mod program;
 mod quirks;
+mod registry;
 mod secret;
 mod state;
 
@@ -25,6 +26,7 @@ pub use package::Package;
 pub use place::{Found, Places, Program};
 pub use program::{find, version};
 pub use quirks::{Asks, Offers, Quirks, SecondPrompt};
+pub use registry::registry;
 pub use secret::{Reference, SecretError};
 pub use state::scratch;
 
@@ -236,7 +238,8 @@ impl Agent {
             Asks::WithVariable { name, value } => {
                 let set = self.env.iter().find(|(known, _)| known == name).map(|(_, set)| set.as_str());
                 let referred = self.references.iter().any(|(known, _)| known == name);
-                (referred || set.is_some_and(|set| set != value)).then(|| format!("it asks only where {name} is `{value}`, and the configuration says otherwise"))
+                (referred || set.is_some_and(|set| set != value))
+                    .then(|| format!("it asks only where {name} is `{value}`, and the configuration says otherwise"))
             }
         }
     }

@@ -124,7 +124,7 @@ pub struct PermissionResolved {
     pub request_id: PermissionId,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub option_id: Option<String>,
-    /// person, policy, rule, timeout, cancel, agent (it no longer asks) or agent_gone.
+    /// person, mcp (a program for them), policy, rule, timeout, cancel, agent (it no longer asks) or agent_gone.
     pub by: String,
 }
 

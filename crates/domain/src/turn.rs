@@ -314,6 +314,8 @@ impl Turn {
         let open = self.permissions.remove(at);
         if is_rejection(&open.ask, resolved) {
             self.set(&open.tool_call_id, |call| call.reject(&open.ask.title, open.ask.agent_call.as_ref()));
+        } else {
+            self.set(&open.tool_call_id, |call| call.allow(open.ask.agent_call.as_ref()));
         }
     }
 
@@ -345,7 +347,7 @@ impl AgentEnd {
 
 /// A person, a rule, the policy or the clock said no. What ends with its call, or is withdrawn by the agent, was not rejected.
 fn is_rejection(ask: &PermissionAsk, resolved: &PermissionResolved) -> bool {
-    let decided = matches!(resolved.by.as_str(), "person" | "rule" | "policy" | "timeout");
+    let decided = matches!(resolved.by.as_str(), "person" | "mcp" | "rule" | "policy" | "timeout");
     let chosen = resolved.option_id.as_ref().and_then(|id| ask.options.iter().find(|option| option.option_id == *id));
     let allowed = chosen.is_some_and(|option| option.kind.starts_with("allow"));
     decided && ask.form.is_none() && !allowed

@@ -67,8 +67,10 @@ pub(crate) struct Learned {
     pub problem: Option<String>,
     /// It is being fetched; what was last said about that.
     pub installing: Option<String>,
-    /// Under which names it knows the methods of the protocol.
-    pub names: Option<agents::Names>,
+    /// In which version, and under which names it knows the methods of the protocol.
+    pub names: Option<(String, agents::Names)>,
+    /// It opens sessions for those who are not logged in, too.
+    pub opens_for_anybody: bool,
 }
 
 impl Shared {
@@ -153,7 +155,7 @@ impl Shared {
 }
 
 /// Where things are on the server is nobody's business: a path is told by its last part.
-fn without_paths(text: &str) -> String {
+pub(crate) fn without_paths(text: &str) -> String {
     let is_edge = |edge: char| edge.is_whitespace() || matches!(edge, '`' | '"' | '\'' | '(' | ')' | ',' | ';' | '=');
     let mut told = String::with_capacity(text.len());
     for piece in text.split_inclusive(is_edge) {

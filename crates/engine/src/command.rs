@@ -44,6 +44,7 @@ pub(crate) enum Command {
         option_id: String,
         content: Option<Value>,
         remember: Option<Scope>,
+        by: AnsweredBy,
         reply: Reply<()>,
     },
     Revoke {
@@ -75,6 +76,22 @@ pub(crate) enum Command {
     Delete {
         reply: Reply<()>,
     },
+}
+
+/// Who answered an agent: themselves, or through a program that speaks MCP.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AnsweredBy {
+    Person,
+    Mcp,
+}
+
+impl AnsweredBy {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            AnsweredBy::Person => "person",
+            AnsweredBy::Mcp => "mcp",
+        }
+    }
 }
 
 /// The answer to a message: the same for every repetition of one client id.

@@ -13,6 +13,7 @@ mod conversations;
 mod disk;
 mod history;
 mod instructions;
+mod login;
 mod model_call;
 mod places;
 mod policy;
@@ -49,7 +50,7 @@ pub use agents::trace::{Entry, Filter, Payload};
 pub use attachments::{ATTACHMENT_MAX, MESSAGE_MAX, NewAttachment};
 pub use browse::AgentsOwn;
 pub use catalogue::{CatalogueEntry, Install};
-pub use command::{AgentSessionView, Posted, Refusal};
+pub use command::{AgentSessionView, AnsweredBy, Posted, Refusal};
 pub use conversations::{Asked, Conversation, Conversations, Directory};
 pub use disk::{Disk, size};
 pub use settings::Settings;
@@ -102,6 +103,8 @@ struct Live {
 /// What a new session may be given; the rest comes from the settings.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
+    /// Chosen by whoever may ask twice for the same session; a new one where there is none.
+    pub id: Option<SessionId>,
     pub title: Option<String>,
     pub work_dir: Option<std::path::PathBuf>,
     pub model: Option<String>,
@@ -161,7 +164,7 @@ impl Engine {
         let agent = wanted.agent.unwrap_or_else(|| settings.default_agent.clone());
         settings.agent(&agent)?;
         settings.check_model(&model)?;
-        let id = SessionId(Uuid::now_v7());
+        let id = wanted.id.unwrap_or_else(|| SessionId(Uuid::now_v7()));
         let new = NewSession {
             title: wanted.title.unwrap_or_default(),
             work_dir: work_dir.to_string_lossy().into_owned(),
@@ -230,7 +233,7 @@ impl Engine {
     }
 
     /// `content` is what was filled in, where the request is a form; `remember` how far an answer for always reaches, this session
-    /// where nothing is said.
+    /// where nothing is said; `by` is what the record says of who answered.
     pub async fn answer(
         &self,
         id: SessionId,
@@ -238,8 +241,9 @@ impl Engine {
         option_id: String,
         content: Option<serde_json::Value>,
         remember: Option<Scope>,
+        by: AnsweredBy,
     ) -> Result<(), Refusal> {
-        self.ask(id, |reply| Command::Answer { request_id, option_id, content, remember, reply }).await?;
+        self.ask(id, |reply| Command::Answer { request_id, option_id, content, remember, by, reply }).await?;
         if remember == Some(Scope::Project) {
             self.rules_changed(id, false).await?;
         }
@@ -297,26 +301,10 @@ impl Engine {
         recover::count_running(&self.shared.settings)
     }
 
-    /// Starts the agent's own login; what it prints can be read from the answer until it ends.
-    pub async fn login(&self, agent: &str) -> Result<Login, Refusal> {
-        let settings = &self.shared.settings;
-        let found = settings.agent(agent)?;
-        let program = settings.program(found)?;
-        let env = settings.environment_of(found, &program)?;
-        let advertised = self.advertised_login(agent).await?;
-        agents::login::start(found, &program, advertised.as_ref(), env, &settings.work_dir).map_err(Refusal::Conflict)
-    }
-
-    /// The login that the agent names itself, where it was ever started.
-    async fn advertised_login(&self, agent: &str) -> Result<Option<agents::LoginCommand>, Refusal> {
-        let learned = self.shared.learned(agent).capabilities;
-        let stored = self.store().runners().await?.into_iter().rev().find(|row| row.agent == agent).and_then(|row| row.capabilities);
-        let capabilities = learned.or(stored).and_then(|value| serde_json::from_value::<agents::Capabilities>(value).ok());
-        Ok(capabilities.and_then(|capabilities| capabilities.login))
-    }
-
     /// Somebody has logged in: sessions whose prompts wait for that try again.
     pub async fn logged_in(&self, agent: &str) {
+        // Whether it worked is known when the agent is next asked.
+        self.shared.learn(agent, |learned| learned.logged_in = None);
         // A login may have brought a newer program along.
         self.learn_versions();
         self.tell_all(|| Command::LoggedIn { agent: agent.to_owned() }).await;

@@ -23,7 +23,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use domain::event::{Message, PermissionRequest, QueueItem};
+use domain::event::{Message, PermissionRequest, QueueItem, ToolCall};
 use domain::host::AgentSession;
 use domain::ids::{ArtifactId, AttachmentId, MessageId, SessionId, TurnId};
 use serde_json::Value;
@@ -54,7 +54,7 @@ pub use table::rule::RuleRow;
 pub use table::runner::RunnerRow;
 pub use table::session::{NewSession, SessionCursor, SessionRow};
 pub use table::turn::{RunningTurn, TurnRow};
-use table::{agent_session, artifact, attachment, audit, device, link, message, method_names, permission, preference};
+use table::{agent_session, artifact, attachment, audit, confirm, device, link, message, method_names, permission, preference};
 use table::{queue, request, rule, runner, session, turn};
 use tail::Tails;
 use writer::{Command, Job, Writer};
@@ -165,6 +165,11 @@ impl Store {
         Ok(session::one(&mut *self.reader().await?, id).await?)
     }
 
+    /// Those with exactly this title, newest activity first.
+    pub async fn sessions_titled(&self, title: &str, limit: u32) -> Result<Vec<SessionRow>> {
+        Ok(session::titled(&mut *self.reader().await?, title, limit).await?)
+    }
+
     pub async fn session_count(&self) -> Result<u64> {
         Ok(session::count(&mut *self.reader().await?).await?)
     }
@@ -210,6 +215,25 @@ impl Store {
         Ok(turn::all_running(&mut *self.reader().await?).await?)
     }
 
+    pub async fn turn(&self, session: SessionId, id: TurnId) -> Result<Option<TurnRow>> {
+        Ok(turn::one(&mut *self.reader().await?, session, id).await?)
+    }
+
+    /// The one that began last.
+    pub async fn latest_turn(&self, session: SessionId) -> Result<Option<TurnRow>> {
+        Ok(turn::latest(&mut *self.reader().await?, session).await?)
+    }
+
+    /// Whether a message with a client-made id was ever answered with this turn, be it that it was withdrawn before it began.
+    pub async fn was_promised(&self, session: SessionId, turn: TurnId) -> Result<bool> {
+        Ok(message::was_promised(&mut *self.reader().await?, session, turn).await?)
+    }
+
+    /// All messages of the turn, oldest first.
+    pub async fn turn_messages(&self, session: SessionId, turn: TurnId) -> Result<Vec<Message>> {
+        Ok(message::of_turn(&mut *self.reader().await?, session, turn).await?)
+    }
+
     /// The sessions in which messages wait.
     pub async fn queued_sessions(&self) -> Result<Vec<SessionId>> {
         Ok(queue::sessions(&mut *self.reader().await?).await?)
@@ -223,6 +247,11 @@ impl Store {
     /// The permissions that wait for an answer, with what is needed to give it.
     pub async fn permissions(&self, id: SessionId) -> Result<Vec<PermissionRow>> {
         Ok(permission::waiting(&mut *self.reader().await?, id).await?)
+    }
+
+    /// The calls of the main AI's own tools that wait for a person's consent.
+    pub async fn confirms(&self, id: SessionId) -> Result<Vec<ToolCall>> {
+        Ok(confirm::all(&mut *self.reader().await?, id).await?)
     }
 
     /// The answers to the agent of a runner that the runner has not taken yet.

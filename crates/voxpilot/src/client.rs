@@ -1,4 +1,5 @@
-//! The commands that talk to a running server: list its sessions, send, follow, approve, export, let in a device.
+//! The commands that talk to a running server: list its sessions, send, follow, approve, export, let in a device, serve
+//! programs that speak MCP.
 //!
 //! They know the server by its HTTP interface alone, as anybody else does. On a terminal they write for people, into a pipe for programs.
 
@@ -9,6 +10,7 @@ mod export;
 mod http;
 mod link;
 mod markdown;
+mod mcp;
 mod pinned;
 mod print;
 mod send;
@@ -42,7 +44,7 @@ impl Format {
     }
 }
 
-pub fn commands() -> [Command; 6] {
+pub fn commands() -> [Command; 7] {
     let session = |help: &'static str| Arg::new("session").value_name("SESSION").help(help);
     [
         with_server("sessions", "List the sessions of the running server, newest activity first", "text"),
@@ -60,6 +62,7 @@ pub fn commands() -> [Command; 6] {
             .arg(session("only what waits in this session").short('s').long("session")),
         with_server("export", "Write a session of the running server as markdown, or as the events of its log", "markdown")
             .arg(session("the session: its id, or a part of it [default: the one with the newest activity]")),
+        mcp::arguments(to_server("mcp", "Be an MCP server on stdio, through which a program hands out work on the running server")),
         link::arguments(to_server("link", "Make a link and a pairing code that let one more device into the running server, once")),
     ]
 }
@@ -79,7 +82,11 @@ fn with_server(name: &'static str, about: &'static str, text: &'static str) -> C
 #[tokio::main(flavor = "current_thread")]
 pub async fn run(name: &str, matches: &ArgMatches) -> Result<ExitCode> {
     let (config, _) = config::load(config::flags(matches))?;
-    let api = Api::new(Address::new(matches.get_one("url").cloned(), &config))?;
+    let address = Address::new(matches.get_one("url").cloned(), &config);
+    if name == "mcp" {
+        return mcp::run(address, matches).await;
+    }
+    let api = Api::new(address)?;
     if name == "link" {
         return link::run(&api, matches).await;
     }

@@ -149,7 +149,7 @@ fn run(matches: &ArgMatches) -> Result<ExitCode> {
             println!("{}", web::openapi_document());
             Ok(ExitCode::SUCCESS)
         }
-        Some((name @ ("sessions" | "send" | "attach" | "approve" | "export" | "link"), matches)) => client::run(name, matches),
+        Some((name @ ("sessions" | "send" | "attach" | "approve" | "export" | "mcp" | "link"), matches)) => client::run(name, matches),
         Some((name, _)) => bail!("there is no command `{name}`"),
         None => bail!("no command given"),
     }

@@ -74,7 +74,13 @@ pub async fn run(config: &Config, sources: &Sources, agent: &str) -> Result<Exit
 }
 
 /// The settings, with everything of the person's taken out of them.
-fn apart(config: &Config, sources: &Sources, scratch: &Scratch, (agent, program): (&str, &Program), offline: Option<(&Offline, String)>) -> Result<Settings> {
+fn apart(
+    config: &Config,
+    sources: &Sources,
+    scratch: &Scratch,
+    (agent, program): (&str, &Program),
+    offline: Option<(&Offline, String)>,
+) -> Result<Settings> {
     let (home, mut config, mut sources) = (scratch.home(), config.clone(), sources.clone());
     config.copilot_home = None;
     config.copilot_token_file = None;

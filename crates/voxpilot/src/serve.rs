@@ -87,6 +87,7 @@ async fn serve(config: &Config, sources: &Sources) -> Result<End> {
     let listener = bind(&config.bind).await?;
     let address = listener.local_addr().context("asking for the server's own address")?;
     let settings = settings(config, sources)?;
+    keep_token_from_agents(config, &secret)?;
     logging::hide(settings.secrets().into_iter().chain([secret.expose().to_owned()]));
     let engine = Engine::start(store, settings).await.context("starting the engine")?;
     engine.learn_versions();
@@ -120,6 +121,23 @@ async fn serve(config: &Config, sources: &Sources) -> Result<End> {
             Ok(End::Stopped(ExitCode::from(INTERRUPTED)))
         }
     }
+}
+
+/// Whoever has the server's own token can answer for a person, so an agent is not given it, not even as a tool's.
+fn keep_token_from_agents(config: &Config, secret: &Secret) -> Result<()> {
+    for (name, section) in &config.mcp_servers {
+        let words: Vec<&str> = match &section.transport {
+            McpTransport::Stdio { args, .. } => args.iter().map(String::as_str).collect(),
+            McpTransport::Http { url } | McpTransport::Sse { url } => vec![url],
+        };
+        if section.secrets.values().map(Secret::expose).chain(words).any(|word| word.contains(secret.expose())) {
+            bail!(
+                "mcp_servers.{name} would hand this server's own token to agents, who could then approve what they ask themselves: \
+                 give them the one that `voxpilot mcp --print-token` prints, or the command `voxpilot mcp`"
+            );
+        }
+    }
+    Ok(())
 }
 
 fn reach(config: &Config, address: SocketAddr, secret: &Secret, trust: web::Trust) -> Result<web::Settings> {

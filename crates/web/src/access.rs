@@ -7,7 +7,7 @@ pub(crate) mod link;
 pub(crate) mod login;
 pub(crate) mod name;
 mod origin;
-mod secret;
+pub(crate) mod secret;
 mod throttle;
 
 use std::net::{IpAddr, SocketAddr};
@@ -32,6 +32,7 @@ use throttle::Throttle;
 const COOKIE_AGE_S: u32 = 90 * 24 * 3600;
 /// What the audit log calls a program that has the token.
 const TOKEN: &str = "token";
+const AGENTS_TOKEN: &str = "token for agents";
 const KEY_HEADER: &str = "x-voxpilot-key";
 
 pub(crate) struct Access {
@@ -50,6 +51,8 @@ pub(crate) struct Access {
 #[derive(Clone, Debug)]
 pub(crate) enum Caller {
     Token,
+    /// Whoever has the token that is handed to agents: it may delegate, and never answer for a person.
+    Agent,
     Device {
         device: Device,
         /// It is bound to no page, or its page has shown its key.
@@ -63,20 +66,22 @@ pub(crate) enum Refused {
     Unknown,
     KeyRequired,
     ReadOnly,
+    DelegatesOnly,
     TooManyTries { wait: Duration },
 }
 
 impl Caller {
     pub(crate) fn device(&self) -> Option<&DeviceRow> {
         match self {
-            Caller::Token => None,
+            Caller::Token | Caller::Agent => None,
             Caller::Device { device, .. } => Some(&device.row),
         }
     }
 
-    fn who(&self, peer: Peer) -> audit::Who {
+    pub(crate) fn who(&self, peer: Peer) -> audit::Who {
         let row = self.device();
-        let name = row.map_or_else(|| TOKEN.to_owned(), |row| row.name.clone());
+        let token = if matches!(self, Caller::Agent) { AGENTS_TOKEN } else { TOKEN };
+        let name = row.map_or_else(|| token.to_owned(), |row| row.name.clone());
         audit::Who { device_id: row.map(|row| row.id), name, address: peer.ip }
     }
 }
@@ -106,29 +111,35 @@ impl Access {
         if call.who == Who::Anybody {
             return Ok(None);
         }
-        if self.knows_token(peer, headers)? {
-            return Ok(Some(Caller::Token));
+        match self.by_token(peer, headers)? {
+            Some(Caller::Agent) if call.who != Who::Delegator => return Err(Refused::DelegatesOnly),
+            Some(caller) => return Ok(Some(caller)),
+            None => {}
         }
         let device = self.by_cookie(peer, headers).ok_or(Refused::Unknown)?;
         let shown = shown_key(method, query, headers);
         let proven = device.row.key_hash.is_none() || shown.is_some_and(|key| device::is_key_of(&device.row, key));
         match call.who {
-            Who::Reader | Who::Owner if !proven => Err(Refused::KeyRequired),
-            Who::Owner if device.row.kind == DeviceKind::ReadOnly => Err(Refused::ReadOnly),
+            Who::Reader | Who::Owner | Who::Delegator if !proven => Err(Refused::KeyRequired),
+            Who::Owner | Who::Delegator if device.row.kind == DeviceKind::ReadOnly => Err(Refused::ReadOnly),
             _ => Ok(Some(Caller::Device { device, proven })),
         }
     }
 
-    fn knows_token(&self, peer: Peer, headers: &HeaderMap) -> Result<bool, Refused> {
+    fn by_token(&self, peer: Peer, headers: &HeaderMap) -> Result<Option<Caller>, Refused> {
         let bearer =
             headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(|value| value.strip_prefix("Bearer "));
-        let Some(offered) = bearer else { return Ok(false) };
+        let Some(offered) = bearer else { return Ok(None) };
         self.may_try(peer)?;
-        let right = secret::same(&secret::hash(&self.token), &secret::hash(offered.trim()));
-        if !right {
-            self.was_wrong(peer);
+        let is = |ours: &str| secret::same(&secret::hash(ours), &secret::hash(offered.trim()));
+        if is(&self.token) {
+            return Ok(Some(Caller::Token));
         }
-        Ok(right)
+        if is(&secret::for_agents(&self.token)) {
+            return Ok(Some(Caller::Agent));
+        }
+        self.was_wrong(peer);
+        Ok(None)
     }
 
     /// The device that the browser is, whether or not its page can show its key.

@@ -117,8 +117,9 @@ pub(crate) fn shaped(response: Response) -> Response {
     error
 }
 
-impl IntoResponse for ApiError {
-    fn into_response(self) -> Response {
+impl ApiError {
+    /// The sentence for people. What only the log may see is told there.
+    pub(crate) fn told(&self) -> Cow<'_, str> {
         if let Some(source) = &self.source {
             tracing::error!(code = self.code, error = %source, "a request failed");
         }
@@ -126,7 +127,14 @@ impl IntoResponse for ApiError {
         if let Cow::Owned(_) = message {
             tracing::info!(code = self.code, error = %self.message, "a request was refused; the answer does not name the path");
         }
-        let body = ErrorBody { error: ErrorDetail { code: self.code.to_owned(), message: message.into_owned() } };
+        message
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let message = self.told().into_owned();
+        let body = ErrorBody { error: ErrorDetail { code: self.code.to_owned(), message } };
         (self.status, Json(body)).into_response()
     }
 }

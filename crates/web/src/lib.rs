@@ -12,6 +12,7 @@ mod html;
 mod id;
 mod limits;
 mod machine;
+mod mcp;
 mod openapi;
 mod peer;
 mod routes;
@@ -30,11 +31,12 @@ use axum::extract::DefaultBodyLimit;
 use domain::device::DeviceKind;
 use engine::Engine;
 use store::StoreError;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
 
+pub use access::secret::for_agents as token_for_agents;
 pub use limits::Limits;
 pub use machine::addresses;
 pub use openapi::document as openapi_document;
@@ -97,6 +99,8 @@ pub struct App {
     certificates: Option<Arc<tls::Certificates>>,
     html: html::Cache,
     trust: Trust,
+    /// One at a time finds or makes the session that a program hands work to, so that one name makes one session.
+    delegating: Arc<Semaphore>,
     /// Ends the event streams, so that they do not hold up a shutdown.
     stopping: CancellationToken,
 }
@@ -120,6 +124,7 @@ impl App {
             access: Arc::new(access),
             html: html::Cache::default(),
             trust: settings.trust,
+            delegating: Arc::new(Semaphore::new(1)),
             stopping,
         })
     }

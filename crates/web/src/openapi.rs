@@ -9,11 +9,11 @@ use utoipa::OpenApi;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};
 use utoipa_axum::routes;
 
-use crate::App;
 use crate::routes::{
     agents, artifacts, attachments, audit, conversations, devices, files, health, login, messages, queue, rules, sessions, stream,
 };
 use crate::routes::{server, trace, trust, turn};
+use crate::{App, mcp};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -63,6 +63,7 @@ pub(crate) fn router() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(devices::logout))
         .routes(routes!(audit::list))
         .routes(routes!(trust::look, trust::consent, trust::revoke))
+        .routes(routes!(mcp::serve))
         .split_for_parts()
 }
 

@@ -34,6 +34,8 @@ pub(crate) enum Who {
     Reader,
     /// Full devices, and programs with the token.
     Owner,
+    /// Those, and agents with the token that is made for them.
+    Delegator,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -112,6 +114,8 @@ const CALLS: &[Call] = &[
     call("GET", "/api/trust", Who::Reader),
     act("POST", "/api/trust", "project-trusted"),
     act("DELETE", "/api/trust", "project-trust-revoked"),
+    // Its tools tell the audit log themselves: only they know what was done.
+    call("POST", "/mcp", Who::Delegator),
 ];
 
 /// What the table says of a request; `route` is the path as the router has it.

@@ -21,8 +21,7 @@ pub(super) async fn initialize(peer: &Peer, deadline: Duration) -> Result<Capabi
     let answered = peer.request(id::INITIALIZE, request::INITIALIZE, &request::initialize(), deadline).await;
     let result = answered.map_err(Failure::from)?;
     let capabilities = response::initialized(&result).ok_or_else(|| Failure::from(malformed(request::INITIALIZE)))?;
-    let line = jsonrpc::notification(request::INITIALIZED, &request::initialized());
-    peer.write(Uuid::now_v7(), line).await.map_err(Failure::from)?;
+    peer.write(Uuid::now_v7(), request::initialized()).await.map_err(Failure::from)?;
     Ok(capabilities)
 }
 

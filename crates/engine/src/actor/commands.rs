@@ -51,8 +51,8 @@ impl Actor {
                 self.flush().await;
                 let _ = reply.send(done);
             }
-            Command::Answer { request_id, option_id, content, remember, reply } => {
-                let rule = self.answer(request_id, option_id, content, remember);
+            Command::Answer { request_id, option_id, content, remember, by, reply } => {
+                let rule = self.answer(request_id, option_id, content, remember, by);
                 self.flush().await;
                 // It may well answer something else that waits.
                 let done = rule.map(|rule| rule.into_iter().for_each(|rule| self.shared.rules.add(rule)));

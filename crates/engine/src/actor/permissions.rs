@@ -13,7 +13,7 @@ use tokio::time::{Duration, Instant};
 use uuid::Uuid;
 
 use super::Actor;
-use crate::command::Refusal;
+use crate::command::{AnsweredBy, Refusal};
 
 impl Actor {
     /// A person answers. What they want remembered is stored with the answer, and given back to be applied once it is.
@@ -23,6 +23,7 @@ impl Actor {
         option_id: String,
         content: Option<Value>,
         remember: Option<Scope>,
+        by: AnsweredBy,
     ) -> Result<Option<RuleRow>, Refusal> {
         let Some(open) = self.open_permissions().find(|open| open.request_id == request_id) else {
             return Err(Refusal::Conflict("this permission is gone or already answered".to_owned()));
@@ -59,7 +60,7 @@ impl Actor {
             (_, Some(_)) => return Err(Refusal::Invalid("only a form that is sent has content".to_owned())),
         };
         self.rows.extend(rule.clone().map(Row::Rule));
-        self.step(Input::Answer { request_id, option_id: Some(option_id), by: "person".to_owned(), content });
+        self.step(Input::Answer { request_id, option_id: Some(option_id), by: by.as_str().to_owned(), content });
         Ok(rule)
     }
 

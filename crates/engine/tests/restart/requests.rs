@@ -3,7 +3,7 @@
 use domain::event::{Event, PermissionResolved};
 use domain::ids::PermissionId;
 use domain::policy::Policy;
-use engine::{Engine, Wanted};
+use engine::{AnsweredBy, Engine, Wanted};
 use serde_json::{Value, json};
 use store::{Row, Store, Write};
 
@@ -39,7 +39,7 @@ async fn a_write_that_waits_for_a_person_is_done_by_the_next_server_once() {
     assert!(!setup.dir.path().join("work/a.txt").exists());
     let engine = setup.engine().await;
     let request = waiting(&engine, id).await;
-    engine.answer(id, request, "allow_once".to_owned(), None, None).await.unwrap();
+    engine.answer(id, request, "allow_once".to_owned(), None, None, AnsweredBy::Person).await.unwrap();
     let events = setup::until(&engine, id, is_end).await;
     assert_eq!(agent_text(&events), "{}\n{\"content\":\"new\"}\n");
     assert_eq!(answers(&setup).len(), 2, "{:?}", answers(&setup));
@@ -86,8 +86,8 @@ async fn a_form_still_waits_and_what_is_filled_in_reaches_the_agent() {
     engine.shutdown().await;
     let engine = setup.engine().await;
     let request = waiting(&engine, id).await;
-    assert!(engine.answer(id, request, "accept".to_owned(), Some(json!({})), None).await.is_err());
-    engine.answer(id, request, "accept".to_owned(), Some(json!({ "name": "Ada" })), None).await.unwrap();
+    assert!(engine.answer(id, request, "accept".to_owned(), Some(json!({})), None, AnsweredBy::Person).await.is_err());
+    engine.answer(id, request, "accept".to_owned(), Some(json!({ "name": "Ada" })), None, AnsweredBy::Person).await.unwrap();
     let events = setup::until(&engine, id, is_end).await;
     assert_eq!(agent_text(&events), "{\"action\":\"accept\",\"content\":{\"name\":\"Ada\"}}\n");
     assert_eq!(answers(&setup).len(), 1);

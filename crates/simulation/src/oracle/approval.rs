@@ -64,7 +64,7 @@ impl World {
         let verdict = self.verdict(&asked.ask);
         let title = &asked.ask.title;
         match by.as_str() {
-            "person" | "timeout" => {
+            "person" | "mcp" | "timeout" => {
                 let given = self.oracle.answer.as_ref() == Some(&(*request_id, option_id.clone(), by.clone()));
                 hold(given, Invariant::Approved, || format!("\"{title}\" was not answered so by anybody"))?;
             }

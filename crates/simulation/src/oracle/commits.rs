@@ -243,7 +243,7 @@ impl Oracle {
     fn note_resolved(&mut self, resolved: &PermissionResolved) -> Checked {
         let Some(asked) = self.permissions.get_mut(&resolved.request_id) else { return Ok(()) };
         let again = std::mem::replace(&mut asked.resolved, true);
-        let decided = matches!(resolved.by.as_str(), "person" | "rule" | "policy" | "timeout");
+        let decided = matches!(resolved.by.as_str(), "person" | "mcp" | "rule" | "policy" | "timeout");
         let rejects = decided && asked.ask.form.is_none() && !self.allowed.contains(&resolved.request_id);
         let call = asked.call.clone();
         if rejects {

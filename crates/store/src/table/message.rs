@@ -89,6 +89,24 @@ pub(crate) async fn receipt(conn: &mut SqliteConnection, session: SessionId, cli
     row.map(|row| Ok((row.parsed("message_id")?, row.parsed("turn_id")?, row.flag("queued")?))).transpose()
 }
 
+pub(crate) async fn was_promised(conn: &mut SqliteConnection, session: SessionId, turn: TurnId) -> Read<bool> {
+    let row = sqlx::query("SELECT 1 FROM receipts WHERE session_id = $1 AND turn_id = $2 LIMIT 1")
+        .bind(session.to_string())
+        .bind(turn.to_string())
+        .fetch_optional(conn)
+        .await?;
+    Ok(row.is_some())
+}
+
+pub(crate) async fn of_turn(conn: &mut SqliteConnection, session: SessionId, turn: TurnId) -> Read<Vec<Message>> {
+    let rows = sqlx::query("SELECT * FROM messages WHERE session_id = $1 AND turn_id = $2 ORDER BY position")
+        .bind(session.to_string())
+        .bind(turn.to_string())
+        .fetch_all(conn)
+        .await?;
+    Ok(column::readable(TABLE, &rows, message))
+}
+
 /// The latest messages, or the latest before the given one. Before an unknown message there is nothing.
 pub(crate) async fn page(conn: &mut SqliteConnection, session: SessionId, before: Option<MessageId>, limit: u32) -> Read<Page> {
     let query = match before {

@@ -125,6 +125,12 @@ pub(crate) async fn list(conn: &mut SqliteConnection, before: Option<SessionCurs
     Ok(column::readable(TABLE, &query.fetch_all(conn).await?, session))
 }
 
+pub(crate) async fn titled(conn: &mut SqliteConnection, title: &str, limit: u32) -> Read<Vec<SessionRow>> {
+    let query = sqlx::query(select_sessions!("WHERE s.title = $1 ORDER BY s.updated_at DESC, s.id DESC LIMIT $2"));
+    let rows = query.bind(title).bind(i64::from(limit)).fetch_all(conn).await?;
+    Ok(column::readable(TABLE, &rows, session))
+}
+
 /// The sessions of whose log something is left.
 pub(crate) async fn with_events(conn: &mut SqliteConnection) -> Read<Vec<SessionId>> {
     let rows = sqlx::query("SELECT id FROM sessions WHERE horizon < last_seq").fetch_all(conn).await?;

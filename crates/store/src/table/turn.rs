@@ -55,6 +55,23 @@ pub(crate) async fn running(conn: &mut SqliteConnection, session: SessionId) -> 
     row.map(|row| Ok(RunningTurn { turn_id: row.parsed("id")?, started_seq: row.number("started_seq")? })).transpose()
 }
 
+pub(crate) async fn one(conn: &mut SqliteConnection, session: SessionId, id: TurnId) -> Read<Option<TurnRow>> {
+    let row = sqlx::query("SELECT * FROM turns WHERE session_id = $1 AND id = $2")
+        .bind(session.to_string())
+        .bind(id.to_string())
+        .fetch_optional(conn)
+        .await?;
+    row.map(|row| turn(&row)).transpose()
+}
+
+pub(crate) async fn latest(conn: &mut SqliteConnection, session: SessionId) -> Read<Option<TurnRow>> {
+    let row = sqlx::query("SELECT * FROM turns WHERE session_id = $1 ORDER BY started_seq DESC LIMIT 1")
+        .bind(session.to_string())
+        .fetch_optional(conn)
+        .await?;
+    row.map(|row| turn(&row)).transpose()
+}
+
 /// The first event that a running turn needs.
 pub(super) async fn first_running(conn: &mut SqliteConnection, session: SessionId) -> Read<Option<u64>> {
     let row = sqlx::query("SELECT started_seq FROM turns WHERE session_id = $1 AND state = 'running' ORDER BY started_seq LIMIT 1")

@@ -21,6 +21,8 @@ pub struct Address {
     url: Option<String>,
     token: Option<Secret>,
     data_dir: PathBuf,
+    /// It goes by the token that is made for agents.
+    as_agent: bool,
 }
 
 /// Leaves the address of this server for the commands that talk to it. An encrypted one leaves its certificate first.
@@ -48,7 +50,12 @@ pub fn reachable(address: SocketAddr) -> SocketAddr {
 impl Address {
     pub fn new(url: Option<String>, config: &Config) -> Address {
         let url = url.map(|url| url.trim_end_matches('/').to_owned());
-        Address { url, token: config.token.clone(), data_dir: config.data_dir.clone() }
+        Address { url, token: config.token.clone(), data_dir: config.data_dir.clone(), as_agent: false }
+    }
+
+    /// The same server, with no more rights than an agent is given: to delegate.
+    pub fn as_agent(self) -> Address {
+        Address { as_agent: true, ..self }
     }
 
     /// Looked up anew each time: a server that was started again may be elsewhere.
@@ -77,6 +84,7 @@ impl Address {
 
     /// The configured secret, or the one that the server made for itself. Without any, the server says no.
     pub fn token(&self) -> String {
-        self.token.clone().or_else(|| token::stored(&self.data_dir)).map(|token| token.expose().to_owned()).unwrap_or_default()
+        let token = self.token.clone().or_else(|| token::stored(&self.data_dir)).map(|token| token.expose().to_owned()).unwrap_or_default();
+        if self.as_agent { web::token_for_agents(&token) } else { token }
     }
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
+use reqwest::header::HeaderMap;
 use reqwest::{Certificate, Client, Method, RequestBuilder, Response, StatusCode};
 use serde_json::Value;
 use thiserror::Error as ThisError;
@@ -99,6 +100,14 @@ impl Api {
             request = request.header("Last-Event-ID", cursor);
         }
         self.send(&url, request).await
+    }
+
+    /// Sends one message of MCP. Whether it succeeded stands in the answer, whatever its status.
+    pub(super) async fn mcp(&self, headers: HeaderMap, message: String) -> Result<Response, CallError> {
+        let (url, request) = self.request(Method::POST, "/mcp")?;
+        let request = request.header("content-type", "application/json").header("accept", "application/json, text/event-stream");
+        let response = request.headers(headers).body(message).send().await.map_err(|source| unsent(&url, source))?;
+        if response.status() == StatusCode::UNAUTHORIZED { Err(CallError::Token) } else { Ok(response) }
     }
 
     fn request(&self, method: Method, path: &str) -> Result<(String, RequestBuilder), CallError> {

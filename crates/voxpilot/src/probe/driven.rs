@@ -56,7 +56,7 @@ impl Driven {
 
     pub(super) async fn open(&mut self, known: Option<&KnownSession>) -> Result<Opened, Failure> {
         let (connection, cwd) = (self.connection.clone(), self.cwd.clone());
-        listening(&mut self.signals, &mut self.heard, connection.open(NAME, &cwd, known, Reopen::No)).await
+        listening(&mut self.signals, &mut self.heard, connection.open(NAME, &cwd, known, Reopen::No, true)).await
     }
 
     /// `None` where it does not list at all.

@@ -46,5 +46,5 @@ pub(crate) fn plan(steps: &[(&str, &str)]) -> ToolCall {
 
 /// A command that notes each of its runs in `runs.txt`, says so, and ends when a file called `go` appears in the work directory.
 pub(crate) fn held_command() -> ToolCall {
-    shell("echo run >> runs.txt; echo started; until [ -e go ]; do sleep 0.05; done; echo ended")
+    beyond("echo run >> runs.txt; echo started; until [ -e go ]; do sleep 0.05; done; echo ended")
 }

@@ -29,6 +29,7 @@ pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Ne
     let route = request.extensions().get::<MatchedPath>().map(|route| route.as_str().to_owned());
     let path = request.uri().path();
     let api = path.starts_with("/api/");
+    let for_programs = api || path == "/mcp";
     let call = routes::find(request.method(), route.as_deref(), path);
     if let Err(message) = is_ours(&app.hosts, call, &request, peer) {
         return ApiError::new(StatusCode::FORBIDDEN, "forbidden", message).into_response();
@@ -39,7 +40,7 @@ pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Ne
             if let Refused::TooManyTries { .. } = refused {
                 app.access.tell_of_tries(peer).await;
             }
-            return refuse(refused, api);
+            return refuse(refused, for_programs);
         }
     };
     request.extensions_mut().insert(peer);
@@ -54,7 +55,7 @@ pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Ne
         }
     };
     match caller {
-        Caller::Token => response,
+        Caller::Token | Caller::Agent => response,
         Caller::Device { device, .. } => {
             app.access.devices.used(&device, peer.ip).await;
             let ended = app.access.devices.clone().until_ended(device);
@@ -117,6 +118,10 @@ fn refuse(refused: Refused, api: bool) -> Response {
         }
         Refused::ReadOnly => {
             ApiError::new(StatusCode::FORBIDDEN, "read_only", "this device may only watch: use one with full access").into_response()
+        }
+        Refused::DelegatesOnly => {
+            let message = "this token lets agents delegate at /mcp and no more: use the server's own for anything else";
+            ApiError::new(StatusCode::FORBIDDEN, "delegates_only", message).into_response()
         }
         Refused::TooManyTries { wait } => too_many_tries(wait, api),
     }

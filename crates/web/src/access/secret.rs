@@ -46,6 +46,11 @@ pub(crate) fn typed_code(text: &str) -> String {
     text.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_uppercase()).collect()
 }
 
+/// The token that agents may be given, which only lets them delegate. Made from the server's own, which cannot be found from it.
+pub fn for_agents(token: &str) -> String {
+    hash(&format!("voxpilot: to delegate, and no more: {token}"))
+}
+
 /// SHA-256 as hex digits.
 pub(crate) fn hash(secret: &str) -> String {
     Sha256::digest(secret.as_bytes()).iter().fold(String::with_capacity(2 * BYTES), |mut text, byte| {

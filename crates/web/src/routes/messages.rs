@@ -130,10 +130,15 @@ pub(crate) async fn post(
         let text = format!("the message is too large: its text may have {CONTENT_MAX} bytes; attach the rest as a file");
         return Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", text));
     }
-    if message.client_id.as_ref().is_some_and(|id| id.is_empty() || id.len() > CLIENT_ID_MAX) {
-        return Err(invalid(format!("`client_id` must have 1 to {CLIENT_ID_MAX} bytes")));
-    }
+    check_client_id(message.client_id.as_deref())?;
     let attachments = message.attachments.into_iter().map(NewAttachment::decode).collect::<ApiResult<_>>()?;
     let posted = app.engine.post(session, message.content, message.client_id, attachments).await?;
     Ok((StatusCode::ACCEPTED, Json(Posted { message_id: posted.message_id, turn_id: posted.turn_id, queued: posted.queued })))
+}
+
+pub(crate) fn check_client_id(id: Option<&str>) -> ApiResult<()> {
+    match id {
+        Some(id) if id.is_empty() || id.len() > CLIENT_ID_MAX => Err(invalid(format!("`client_id` must have 1 to {CLIENT_ID_MAX} bytes"))),
+        _ => Ok(()),
+    }
 }

@@ -87,11 +87,11 @@ pub(crate) async fn list(State(app): State<App>, query: Result<Query<ListQuery>,
     Ok(Json(SessionList { sessions: rows.into_iter().map(SessionView::from).collect(), next }))
 }
 
-fn format_cursor(cursor: SessionCursor) -> String {
+pub(crate) fn format_cursor(cursor: SessionCursor) -> String {
     format!("{}_{}", cursor.updated_at, cursor.id)
 }
 
-fn parse_cursor(text: &str) -> ApiResult<SessionCursor> {
+pub(crate) fn parse_cursor(text: &str) -> ApiResult<SessionCursor> {
     let parsed = text.split_once('_').and_then(|(time, id)| Some(SessionCursor { updated_at: time.parse().ok()?, id: id.parse().ok()? }));
     parsed.ok_or_else(|| invalid("`before` is not a cursor of this list"))
 }
@@ -119,6 +119,7 @@ pub(crate) async fn create(State(app): State<App>, body: Result<Json<NewSession>
         return Err(invalid(format!("`agent_session_id` is longer than {AGENT_SESSION_MAX} bytes")));
     }
     let wanted = Wanted {
+        id: None,
         title: new.title,
         work_dir: new.work_dir.map(Into::into),
         model: new.model,
@@ -175,7 +176,7 @@ fn told(change: &SessionChange) -> String {
     given.collect::<Vec<_>>().join(", ")
 }
 
-fn check_title(title: Option<&str>) -> ApiResult<()> {
+pub(crate) fn check_title(title: Option<&str>) -> ApiResult<()> {
     match title {
         Some(title) if title.len() > TITLE_MAX => Err(invalid(format!("the title is longer than {TITLE_MAX} bytes"))),
         _ => Ok(()),

@@ -7,6 +7,7 @@ use axum::response::IntoResponse;
 use axum::{Extension, Json};
 use domain::ids::{PermissionId, SessionId};
 use domain::rule::Scope;
+use engine::AnsweredBy;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -78,7 +79,7 @@ pub(crate) async fn permission(
 ) -> ApiResult<impl IntoResponse> {
     let Json(answer) = body?;
     let detail = answered(&app, session, request_id, &answer.option_id).await;
-    app.engine.answer(session, request_id, answer.option_id, answer.content, answer.remember).await?;
+    app.engine.answer(session, request_id, answer.option_id, answer.content, answer.remember, AnsweredBy::Person).await?;
     Ok((StatusCode::ACCEPTED, Extension(detail)))
 }
 
