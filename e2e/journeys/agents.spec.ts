@@ -33,7 +33,7 @@ test.describe("with a second agent", () => {
     await cockpit.copilot().expectEnded("done");
     await expect(cockpit.copilot().title).toHaveText("🤖 Second agent [main] — done");
     await expect(cockpit.log.getByRole("article", { name: "Second agent" })).toHaveText("hello");
-    await expect(page.getByRole("banner")).toContainText("Second agent");
+    await expect(page.locator(".header-agent")).toHaveText("Second agent");
 
     await cockpit.openSessions();
     await page.getByRole("button", { name: "New session" }).click();
