@@ -145,7 +145,7 @@ fn what_follows_the_mark_of_a_fault_is_the_fault() {
     };
     let (failed, active) = (status("systemError"), status("active"));
     let read = |lines: &[&str]| read_as(Decoder::default(), lines);
-    let (one, two, json) = (chunk("a", "no "), chunk("a", "luck\n\n"), chunk("a", r#"{\"error\":{\"message\":\"deep\"}}"#));
+    let (one, two, json) = (chunk("a", "no "), chunk("a", r"luck\n\n"), chunk("a", r#"{\"error\":{\"message\":\"deep\"}}"#));
     assert_eq!(read(&[PROMPT, &active, &chunk("a", "hm"), &failed, &one, &two, END]), ("hm".into(), vec!["error: no luck".into()]));
     assert_eq!(read(&[PROMPT, &failed, &json, END]), (String::new(), vec!["error: deep".into()]));
     assert_eq!(read(&[PROMPT, &failed, END]).1.len(), 1, "it did not finish, although it does not say why");

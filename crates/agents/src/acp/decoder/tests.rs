@@ -99,7 +99,7 @@ fn what_is_not_understood_is_kept_whole() {
         r#"{"sessionUpdate":"usage_update","used":"many"}"#.to_owned(),
         r#"{"sessionUpdate":"agent_message_chunk"}"#.to_owned(),
         r#"{"sessionUpdate":"tool_call","title":"no id"}"#.to_owned(),
-        r#"{"sessionUpdate":"session_info_update","updatedAt":"t"}"#.to_owned(),
+        r#"{"sessionUpdate":"session_info_update","title":7}"#.to_owned(),
         r#"{"no":"kind"}"#.to_owned(),
     ] {
         let signals = signals(&[&update("a", &body)]);
