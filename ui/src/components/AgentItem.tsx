@@ -48,7 +48,7 @@ export function AgentItem(props: AgentItemProps) {
         <Show when={props.agent.about}>
           {(about) => (
             <p class="agent-item-good-at">
-              <Visible text={about()} />
+              <Prose text={about()} />
             </p>
           )}
         </Show>

@@ -50,7 +50,7 @@ it("an ability is told in words, with how it is known", () => {
   expect(abilityText(ability("a", "queues", "known"))).toEqual({
     words: "queues",
     tone: "yes",
-    source: "as documented",
+    source: "known",
   });
   expect(abilityText(ability("a", "unknown", null))).toEqual({ words: "unknown", tone: "unknown", source: "" });
   expect(abilityText(ability("restores", "recap")).words).toBe("told again by us");

@@ -103,7 +103,7 @@ const manners: Record<string, Record<string, string>> = {
   second_prompt: { queued: "is queued", cancels: "ends the first", steers: "steers the first" },
 };
 
-const sources: Record<string, string> = { agent: "it says so", probe: "tried", known: "as documented" };
+const sources: Record<string, string> = { agent: "it says so", probe: "tried", known: "known" };
 
 /** An ability for people. */
 export function abilityText(ability: Ability | undefined): AbilityText {
