@@ -4,7 +4,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use domain::agent::{Demand, Failure, Place, Problem, ToolCall};
+use domain::agent::{Demand, Failure, Place, Problem, ToolCall, Update};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -14,7 +14,7 @@ use super::{approval, failure};
 use crate::acp::decoder::Decoded;
 use crate::acp::tool_call::{Calls, Report};
 use crate::acp::{depth, id, update};
-use crate::fault::RpcError;
+use crate::fault::{LOGIN_REQUIRED, RpcError};
 use crate::jsonrpc::{self, ErrorObject, Malformed, Message, RpcId};
 use crate::signal::{PromptEnd, Signal, Signals, cut};
 
@@ -212,8 +212,16 @@ impl Decoder {
             Some("completed") => stopped(crate::acp::response::END_TURN),
             Some("interrupted") => stopped("cancelled"),
             Some("failed") => {
-                let error = Some(&turn["error"]).filter(|error| !error.is_null()).or(thread.error.as_ref());
-                Err(failure::turn(error.unwrap_or(&Value::Null), thread.worked))
+                let error = Some(&turn["error"]).filter(|error| !error.is_null()).or(thread.error.as_ref()).unwrap_or(&Value::Null);
+                let reason = failure::words(error);
+                if failure::wants_login(error, thread.worked) {
+                    Err(RpcError::Rejected { code: LOGIN_REQUIRED, reason })
+                } else {
+                    // Its model failed, and not what was asked of it: that is the last thing it says.
+                    let notice = Update::Notice { level: "error".to_owned(), text: reason, in_text: true, retry: None };
+                    out.signals.update(session, notice);
+                    stopped(crate::acp::response::END_TURN)
+                }
             }
             other => stopped(other.unwrap_or("unknown")),
         };

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::fault::{LOGIN_REQUIRED, NOT_FOUND, RpcError};
+use crate::fault::NOT_FOUND;
 use crate::jsonrpc::{ErrorObject, METHOD_NOT_FOUND};
 
 const INVALID_REQUEST: i64 = -32600;
@@ -23,17 +23,15 @@ pub(super) fn rejected(mut error: ErrorObject) -> ErrorObject {
     error
 }
 
-/// A turn that failed. A login is asked for only where the provider's own is not accepted and nothing was done yet: what a key of the
+/// Whether the turn failed for want of a login: only where the provider's own is not accepted and nothing was done yet. What a key of the
 /// person's own is refused for (401) no login would mend, and a turn that has worked must not be sent again.
-pub(super) fn turn(error: &Value, worked: bool) -> RpcError {
-    let reason = words(error);
-    let code = if error["codexErrorInfo"] == "unauthorized" && !worked { LOGIN_REQUIRED } else { 0 };
-    RpcError::Rejected { code, reason }
+pub(super) fn wants_login(error: &Value, worked: bool) -> bool {
+    error["codexErrorInfo"] == "unauthorized" && !worked
 }
 
 /// What it says, with its kind and the HTTP status where there is one.
 pub(super) fn words(error: &Value) -> String {
-    let mut words = error["message"].as_str().unwrap_or("the turn failed without a reason").to_owned();
+    let mut words = error["message"].as_str().map_or_else(|| "the turn failed without a reason".to_owned(), plain);
     if let Some(details) = error["additionalDetails"].as_str().filter(|details| !words.contains(details)) {
         words = format!("{words}: {details}");
     }
@@ -41,6 +39,12 @@ pub(super) fn words(error: &Value) -> String {
         Some(kind) => format!("{words} ({kind})"),
         None => words,
     }
+}
+
+/// Some of its messages are the whole body that a provider answered with.
+fn plain(message: &str) -> String {
+    let body: Option<Value> = serde_json::from_str(message).ok();
+    body.and_then(|body| body["error"]["message"].as_str().map(str::to_owned)).unwrap_or_else(|| message.to_owned())
 }
 
 fn kind(info: &Value) -> Option<String> {

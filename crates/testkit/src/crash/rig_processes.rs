@@ -29,7 +29,8 @@ pub(super) fn agents(home: &Path, agent: Agent) -> Vec<i32> {
         }
     };
     let found: Vec<i32> = processes::of_dir(home).into_iter().filter(fits).map(|process| process.pid).collect();
-    found.iter().copied().filter(|pid| parent(*pid).is_none_or(|parent| !found.contains(&parent))).collect()
+    // One that is gone by now was such a process, or is about to be replaced.
+    found.iter().copied().filter(|pid| parent(*pid).is_some_and(|parent| !found.contains(&parent))).collect()
 }
 
 /// The npm wrapper that starts the agent and waits for it.
