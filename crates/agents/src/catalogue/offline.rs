@@ -51,7 +51,7 @@ const fn through_model(id: &'static str, env: &'static [(&'static str, &'static 
     Offline { id, env, files: &[], args: None, words: None }
 }
 
-const KNOWN: [Offline; 7] = [
+const KNOWN: [Offline; 9] = [
     through_model(
         super::COPILOT,
         &[
@@ -71,6 +71,20 @@ const KNOWN: [Offline; 7] = [
             "opencode",
             &[("OPENCODE_CONFIG", "{home}/opencode.json"), ("OPENCODE_DISABLE_AUTOUPDATE", "1"), ("OPENCODE_DISABLE_MODELS_FETCH", "1")],
         )
+    },
+    through_model(
+        "claude",
+        &[
+            ("ANTHROPIC_BASE_URL", "{url}"),
+            ("ANTHROPIC_API_KEY", "x"),
+            ("CLAUDE_CONFIG_DIR", "{home}/claude"),
+            ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+        ],
+    ),
+    Offline {
+        // Its own choice of a model asks a model first.
+        args: Some(&["--acp", "-m", "gemini-2.5-pro"]),
+        ..through_model("gemini", &[("GEMINI_API_KEY", "x"), ("GOOGLE_GEMINI_BASE_URL", "{url}")])
     },
     Offline {
         args: Some(&["--acp", "--auth-type", "openai"]),

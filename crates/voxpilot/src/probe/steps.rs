@@ -68,10 +68,11 @@ async fn live(driven: &mut Driven, (words, asks): (Words, Asks), cwd: &Path, out
     let ended = driven.until(|heard| heard.end.is_some() || heard.gone).await;
     let streams = ended && driven.heard.text.to_lowercase().contains(CODEWORD);
     outcomes.push(outcome(None, "streams its answer", &if streams { YES.to_owned() } else { why(&driven.heard) }));
-    outcomes.push(outcome(Some("usage"), "tells what it uses", if driven.heard.usage { YES } else { NO }));
+    // Nothing that follows would say anything of one that does not even answer.
     if !streams {
         return Ok(None);
     }
+    outcomes.push(outcome(Some("usage"), "tells what it uses", if driven.heard.usage { YES } else { NO }));
 
     driven.prompt(&opened, words.act).await?;
     driven.until(|heard| heard.end.is_some() || heard.gone).await;
