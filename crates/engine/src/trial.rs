@@ -54,7 +54,7 @@ pub async fn try_agent(settings: &Settings, agent: &str, cwd: &Path) -> Result<T
 }
 
 async fn open(connection: &Connection, cwd: &Path) -> Result<(), Failure> {
-    let opened = connection.open(NAME, cwd, None, Reopen::No).await?;
+    let opened = connection.open(NAME, cwd, None, Reopen::No, true).await?;
     if connection.capabilities().close
         && let Err(error) = connection.close_session(&opened.agent_session).await
     {
