@@ -116,7 +116,7 @@ target/tools/bin/cargo-deny: | need-rust
 
 .PHONY: clean
 clean: ## remove everything that was built or installed here
-	rm -rf target ui/dist ui/node_modules e2e/node_modules tests/copilot/node_modules tests/codex/node_modules
+	rm -rf target ui/dist ui/node_modules e2e/node_modules tests/copilot/node_modules tests/codex/node_modules tests/agents/node_modules
 
 ui/dist/index.html: $(UI_SOURCES) ui/node_modules/.package-lock.json
 	$(call step,ui,cd ui && npm run --silent build)
@@ -161,3 +161,9 @@ simulate-defects: need-rust ## does the simulation find every defect that is put
 test-simulation: build
 	$(call step,simulation,target/release/simulate)
 	$(call step,seeded defects,target/release/simulate --defects)
+
+# Not part of `make test`: two gigabytes are installed, and every agent takes minutes.
+.PHONY: agents
+agents: need-rust ui tests/agents/node_modules/.package-lock.json ## the real agents, offline, and what held of each (ARGS="gemini qwen")
+	$(call step,build,$(CARGO) build $(LOCKED) -p voxpilot -p testkit --bins)
+	$(call step,agents,target/release/agents --write docs/agents.md $(ARGS))

@@ -5,7 +5,7 @@ import { expect, type Locator, type Page } from "@playwright/test";
 export class Cockpit {
   readonly composer: Locator;
   readonly log: Locator;
-  /** What VoxPilot answered, first to last. */
+  /** What was answered, first to last: by VoxPilot, or by the agent that is talked to straight. */
   readonly answers: Locator;
   readonly mine: Locator;
   readonly stop: Locator;
@@ -17,8 +17,8 @@ export class Cockpit {
   constructor(readonly page: Page) {
     this.composer = page.getByRole("textbox", { name: "Message", exact: true });
     this.log = page.getByRole("log");
-    this.answers = this.log.getByRole("article", { name: "VoxPilot" });
-    this.mine = this.log.getByRole("article", { name: "You" });
+    this.mine = this.log.getByRole("article", { name: "You", exact: true });
+    this.answers = this.log.locator("article.message.assistant");
     this.stop = page.getByRole("button", { name: "Stop", exact: true });
     this.cards = page.getByRole("region", { name: "Waiting for you" }).getByRole("article");
     this.sidebar = page.getByRole("navigation", { name: "Sessions", includeHidden: true });

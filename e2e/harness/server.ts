@@ -2,7 +2,7 @@
 
 import { execFile, execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -19,6 +19,8 @@ export interface Setup {
   script?: Rule[];
   /** `guarded` wants a login, which waits until {@link Server.agree} is called. */
   agent?: "demo" | "faulty" | "guarded";
+  /** More of the person's own settings, as TOML. */
+  settings?: (programs: { voxpilot: string; directory: string }) => string;
   /** Copilot and Codex themselves, with the script behind them as the models `coder` and `codex`. */
   realAgents?: boolean;
   /** Files of the work directory, there before the server starts. */
@@ -129,6 +131,7 @@ export class Server {
       this.configure(`[agents.faulty]\ntitle = "Faulty agent"\ncommand = ${JSON.stringify(faultyAgent)}\n`);
     }
     if (this.setup.agent === "guarded") this.writeGuarded();
+    if (this.setup.settings) this.configure(this.setup.settings({ voxpilot, directory: this.directory }));
     this.write(this.setup.files ?? {});
     if (!this.setup.changes) return;
     for (const args of [
@@ -171,7 +174,7 @@ export class Server {
   private configure(toml: string): void {
     const own = join(this.directory, "home/.config/voxpilot");
     mkdirSync(own, { recursive: true });
-    writeFileSync(join(own, "voxpilot.toml"), toml);
+    appendFileSync(join(own, "voxpilot.toml"), toml);
   }
 
   private write(files: Record<string, string>): void {

@@ -14,6 +14,7 @@ mod package;
 mod place;
 mod program;
 mod quirks;
+mod registry;
 mod secret;
 mod state;
 
@@ -25,6 +26,7 @@ pub use package::Package;
 pub use place::{Found, Places, Program};
 pub use program::{find, version};
 pub use quirks::{Asks, Offers, Quirks, SecondPrompt};
+pub use registry::registry;
 pub use secret::{Reference, SecretError};
 pub use state::scratch;
 

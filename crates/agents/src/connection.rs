@@ -289,7 +289,12 @@ fn spawn(driver: Driver) -> JoinSet<()> {
 }
 
 async fn initialize(peer: &Peer, quirks: Quirks, deadline: Duration) -> Result<Capabilities, ConnectError> {
-    let result = peer.request(id::INITIALIZE, "initialize", &request::initialize(quirks.offers), deadline).await.map_err(Failure::from)?;
+    let asked = peer.request(id::INITIALIZE, "initialize", &request::initialize(quirks.offers), deadline).await;
+    let result = match asked {
+        // The other dialect has no greeting; what the agent can do shows when it is asked.
+        Err(error) if error.is_method_missing() => return Ok(Capabilities::default()),
+        asked => asked.map_err(Failure::from)?,
+    };
     let malformed = || Failure::from(RpcError::Malformed { method: "initialize".to_owned() });
     let (answered, capabilities) = response::initialized(&result).ok_or_else(malformed)?;
     if answered != PROTOCOL_VERSION.to_string() {

@@ -1,6 +1,7 @@
 //! Why a request of ours was not met: JSON-RPC's codes and their meaning, which nobody outside of this crate needs to know.
 
 use domain::agent::{Failure, Fault};
+use domain::text::visible;
 use serde_json::Value;
 
 use crate::jsonrpc::{ErrorObject, INVALID_PARAMS, METHOD_NOT_FOUND};
@@ -55,6 +56,11 @@ impl RpcError {
         matches!(self, RpcError::Rejected { code: INVALID_PARAMS, reason } if reason.contains("is already loaded"))
     }
 
+    /// None of the names that a method may have is known to the agent.
+    pub(crate) fn unknown_names(tried: &[&str]) -> RpcError {
+        RpcError::Unsupported(format!("unsupported: it speaks no dialect that is known here (tried {})", tried.join(", ")))
+    }
+
     pub(crate) fn code(&self) -> Option<i64> {
         match self {
             RpcError::Rejected { code, .. } => Some(*code),
@@ -64,7 +70,11 @@ impl RpcError {
 }
 
 /// Agents have several codes for a session that they do not know, or no longer, so the words count too.
+/// A code above zero is none of the protocol's, but what an agent's model was answered over HTTP: nothing of a session.
 fn is_unknown_session(code: i64, reason: &str) -> bool {
+    if code > 0 {
+        return false;
+    }
     let reason = reason.to_ascii_lowercase();
     code == NOT_FOUND || (reason.contains("session") && reason.contains("not found")) || reason.contains("no previous sessions")
 }
@@ -89,20 +99,35 @@ impl From<ErrorObject> for RpcError {
 
 /// What the agent says, with what stands in the error's data: some say only there what went wrong.
 fn reason(error: &ErrorObject) -> String {
-    let message = error.message.trim();
-    let detail = error.data.as_ref().and_then(detail).unwrap_or_default();
-    let detail = detail.trim();
+    let message = plain(error.message.trim());
+    let detail = plain(error.data.as_ref().and_then(detail).unwrap_or_default().trim());
+    let (message, detail) = (message.as_str(), detail.as_str());
     let whole = match (message.is_empty(), detail.is_empty() || message.contains(detail)) {
         (true, _) if !detail.is_empty() => detail.to_owned(),
         (true, _) => format!("error {}", error.code),
         (false, true) => message.to_owned(),
         (false, false) => format!("{message}: {detail}"),
     };
-    cut(&whole, REASON_BYTES).to_owned()
+    // Some pass on what their model's server answered.
+    let status = (400..600).contains(&error.code) && !whole.contains(&error.code.to_string());
+    let whole = if status { format!("HTTP {}: {whole}", error.code) } else { whole };
+    visible(cut(&whole, REASON_BYTES)).into_owned()
 }
 
 fn detail(data: &Value) -> Option<&str> {
-    data.as_str().or_else(|| ["details", "reason", "message"].iter().find_map(|key| data.get(key)?.as_str()))
+    data.as_str().or_else(|| named(data)).or_else(|| named(data.get("error")?))
+}
+
+fn named(data: &Value) -> Option<&str> {
+    ["details", "detail", "reason", "message", "error"].iter().find_map(|key| data.get(key)?.as_str())
+}
+
+/// The words in what a model's server answered, where an agent passes that on as it is.
+pub(crate) fn plain(text: &str) -> String {
+    let answer = if text.starts_with(['{', '[']) { serde_json::from_str::<Value>(text).ok() } else { None };
+    let first = answer.as_ref().map(|answer| answer.get(0).unwrap_or(answer));
+    let words = first.and_then(|answer| answer.pointer("/error/message").or(answer.get("message"))?.as_str());
+    words.map(str::trim).filter(|words| !words.is_empty()).unwrap_or(text).to_owned()
 }
 
 #[cfg(test)]
@@ -133,7 +158,7 @@ mod tests {
     fn every_error_has_its_fault() {
         assert_eq!(failure(-32000, "Authentication required", None).fault, Fault::NeedsLogin);
         assert_eq!(failure(-32601, "no", None).fault, Fault::Unsupported);
-        for code in [-32700, -32600, -32602, -32603, -32800, -32001, 400, 0] {
+        for code in [-32700, -32600, -32602, -32603, -32800, -32001, 400, 401, 403, 404, 429, 500, 0] {
             assert_eq!(failure(code, "no", None).fault, Fault::Refused, "{code}");
         }
         for (error, fault) in [
@@ -156,7 +181,20 @@ mod tests {
         assert_eq!(message("Internal error", Some(json!({ "reason": "too long" }))), "Internal error: too long");
         assert_eq!(message("Internal error", Some(json!("plain words"))), "Internal error: plain words");
         assert_eq!(message("Session x not found", Some(json!({ "sessionId": "x" }))), "Session x not found");
+        assert_eq!(message("Internal error", Some(json!({ "error": { "message": "deep" } }))), "Internal error: deep");
+        assert_eq!(message("no\u{202e}", None), "no⟨U+202E⟩");
         assert_eq!(message("", None), "error -32603");
         assert_eq!(message("no", Some(json!("ä".repeat(5000)))).len(), REASON_BYTES);
+    }
+
+    /// Gemini answers a prompt with what its model's server said, status and all.
+    #[test]
+    fn a_status_of_http_is_shown_as_one_and_read_as_nothing_else() {
+        let body = r#"{"error":{"message":"session quota: model not found","code":"x"}}"#;
+        assert_eq!(failure(429, body, None), Failure::new(Fault::Refused, "HTTP 429: session quota: model not found"));
+        assert_eq!(failure(401, "401 Unauthorized", None), Failure::new(Fault::Refused, "401 Unauthorized"));
+        assert_eq!(failure(404, "Session x not found", None).fault, Fault::Refused);
+        assert_eq!(plain(r#"[{"error":{"message":"in a list"}}]"#), "in a list");
+        assert_eq!(plain("{broken"), "{broken");
     }
 }

@@ -1,4 +1,6 @@
-//! An agent's own login, run in a pseudo-terminal because that is what such commands expect.
+//! An agent's own login: a command, run in a pseudo-terminal because that is what such commands expect, or the agent itself, asked for it.
+
+mod asked;
 
 use std::path::{Path, PathBuf};
 
@@ -8,6 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::catalogue::{Agent, Program};
+pub use asked::Asked;
+use asked::Exchange;
 
 /// The login that an agent names among its ways to authenticate.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
@@ -24,14 +28,23 @@ pub struct LoginCommand {
 impl LoginCommand {
     /// The first that can be run from here: the protocol's own way, or the older one that agents put beside it.
     pub(crate) fn advertised(methods: &[Value]) -> Option<LoginCommand> {
-        methods.iter().find_map(|method| match method["type"].as_str() {
+        methods.iter().find_map(LoginCommand::in_terminal)
+    }
+
+    /// The one of this id, where it can be run from here.
+    pub fn of_method(methods: &[Value], id: &str) -> Option<LoginCommand> {
+        methods.iter().find(|method| method["id"] == id).and_then(LoginCommand::in_terminal)
+    }
+
+    fn in_terminal(method: &Value) -> Option<LoginCommand> {
+        match method["type"].as_str() {
             Some("terminal") => Some(LoginCommand::read(method, method["name"].as_str(), None)),
             _ => {
                 let older = method["_meta"].get("terminal-auth")?;
                 let label = older["label"].as_str().or(method["name"].as_str());
                 Some(LoginCommand::read(older, label, Some(older["command"].as_str()?.into())))
             }
-        })
+        }
     }
 
     fn read(described: &Value, label: Option<&str>, command: Option<PathBuf>) -> LoginCommand {
@@ -46,9 +59,32 @@ impl LoginCommand {
     }
 }
 
+/// Whether a way to log in is one that the agent itself goes, which is what one is that says nothing of its kind.
+fn is_agents(method: &Value) -> bool {
+    method["id"].is_string() && method["type"].as_str().is_none_or(|kind| kind == "agent")
+}
+
+/// The first way that the agent itself goes.
+pub fn first_offered(methods: &[Value]) -> Option<&Value> {
+    methods.iter().find(|method| is_agents(method))
+}
+
+/// Whether there is such a way of this id.
+fn offers(methods: &[Value], id: &str) -> bool {
+    methods.iter().any(|method| is_agents(method) && method["id"] == id)
+}
+
 /// A login under way. Dropped, it ends with everything that it started.
-pub struct Login {
-    pty: Pty,
+pub struct Login(Way);
+
+enum Way {
+    Command(Pty),
+    Asked(Box<Exchange>),
+}
+
+/// Starts the agent and asks it to log in. The error is for a person.
+pub fn ask(asked: Asked<'_>) -> Result<Login, String> {
+    Ok(Login(Way::Asked(Box::new(Exchange::start(asked)?))))
 }
 
 /// Runs the login that the agent advertised, else the catalogue's. `program` is the agent's, `env` its whole environment. The error is
@@ -76,7 +112,7 @@ pub fn start(
     env.push(("TERM".to_owned(), "dumb".to_owned()));
     env.extend(own_env.iter().filter(|(name, _)| name != "TERM").cloned());
     let pty = Pty::start(PtySpec { command, args, env, cwd: cwd.to_owned() });
-    pty.map(|pty| Login { pty }).map_err(|error| format!("the login of {} could not be started: {error}", agent.title))
+    pty.map(|pty| Login(Way::Command(pty))).map_err(|error| format!("the login of {} could not be started: {error}", agent.title))
 }
 
 /// What a person can do where nothing can be run for them.
@@ -91,12 +127,18 @@ fn elsewhere(agent: &Agent) -> String {
 impl Login {
     /// The next piece of what it prints; nothing once it has ended.
     pub async fn output(&mut self) -> Option<Bytes> {
-        self.pty.output().await
+        match &mut self.0 {
+            Way::Command(pty) => pty.output().await,
+            Way::Asked(exchange) => exchange.output().await,
+        }
     }
 
     /// Waits for the end; whether it says that the login worked.
     pub async fn succeeded(&mut self) -> bool {
-        self.pty.succeeded().await
+        match &mut self.0 {
+            Way::Command(pty) => pty.succeeded().await,
+            Way::Asked(exchange) => exchange.outcome == Some(true),
+        }
     }
 }
 

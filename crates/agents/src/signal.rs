@@ -100,15 +100,27 @@ impl Exit {
     /// One sentence for a person: how the agent ended and the last thing it said about it.
     pub fn sentence(&self) -> String {
         let how = match (self.code, self.signal) {
-            (_, Some(signal)) => format!("the agent was ended by signal {signal}"),
+            (_, Some(signal)) => format!("the agent was ended by signal {signal}{}", killed(signal)),
             (Some(code), None) => format!("the agent exited with status {code}"),
             (None, None) if self.stderr_tail.is_empty() => "the agent's runner is gone".to_owned(),
             (None, None) => "the agent could not be started".to_owned(),
         };
         match self.stderr_tail.lines().map(str::trim).rfind(|line| !line.is_empty()) {
+            // Whoever was killed did not say why.
+            Some(last) if self.signal.is_some() => format!("{how}; its last words on stderr: {}", cut(last, 400)),
             Some(last) => format!("{how}: {}", cut(last, 400)),
             None => how,
         }
+    }
+}
+
+fn killed(signal: i32) -> &'static str {
+    match signal {
+        6 => " (it aborted)",
+        9 => " (it was killed)",
+        11 => " (it crashed)",
+        15 => " (it was told to end)",
+        _ => "",
     }
 }
 
@@ -217,7 +229,12 @@ mod tests {
         let exit = |code, signal, tail: &str| Exit { code, signal, stderr_tail: tail.into() }.sentence();
         assert_eq!(exit(Some(0), None, ""), "the agent exited with status 0");
         assert_eq!(exit(Some(3), None, "a\nno login\n\n"), "the agent exited with status 3: no login");
-        assert_eq!(exit(None, Some(9), " \n"), "the agent was ended by signal 9");
+        assert_eq!(exit(None, Some(9), " \n"), "the agent was ended by signal 9 (it was killed)");
+        assert_eq!(
+            exit(None, Some(9), "all is well\n"),
+            "the agent was ended by signal 9 (it was killed); its last words on stderr: all is well"
+        );
+        assert_eq!(exit(None, Some(1), ""), "the agent was ended by signal 1");
     }
 
     #[test]

@@ -144,7 +144,8 @@ pub struct ToolCall {
     /// read, edit, delete, move, search, execute, think, fetch, switch_mode, other, or what the agent says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// pending, in_progress, completed, failed, or what the agent says; cancelled or interrupted where we closed what it left open.
+    /// pending, in_progress, completed, failed, or what the agent says; cancelled or interrupted where we closed what it left open, and
+    /// rejected where it was not allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -232,7 +233,9 @@ impl ToolCall {
         put(&mut self.status, later.status);
         put(&mut self.content, later.content);
         put(&mut self.locations, later.locations);
-        put(&mut self.input, later.input);
+        // What is known is not taken back by a report that leaves it out in its own way.
+        let known = self.input.is_some();
+        put(&mut self.input, later.input.filter(|input| !known || !is_empty(input)));
         put(&mut self.output, later.output);
         put(&mut self.exit_code, later.exit_code);
         put(&mut self.parent, later.parent);
@@ -252,8 +255,17 @@ impl ToolCall {
     }
 
     pub fn is_open(&self) -> bool {
-        !matches!(self.status.as_deref(), Some("completed" | "failed" | "cancelled" | "interrupted"))
+        !matches!(self.status.as_deref(), Some("completed" | "failed" | "cancelled" | "interrupted" | "rejected"))
     }
+
+    /// Nothing tells what it is going to do.
+    pub fn says_nothing(&self) -> bool {
+        self.input.as_ref().is_none_or(is_empty) && self.content.as_ref().is_none_or(Vec::is_empty)
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty)
 }
 
 fn is_zero(number: &u64) -> bool {

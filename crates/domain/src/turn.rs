@@ -314,6 +314,8 @@ impl Turn {
         let open = self.permissions.remove(at);
         if is_rejection(&open.ask, resolved) {
             self.set(&open.tool_call_id, |call| call.reject(&open.ask.title, open.ask.agent_call.as_ref()));
+        } else {
+            self.set(&open.tool_call_id, |call| call.allow(open.ask.agent_call.as_ref()));
         }
     }
 

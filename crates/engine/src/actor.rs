@@ -267,7 +267,9 @@ impl Actor {
         if answered {
             self.keep_names(&agent, runner);
         }
-        self.tell_host(agent, host::Input::Batch { runner, cursor: batch.cursor, signals });
+        let input = host::Input::Batch { runner, cursor: batch.cursor, signals };
+        self.learn(&agent, &input);
+        self.tell_host(agent, input);
     }
 
     fn model_signal(&mut self, signal: ModelSignal) {

@@ -2,6 +2,7 @@
 //!
 //! Nothing here decides anything. [`Actor::work`] turns an act into a task, and the end of the task into an input.
 
+mod fetch;
 mod link;
 pub(crate) mod options;
 mod prompt;
@@ -23,6 +24,7 @@ use domain::ids::{PermissionId, RunnerId};
 use domain::policy::Policy;
 use uuid::Uuid;
 
+pub(crate) use fetch::Progress;
 pub(crate) use link::Links;
 
 use crate::actor::{Actor, Ended};

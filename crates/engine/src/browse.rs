@@ -152,7 +152,7 @@ async fn visit(shared: &Shared, agent: &str, cwd: PathBuf, purpose: Purpose) -> 
     let mut history = History::default();
     // What it says before its first answer is taken meanwhile.
     let started = {
-        let starting = Connection::start(launch, shared.settings.deadlines, sender);
+        let starting = Connection::start(launch, shared.settings.deadlines_of(agent), sender);
         tokio::pin!(starting);
         loop {
             tokio::select! {

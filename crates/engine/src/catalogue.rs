@@ -44,6 +44,8 @@ pub struct CatalogueEntry {
     pub install: Option<Install>,
     /// What a person types in a terminal to log in.
     pub login: Option<String>,
+    /// There is a login that can be run from here.
+    pub can_login: bool,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -65,8 +67,10 @@ pub(crate) struct Learned {
     pub problem: Option<String>,
     /// It is being fetched; what was last said about that.
     pub installing: Option<String>,
-    /// Under which names it knows the methods of the protocol.
-    pub names: Option<agents::Names>,
+    /// In which version, and under which names it knows the methods of the protocol.
+    pub names: Option<(String, agents::Names)>,
+    /// It opens sessions for those who are not logged in, too.
+    pub opens_for_anybody: bool,
 }
 
 impl Shared {
@@ -113,6 +117,11 @@ impl Shared {
             _ => "unknown",
         };
         let install = Install { command: agent.install.clone(), npx: agent.package.is_some() && places.has_npx() };
+        let advertised = capabilities.as_ref().and_then(|said| said.get("login")).filter(|login| !login.is_null());
+        let can_login = match agent.remote {
+            Some(_) => advertised.is_some_and(|login| !login["command"].is_null()),
+            None => advertised.is_some() || !agent.login.is_empty(),
+        };
         CatalogueEntry {
             id: agent.id.clone(),
             title: agent.title.clone(),
@@ -127,6 +136,7 @@ impl Shared {
             sandbox: settings.held_by(agent),
             install: Some(install).filter(|install| program.is_none() && (install.npx || !install.command.is_empty())),
             login: agent.login_command(),
+            can_login,
             capabilities,
         }
     }
@@ -145,7 +155,7 @@ impl Shared {
 }
 
 /// Where things are on the server is nobody's business: a path is told by its last part.
-fn without_paths(text: &str) -> String {
+pub(crate) fn without_paths(text: &str) -> String {
     let is_edge = |edge: char| edge.is_whitespace() || matches!(edge, '`' | '"' | '\'' | '(' | ')' | ',' | ';' | '=');
     let mut told = String::with_capacity(text.len());
     for piece in text.split_inclusive(is_edge) {

@@ -13,6 +13,7 @@ mod conversations;
 mod disk;
 mod history;
 mod instructions;
+mod login;
 mod model_call;
 mod places;
 mod policy;
@@ -300,26 +301,10 @@ impl Engine {
         recover::count_running(&self.shared.settings)
     }
 
-    /// Starts the agent's own login; what it prints can be read from the answer until it ends.
-    pub async fn login(&self, agent: &str) -> Result<Login, Refusal> {
-        let settings = &self.shared.settings;
-        let found = settings.agent(agent)?;
-        let program = settings.program(found)?;
-        let env = settings.environment_of(found, &program)?;
-        let advertised = self.advertised_login(agent).await?;
-        agents::login::start(found, &program, advertised.as_ref(), env, &settings.work_dir).map_err(Refusal::Conflict)
-    }
-
-    /// The login that the agent names itself, where it was ever started.
-    async fn advertised_login(&self, agent: &str) -> Result<Option<agents::LoginCommand>, Refusal> {
-        let learned = self.shared.learned(agent).capabilities;
-        let stored = self.store().runners().await?.into_iter().rev().find(|row| row.agent == agent).and_then(|row| row.capabilities);
-        let capabilities = learned.or(stored).and_then(|value| serde_json::from_value::<agents::Capabilities>(value).ok());
-        Ok(capabilities.and_then(|capabilities| capabilities.login))
-    }
-
     /// Somebody has logged in: sessions whose prompts wait for that try again.
     pub async fn logged_in(&self, agent: &str) {
+        // Whether it worked is known when the agent is next asked.
+        self.shared.learn(agent, |learned| learned.logged_in = None);
         // A login may have brought a newer program along.
         self.learn_versions();
         self.tell_all(|| Command::LoggedIn { agent: agent.to_owned() }).await;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agents::McpServer;
-use agents::catalogue::{Agent, Catalogue, Places, Program};
+use agents::catalogue::{Agent, Catalogue, Found, Package, Places, Program};
 use domain::ids::RunnerId;
 use domain::policy::Policy;
 
@@ -14,6 +14,8 @@ use crate::Refusal;
 
 pub(crate) const RELAY: &str = "relay";
 const NAME_MAX: usize = 200;
+/// How long npx may take to fetch an agent.
+const FETCH_TIMEOUT: Duration = Duration::from_secs(600);
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -83,6 +85,19 @@ impl Settings {
             let advice = if advice.is_empty() { advice } else { format!(": {advice}") };
             Refusal::Invalid(format!("{} is not installed: there is no program `{name}`{advice}", agent.title))
         })
+    }
+
+    /// How long its process may take. One that npx may have to fetch first gets the time for that.
+    pub(crate) fn deadlines_of(&self, agent: &str) -> agents::Deadlines {
+        let fetched = self.fetched(agent).is_some();
+        let initialize = if fetched { self.deadlines.initialize.max(FETCH_TIMEOUT) } else { self.deadlines.initialize };
+        agents::Deadlines { initialize, ..self.deadlines }
+    }
+
+    /// The package that npx fetches to start the agent; none where it is installed.
+    pub(crate) fn fetched(&self, agent: &str) -> Option<&Package> {
+        let agent = self.catalogue.get(agent)?;
+        agent.package.as_ref().filter(|_| self.find(agent).is_some_and(|program| program.how == Found::Npx))
     }
 
     /// Everything that the program is started with in its environment.

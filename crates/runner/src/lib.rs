@@ -14,6 +14,7 @@ mod pty;
 mod record;
 mod server;
 mod spec;
+mod starting;
 mod terminal;
 mod wire;
 
@@ -28,4 +29,5 @@ pub use server::{
     left_behind, start,
 };
 pub use spec::{Durability, MARK, Spec, put_private};
+pub use starting::starting_line;
 pub use terminal::{Terminal, TerminalExit, TerminalSpec, keep_terminal};

@@ -20,6 +20,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
@@ -49,6 +50,8 @@ struct Hub {
     stdin: Stdin,
     attach: Attach,
     events: SyncSender<Event>,
+    /// The agent has written something on stdout.
+    spoke: AtomicBool,
 }
 
 /// Runs the runner of `dir`, which holds its `spec.json`.
@@ -118,7 +121,7 @@ fn live(dir: &Path) -> io::Result<()> {
     let (events, inbox) = sync_channel(64);
     let attach = Attach::new();
     let key = spec::key(dir);
-    let hub = Arc::new(Hub { dir: dir.to_owned(), key, spec, journal, stdin, attach, events });
+    let hub = Arc::new(Hub { dir: dir.to_owned(), key, spec, journal, stdin, attach, events, spoke: AtomicBool::new(false) });
     let mut life = Life::new(&hub, inbox);
     let exit = tend_agent(&hub, &mut life, identity).unwrap_or_else(|error| {
         let (command, cwd) = (hub.spec.command.display(), hub.spec.cwd.display());

@@ -4,6 +4,8 @@
 //! It speaks enough HTTP/1.1 and server-sent events to be the endpoint of the main AI and the model
 //! provider of a real agent at the same time. It must not know either of them: it sees requests only.
 
+mod anthropic;
+mod gemini;
 mod http;
 mod reply;
 mod request;
@@ -180,7 +182,9 @@ async fn converse(socket: TcpStream, shared: Arc<Shared>) {
     let (reader, mut writer) = socket.into_split();
     let mut reader = BufReader::new(reader);
     while let Ok(Some(request)) = http::read_request(&mut reader).await {
-        let completion = request.is_completion();
+        let is_whole = shared.script.has_path(&request.path);
+        let request = if is_whole { request } else { request.understood() };
+        let completion = !is_whole && request.is_completion();
         let reply = shared.script.answer(&request);
         shared.note(|record| {
             let list = if completion { &mut record.completions } else { &mut record.others };

@@ -191,3 +191,68 @@ async fn the_responses_api_fails_as_it_is_told() {
     let (status, _) = call(server.port(), "POST", "/v1/responses", &ask).await;
     assert_eq!(status, "HTTP/1.1 429 Too Many Requests");
 }
+
+/// What a client of another provider is sent: the events with their names, or without where the dialect has none.
+async fn events(port: u16, path: &str, body: Value) -> Vec<(Option<String>, Value)> {
+    let (status, rest) = call(port, "POST", path, &body).await;
+    assert_eq!(status, "HTTP/1.1 200 OK", "{rest}");
+    let mut name = None;
+    let mut events = Vec::new();
+    for line in rest.lines() {
+        if let Some(event) = line.strip_prefix("event: ") {
+            name = Some(event.to_owned());
+        } else if let Some(data) = line.strip_prefix("data: ") {
+            events.push((name.take(), serde_json::from_str(data).unwrap()));
+        }
+    }
+    events
+}
+
+const ONE_TOOL: &str = r#"[
+    {"when": {"model": "m", "tool_result_contains": "42"}, "reply": {"thought": "so it is", "chunks": ["it ", "is 42"]}},
+    {"when": {"model": "m", "last_user_contains": "hi"}, "reply": {"text": "I ask.", "tool_calls": [{"name": "ask", "arguments": {"a": 1}}]}}
+]"#;
+
+#[tokio::test]
+async fn anthropic_is_answered_by_the_same_rules() {
+    let server = ModelServer::start(Rules::from_json(ONE_TOOL).unwrap());
+    let tools = json!([{"name": "ask", "input_schema": {}}]);
+    let asked = json!({"role": "user", "content": [{"type": "text", "text": "hi"}]});
+    let path = "/v1/messages?beta=true";
+    let body = json!({"model": "m", "stream": true, "tools": tools, "messages": [asked]});
+    let sent = events(server.port(), path, body).await;
+    assert!(sent.iter().all(|(name, event)| event["type"] == **name.as_ref().unwrap()), "{sent:?}");
+    let block = ["content_block_start", "content_block_delta", "content_block_stop"];
+    let names: Vec<_> = sent.iter().map(|(name, _)| name.as_deref().unwrap()).collect();
+    assert_eq!(names, [&["message_start"][..], &block, &block, &["message_delta", "message_stop"]].concat());
+    assert_eq!(sent[4].1["content_block"]["name"], "ask");
+    assert_eq!(sent[5].1["delta"]["partial_json"], "{\"a\":1}");
+    assert_eq!(sent[7].1["delta"]["stop_reason"], "tool_use");
+
+    // A word of the client's beside the answer of a tool is not the user's.
+    let answered = json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "x", "content": "it is 42"}, {"type": "text", "text": "by the way"}]});
+    let body = json!({"model": "m", "stream": false, "tools": tools, "messages": [asked, answered]});
+    let (_, rest) = call(server.port(), "POST", path, &body).await;
+    assert!(rest.contains(r#"{"text":"it is 42","type":"text"}"#) && rest.contains("end_turn"), "{rest}");
+    assert_eq!((server.requests()[1].last_user(), server.requests()[1].tool_names()), ("hi".to_owned(), vec!["ask"]));
+    let (_, counted) = call(server.port(), "POST", "/v1/messages/count_tokens?beta=true", &json!({})).await;
+    assert!(counted.contains("input_tokens"), "{counted}");
+}
+
+#[tokio::test]
+async fn gemini_is_answered_by_the_same_rules() {
+    let server = ModelServer::start(Rules::from_json(ONE_TOOL).unwrap());
+    let tools = json!([{"functionDeclarations": [{"name": "ask"}]}]);
+    let asked = json!({"role": "user", "parts": [{"text": "hi"}]});
+    let stream = "/v1beta/models/m:streamGenerateContent?alt=sse";
+    let sent = events(server.port(), stream, json!({"contents": [asked], "tools": tools})).await;
+    let parts: Vec<_> = sent.iter().map(|(_, event)| event["candidates"][0]["content"]["parts"][0].clone()).collect();
+    assert_eq!((&parts[0]["text"], &parts[1]["functionCall"]["args"]), (&json!("I ask."), &json!({"a": 1})));
+    assert_eq!(sent[2].1["candidates"][0]["finishReason"], "STOP");
+
+    let answered = json!({"role": "user", "parts": [{"functionResponse": {"name": "ask", "response": {"output": "42"}}}]});
+    let body = json!({"contents": [asked, answered], "tools": tools});
+    let (_, whole) = call(server.port(), "POST", "/v1beta/models/m:generateContent", &body).await;
+    assert!(whole.contains("is 42"), "{whole}");
+    assert_eq!((server.requests()[1].last_user(), server.requests()[0].tool_names()), ("hi".to_owned(), vec!["ask"]));
+}

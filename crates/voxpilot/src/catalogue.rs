@@ -1,19 +1,37 @@
 //! The agents as the configuration has them: the known ones, changed as it says, and more.
 
 use std::ffi::OsString;
+use std::io::Read as _;
 use std::path::Path;
 
 use agents::catalogue::{self, Agent, Asks, Catalogue, Places};
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
 use crate::bridge::BRIDGE;
 use crate::config::{AgentSection, Config, EnvValue};
 
+/// Far more than the registry has.
+const REGISTRY_BYTES: u64 = 4 * 1024 * 1024;
+
 pub fn catalogue(config: &Config, exe: &Path) -> Result<Catalogue> {
-    let base = Catalogue::new(settings(config, exe, Vec::new()));
-    let agents = config.agents.iter().map(|(id, section)| configured(id, section, base.get(id), exe));
-    let agents = agents.collect::<Result<Vec<_>>>()?;
+    let mut agents = config.agents_registry.as_deref().map(listed).transpose()?.unwrap_or_default();
+    let base = Catalogue::new(settings(config, exe, agents.clone()));
+    for (id, section) in &config.agents {
+        agents.push(configured(id, section, base.get(id), exe)?);
+    }
     Ok(Catalogue::new(settings(config, exe, agents)))
+}
+
+/// The agents of a registry's file.
+fn listed(path: &Path) -> Result<Vec<Agent>> {
+    let named = || format!("agents_registry {}", path.display());
+    let file = std::fs::File::open(path).with_context(named)?;
+    let mut text = String::new();
+    let length = file.take(REGISTRY_BYTES + 1).read_to_string(&mut text).with_context(named)?;
+    if length as u64 > REGISTRY_BYTES {
+        bail!("{}: it is larger than {} MiB", named(), REGISTRY_BYTES >> 20);
+    }
+    catalogue::registry(&text).map_err(|problem| anyhow!("{}: {problem}", named()))
 }
 
 fn settings(config: &Config, exe: &Path, configured: Vec<Agent>) -> catalogue::Settings {

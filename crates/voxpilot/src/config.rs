@@ -65,6 +65,8 @@ pub struct Config {
     pub max_agent_iterations: u32,
     /// None: Copilot where it is installed, else the demo agent.
     pub agent: Option<String>,
+    /// More agents, in the format of the ACP registry.
+    pub agents_registry: Option<PathBuf>,
     /// A path, or a bare name that is looked up in `PATH`.
     pub copilot_cli_path: PathBuf,
     pub copilot_home: Option<PathBuf>,

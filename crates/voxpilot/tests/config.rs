@@ -86,7 +86,7 @@ fn a_flag_beats_a_variable_beats_the_project_file_beats_the_users_file() {
 }
 
 /// A value for every setting, with what it must become.
-const EVERY_SETTING: [(&str, &str, &str); 29] = [
+const EVERY_SETTING: [(&str, &str, &str); 30] = [
     ("bind", "localhost:0", "localhost:0"),
     ("data_dir", "/data", "/data"),
     ("work_dir", "/elsewhere", "/elsewhere"),
@@ -103,6 +103,7 @@ const EVERY_SETTING: [(&str, &str, &str); 29] = [
     ("model_provider", "openrouter", "openrouter"),
     ("max_agent_iterations", "3", "3"),
     ("agent", "my-agent", "my-agent"),
+    ("agents_registry", "/registry.json", "/registry.json"),
     ("copilot_cli_path", "/opt/copilot", "/opt/copilot"),
     ("copilot_home", "/state", "/state"),
     ("copilot_token_file", "/secrets/token", "/secrets/token"),
@@ -286,6 +287,28 @@ fn an_agents_section_says_where_a_key_is_and_what_the_agent_is_offered() {
     let report = config.report();
     assert!(report.contains("the variable MY_KEY") && report.contains("the file /home/ada/.secret"), "{report}");
     assert!(!report.contains("hidden-value"), "{report}");
+}
+
+#[test]
+fn a_registry_adds_agents_that_a_section_can_change() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("registry.json");
+    let catalogue = |text: &str| {
+        std::fs::write(&path, text).unwrap();
+        let user = format!("agents_registry = {:?}\n[agents.alpha]\nnpx = true\n", path.display().to_string());
+        let config = resolve(&sources(&[], &[], &[(USER, &user)])).unwrap();
+        voxpilot::catalogue::catalogue(&config, Path::new("/bin/sh")).map_err(|error| format!("{error:#}"))
+    };
+    let alpha = r#"{ "id": "alpha", "name": "Alpha", "description": "d", "distribution": { "npx": { "package": "@x/alpha@1.2.3" } } }"#;
+    let found = catalogue(&format!(r#"{{ "version": "1", "agents": [{alpha}] }}"#)).unwrap();
+    let alpha = found.get("alpha").unwrap();
+    assert_eq!((alpha.title.as_str(), alpha.about.as_str(), alpha.npx), ("Alpha", "d", true));
+    let error = catalogue("{}").unwrap_err();
+    assert!(error.contains("agents_registry") && error.contains("registry.json") && error.contains("missing field `agents`"), "{error}");
+    std::fs::remove_file(&path).unwrap();
+    let config = Config { agents_registry: Some(path), ..from_env(&[]) };
+    let error = voxpilot::catalogue::catalogue(&config, Path::new("/bin/sh")).unwrap_err();
+    assert!(format!("{error:#}").contains("registry.json"), "{error:#}");
 }
 
 #[test]

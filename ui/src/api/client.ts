@@ -2,11 +2,12 @@
 
 import type {
   Accepted,
+  Agent,
   AgentSession,
-  AgentsOwnList,
   Artifact,
   AuditPage,
   Catalogue,
+  ConversationList,
   Device,
   DeviceKind,
   DeviceLink,
@@ -48,6 +49,8 @@ const unreachable = "The server cannot be reached.";
 const answer_timeout_ms = 30_000;
 /** An agent that is slow to start, or has much to repeat. */
 const start_timeout_ms = 120_000;
+/** Every agent there is, some at a time. */
+const ask_timeout_ms = 600_000;
 /** Photos from a phone on the road. */
 const upload_timeout_ms = 300_000;
 let reportSignedOut = (_code: string) => {};
@@ -205,9 +208,12 @@ export const api = {
 
   artifact: (id: string) => call<Artifact>("GET", `/api/artifacts/${encodeURIComponent(id)}`),
   agents: () => call<Catalogue>("GET", "/api/agents"),
-  /** What the agent keeps by itself; it has to be started for that. */
-  agentsOwn: (agent: string) =>
-    call<AgentsOwnList>("POST", `/api/agents/${encodeURIComponent(agent)}/sessions`, undefined, start_timeout_ms),
+  /** Whether its package may be downloaded when it is started. */
+  allowNpx: (agent: string, allowed: boolean) =>
+    call<Agent>("POST", `/api/agents/${encodeURIComponent(agent)}/npx`, { allowed }),
+  conversations: () => call<ConversationList>("GET", "/api/conversations"),
+  /** With what the agents keep by themselves; they have to be started for that. */
+  askAgents: () => call<ConversationList>("POST", "/api/conversations", {}, ask_timeout_ms),
   login: (agent: string, onText: (text: string) => void, signal: AbortSignal) =>
     read(`/api/agents/${encodeURIComponent(agent)}/login`, onText, signal),
   /** The login was done elsewhere. */

@@ -46,9 +46,12 @@ export type NewAttachment = Schemas["NewAttachment"];
 export type Files = Schemas["Files"];
 export type NewMessage = Schemas["NewMessage"];
 export type Accepted = Schemas["Posted"];
-export type AgentsOwn = Schemas["AgentsOwn"];
-export type AgentsOwnList = Schemas["AgentsOwnList"];
 export type Agent = Schemas["CatalogueAgent"];
+/** One thing that an agent can or cannot do, and how that is known. */
+export type Ability = Schemas["Ability"];
+/** A conversation of ours, or one that only an agent keeps. */
+export type Conversation = Schemas["Conversation"];
+export type ConversationList = Schemas["Conversations"];
 export type AgentSession = Schemas["AgentSessionView"];
 export type AgentOption = Schemas["AgentOption"];
 export type AgentChoice = Schemas["AgentChoice"];

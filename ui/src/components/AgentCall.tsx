@@ -123,7 +123,7 @@ function PrintedText(props: { text: TextStream }) {
   );
 }
 
-const ended = ["completed", "failed", "cancelled", "interrupted"];
+const ended = ["completed", "failed", "rejected", "cancelled", "interrupted"];
 
 function isOpen(call: AgentToolCall): boolean {
   return !ended.includes(call.status ?? "");
@@ -158,6 +158,9 @@ function Status(props: { status: string | null | undefined }) {
       </Match>
       <Match when={props.status === "failed"}>
         <span class="call-status bad">✕ failed</span>
+      </Match>
+      <Match when={props.status === "rejected"}>
+        <span class="call-status">not allowed</span>
       </Match>
       <Match when={props.status === "interrupted"}>
         <span class="call-status bad">interrupted</span>

@@ -1,7 +1,7 @@
 import { Show } from "solid-js";
 import { sessionName } from "../state/delegation";
 import type { StreamingToolCall } from "../state/model";
-import { useAgentName } from "./agentNames";
+import { useAgentNames } from "./agentNames";
 import { Spinner } from "./Spinner";
 import { Visible } from "./Visible";
 
@@ -15,11 +15,11 @@ interface AgentHeadProps {
 
 /** Which agent session is at work, and how it stands. */
 export function AgentHead(props: AgentHeadProps) {
-  const name = useAgentName();
+  const names = useAgentNames();
   return (
     <>
       <span class="copilot-name">
-        🤖 <Visible text={`${name(props.call)} [${sessionName(props.call)}]`} />
+        🤖 <Visible text={`${names.of(props.call)} [${sessionName(props.call)}]`} />
         {props.running ? "" : ` — ${props.label}`}
       </span>
       <Show when={props.running}>

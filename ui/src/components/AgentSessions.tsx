@@ -3,6 +3,7 @@ import { createStore, reconcile } from "solid-js/store";
 import { api, sentence } from "../api/client";
 import type { AgentChoice, AgentOption, AgentSession } from "../api/types";
 import { watch_only, watchesOnly } from "../state/device";
+import { useAgentNames } from "./agentNames";
 import { ContextMeter } from "./ContextMeter";
 import { Visible } from "./Visible";
 
@@ -17,6 +18,7 @@ interface AgentSessionsProps {
 
 /** The named sessions of the agent: how each stands, and what can be set in it. */
 export function AgentSessions(props: AgentSessionsProps) {
+  const names = useAgentNames();
   const [state, setState] = createStore<{ agents: AgentSession[] }>({ agents: [] });
   const take = (agents: AgentSession[]) => setState("agents", reconcile(agents, { key: "name" }));
   createEffect(
@@ -42,7 +44,7 @@ export function AgentSessions(props: AgentSessionsProps) {
           <For each={state.agents}>
             {(agent) => (
               <span>
-                🤖 <Visible text={agent.name} />
+                🤖 <Visible text={`${names.titled(agent.agent)} [${agent.name}]`} />{" "}
                 <Show when={modeName(agent)}>{(mode) => <span class="badge">{mode()}</span>}</Show>
               </span>
             )}
@@ -64,6 +66,7 @@ interface AgentRowProps {
 }
 
 function AgentRow(props: AgentRowProps) {
+  const names = useAgentNames();
   const [error, setError] = createSignal<string | null>(null);
   const set = async (id: string, value: string | boolean): Promise<boolean> => {
     setError(null);
@@ -80,7 +83,8 @@ function AgentRow(props: AgentRowProps) {
   return (
     <li class="agent-session">
       <span class="agent-session-name">
-        {props.agent.name} <span class="badge">{props.agent.state}</span>
+        <Visible text={`${names.titled(props.agent.agent)} [${props.agent.name}]`} />{" "}
+        <span class="badge">{props.agent.state}</span>
       </span>
       <Show when={props.agent.title}>
         {(title) => (

@@ -1,9 +1,11 @@
+import { createSignal } from "solid-js";
 import { render } from "solid-js/web";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import type { StreamEvent } from "../api/types";
 import { emptyState, type SessionState } from "../state/model";
 import { apply } from "../state/reducer";
 import { answerTo, isRepetition } from "../state/straight";
+import { makeAgent } from "../state/testing/agent";
 import { AgentTurn } from "./AgentTurn";
 import { KnownAgents } from "./agentNames";
 
@@ -13,13 +15,13 @@ afterEach(() => {
   document.body.replaceChildren();
 });
 
-function mount(state: SessionState): HTMLElement | null {
+function mount(state: SessionState, health = () => "ok", refresh = () => {}): HTMLElement | null {
   const call = state.calls.relay_1;
   if (!call) throw new Error("the call is not there");
-  const agents = [{ id: "demo", title: "Demo agent", installed: true, health: "ok" }];
+  const agents = () => [makeAgent("demo", { title: "Demo agent", health: health() })];
   dispose = render(
     () => (
-      <KnownAgents.Provider value={{ agents: () => agents, own: () => "demo" }}>
+      <KnownAgents.Provider value={{ agents, own: () => "demo", refresh }}>
         <AgentTurn
           call={call}
           answer={answerTo(state.entries, 0)}
@@ -61,4 +63,22 @@ it("straight talk that was denied says so once, under the agent's name, and its 
   expect(turn?.textContent?.match(/rm -rf/g)).toHaveLength(1);
   expect(isRepetition(state.entries, 1, state.calls), "what the relay repeats of it is not shown").toBe(true);
   expect(state.entries.map((entry) => entry.kind)).toEqual(["call", "message"]);
+});
+
+it("while its package is downloaded for the first time, it says so, and asks again until that is over", () => {
+  vi.useFakeTimers();
+  const state = emptyState(0);
+  for (const event of events.slice(0, 2)) apply(state, event);
+  const [health, setHealth] = createSignal("unknown");
+  const refresh = vi.fn();
+  const turn = mount(state, health, refresh);
+  expect(turn?.textContent).toContain("Starting…");
+  vi.advanceTimersByTime(2_000);
+  expect(refresh).toHaveBeenCalledTimes(1);
+  setHealth("installing");
+  expect(turn?.textContent).toContain("npx downloads Demo agent for its first start");
+  dispose();
+  vi.advanceTimersByTime(10_000);
+  expect(refresh).toHaveBeenCalledTimes(1);
+  vi.useRealTimers();
 });

@@ -5,10 +5,11 @@ import { repeatedPart } from "../state/straight";
 import { visible } from "../state/visible";
 import { AgentFoot } from "./AgentFoot";
 import { AgentHead } from "./AgentHead";
-import { useAgentName } from "./agentNames";
+import { useAgentNames } from "./agentNames";
 import { createAgentStop } from "./agentStop";
 import { callStatus, isDenied } from "./callStatus";
 import { FlowPart } from "./FlowPart";
+import { Starting } from "./Starting";
 import { Visible } from "./Visible";
 
 interface AgentTurnProps {
@@ -27,7 +28,7 @@ export function AgentTurn(props: AgentTurnProps) {
   const running = createMemo(() => status().running);
   const repeated = createMemo(() => (running() ? undefined : repeatedPart(props.call.copilotStream, props.answer)));
   const stop = createAgentStop(props);
-  const name = useAgentName();
+  const names = useAgentNames();
   /** What ended without a word of the agent still has something to say. */
   const ending = () => {
     if (running() || isDenied(props.call) || props.answer !== null || (props.call.copilotStream?.length ?? 0) > 0)
@@ -38,7 +39,7 @@ export function AgentTurn(props: AgentTurnProps) {
     <section
       class="agent-turn"
       classList={{ [status().tone]: true }}
-      aria-label={visible(`${name(props.call)} ${sessionName(props.call)}`)}
+      aria-label={visible(`${names.of(props.call)} ${sessionName(props.call)}`)}
       aria-busy={running()}
     >
       <p class="agent-turn-head">
@@ -60,7 +61,7 @@ export function AgentTurn(props: AgentTurnProps) {
           )}
         </Show>
         <Show when={running() && (props.call.copilotStream?.parts.length ?? 0) === 0}>
-          <p class="copilot-ending">{props.waitsForLogin ? "Waiting for the login…" : "Starting…"}</p>
+          <Starting call={props.call} waitsForLogin={props.waitsForLogin} />
         </Show>
       </div>
       <AgentFoot call={props.call} running={running()} stop={stop} />

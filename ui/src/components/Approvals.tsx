@@ -1,16 +1,23 @@
 import { createEffect, For, on, Show } from "solid-js";
+import type { PermissionRequest } from "../api/types";
 import { firstQuestion, waitingCount } from "../state/model";
 import { allowNotifications, permission } from "../state/notify";
 import type { OpenSession } from "../state/openSession";
+import { useAgentNames } from "./agentNames";
 import { ConfirmCard } from "./ConfirmCard";
 import { FormCard } from "./FormCard";
 import { focusConversation } from "./keyboard";
-import { LoginCard } from "./LoginCard";
+import { type LoginAgent, LoginCard } from "./LoginCard";
 import { PermissionCard } from "./PermissionCard";
 
 /** What waits for an answer, where it cannot be overlooked. */
-export function Approvals(props: { open: OpenSession; agent: { id: string; title: string } | undefined }) {
+export function Approvals(props: { open: OpenSession; agent: LoginAgent | undefined }) {
   const state = props.open.state;
+  const names = useAgentNames();
+  const asking = ({ tool_call_id }: PermissionRequest) => {
+    const call = state.calls[tool_call_id];
+    return call ? names.of(call) : names.own();
+  };
   let box!: HTMLElement;
 
   // Somebody who does nothing else is taken to the question; somebody who types is left alone.
@@ -51,6 +58,7 @@ export function Approvals(props: { open: OpenSession; agent: { id: string; title
                 fallback={
                   <PermissionCard
                     request={request}
+                    agent={asking(request)}
                     onChoose={async (answer) => {
                       await props.open.permit(request.request_id, answer);
                       moveOn();
@@ -60,6 +68,7 @@ export function Approvals(props: { open: OpenSession; agent: { id: string; title
               >
                 <FormCard
                   request={request}
+                  agent={asking(request)}
                   onAnswer={async (option, content) => {
                     await props.open.permit(
                       request.request_id,

@@ -1,39 +1,37 @@
-import { createEffect, createMemo, createResource, createSignal, on, onCleanup, onMount, Show } from "solid-js";
-import { api } from "../api/client";
+import { createEffect, createMemo, createSignal, Match, on, onCleanup, onMount, Show, Switch } from "solid-js";
+import type { SessionDraft } from "../api/types";
+import { createAgents } from "../state/agents";
 import { createAttention } from "../state/notify";
-import { activeId, goTo } from "../state/route";
+import { activeId, activePage, goTo, type Page } from "../state/route";
 import { createServerState } from "../state/server";
 import { createSessions } from "../state/sessions";
 import { createTrust } from "../state/trust";
 import { visible } from "../state/visible";
+import { AgentsPage } from "./AgentsPage";
 import { Banners } from "./Banners";
-import { ContinueDialog } from "./ContinueDialog";
+import { ConversationsPage } from "./ConversationsPage";
 import { DevicesDialog } from "./DevicesDialog";
 import { focusComposer, watchShortcuts } from "./keyboard";
 import { type LiveState, SessionView } from "./SessionView";
 import { Sidebar } from "./Sidebar";
 import { Welcome } from "./Welcome";
 
+/** What the window is called while they are open. */
+const page_titles: Record<Page, string> = { agents: "Agents", conversations: "All conversations" };
+
 const narrow = window.matchMedia?.("(max-width: 767px)");
 
 /** The page of somebody who is let in. */
 export function Cockpit(props: { onLeave(): void }) {
   const sessions = createSessions();
-  // A page that was opened without a connection asks when there is one.
-  const [agents, { refetch: refetchAgents }] = createResource(sessions.loaded, () =>
-    api
-      .agents()
-      .then(({ agents }) => agents)
-      .catch(() => []),
-  );
+  const agents = createAgents(sessions.loaded);
   const [drawerOpen, setDrawerOpen] = createSignal(false);
-  const [continuing, setContinuing] = createSignal(false);
   const [showDevices, setShowDevices] = createSignal(false);
   const [live, setLive] = createSignal<LiveState | null>(null);
   const server = createServerState();
   const trust = createTrust(() => {
     server.refresh();
-    void refetchAgents();
+    void agents.refresh();
     void sessions.refresh();
   });
   onCleanup(() => sessions.close());
@@ -47,15 +45,16 @@ export function Cockpit(props: { onLeave(): void }) {
   createAttention({
     waiting,
     title: () => {
-      const title = active()?.title;
-      return title ? `${visible(title)} · VoxPilot` : "VoxPilot";
+      const page = activePage();
+      const title = page ? page_titles[page] : visible(active()?.title ?? "");
+      return title ? `${title} · VoxPilot` : "VoxPilot";
     },
     text: () => live()?.question ?? "Something waits for your answer.",
   });
   // On a desk the last session is what one comes back for; the address may name another one.
   createEffect(() => {
     const latest = sessions.list[0];
-    if (sessions.loaded() && activeId() === null && latest) goTo(latest.id);
+    if (sessions.loaded() && activeId() === null && activePage() === null && latest) goTo(latest.id);
   });
   createEffect(on(activeId, () => setLive(null)));
 
@@ -64,8 +63,8 @@ export function Cockpit(props: { onLeave(): void }) {
     setDrawerOpen(false);
     requestAnimationFrame(() => focusComposer());
   };
-  const start = async () => {
-    const session = await sessions.create({});
+  const start = async (draft: SessionDraft = {}) => {
+    const session = await sessions.create(draft);
     show(session.id);
   };
   const leave = (id: string) => {
@@ -80,8 +79,7 @@ export function Cockpit(props: { onLeave(): void }) {
         live={live()}
         open={drawerOpen()}
         onClose={() => setDrawerOpen(false)}
-        onStart={start}
-        onContinue={() => setContinuing(true)}
+        onStart={() => start()}
         onDevices={() => {
           setDrawerOpen(false);
           setShowDevices(true);
@@ -92,39 +90,36 @@ export function Cockpit(props: { onLeave(): void }) {
       <Show when={showDevices()}>
         <DevicesDialog trust={trust} onLeave={() => props.onLeave()} onClose={() => setShowDevices(false)} />
       </Show>
-      <Show when={continuing()}>
-        <ContinueDialog
-          agents={agents() ?? []}
-          onContinue={async (agent, own) => {
-            const session = await sessions.create({ agent, agent_session_id: own.agent_session_id });
-            show(session.id);
-          }}
-          onOpen={show}
-          onClose={() => setContinuing(false)}
-        />
-      </Show>
-      <Show
-        when={activeId()}
-        keyed
-        fallback={
-          <Welcome sessions={sessions} agents={agents() ?? []} server={server} onMenu={() => setDrawerOpen(true)} />
-        }
+      <Switch
+        fallback={<Welcome sessions={sessions} agents={agents} server={server} onMenu={() => setDrawerOpen(true)} />}
       >
-        {(id) => (
-          <SessionView
-            id={id}
-            sessions={sessions}
-            agents={agents() ?? []}
-            server={server}
+        <Match when={activePage() === "agents"}>
+          <AgentsPage agents={agents} onMenu={() => setDrawerOpen(true)} onStart={(agent) => start({ agent })} />
+        </Match>
+        <Match when={activePage() === "conversations"}>
+          <ConversationsPage
+            agents={agents.list()}
             onMenu={() => setDrawerOpen(true)}
-            onLive={setLive}
-            onGone={() => {
-              void sessions.refresh();
-              leave(id);
-            }}
+            onContinue={({ agent, agent_session_id }) => start({ agent, agent_session_id: agent_session_id ?? null })}
           />
-        )}
-      </Show>
+        </Match>
+        <Match when={activeId()} keyed>
+          {(id) => (
+            <SessionView
+              id={id}
+              sessions={sessions}
+              agents={agents}
+              server={server}
+              onMenu={() => setDrawerOpen(true)}
+              onLive={setLive}
+              onGone={() => {
+                void sessions.refresh();
+                leave(id);
+              }}
+            />
+          )}
+        </Match>
+      </Switch>
     </div>
   );
 }

@@ -8,11 +8,20 @@ const onStop = vi.fn();
 const [running, setRunning] = createSignal(false);
 let dispose = () => {};
 
-function mount(draftKey = "s"): HTMLTextAreaElement {
+function mount(draftKey = "s", imagesRefusedBy?: string): HTMLTextAreaElement {
   dispose();
   document.body.replaceChildren();
   dispose = render(
-    () => <Composer draftKey={draftKey} running={running()} stopping={false} onSend={onSend} onStop={onStop} />,
+    () => (
+      <Composer
+        draftKey={draftKey}
+        running={running()}
+        stopping={false}
+        imagesRefusedBy={imagesRefusedBy}
+        onSend={onSend}
+        onStop={onStop}
+      />
+    ),
     document.body,
   );
   return document.querySelector("textarea") as HTMLTextAreaElement;
@@ -124,6 +133,22 @@ it("a file beyond the limit is refused by name", async () => {
     expect(document.querySelector("[role=alert]")?.textContent).toContain("“film.mp4” is too large"),
   );
   expect(button("Remove film.mp4")).toBeNull();
+});
+
+it("an agent that takes no images gets none: no photo is offered, and one that is there keeps the message back", async () => {
+  const input = mount("blind", "Blind agent");
+  expect(button("Take a photo")).toBeNull();
+  expect(button("Attach files")).not.toBeNull();
+  paste(input, new File(["a"], "dot.png", { type: "image/png" }));
+  await vi.waitFor(() =>
+    expect(document.querySelector("[role=alert]")?.textContent).toBe("Blind agent takes no images: remove “dot.png”."),
+  );
+  type(input, "look");
+  press(input, {});
+  expect(onSend).not.toHaveBeenCalled();
+  button("Remove dot.png")?.click();
+  press(input, {});
+  expect(onSend).toHaveBeenCalledExactlyOnceWith("look", []);
 });
 
 it("files that are not sent yet are there after a reload", async () => {

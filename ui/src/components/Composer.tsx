@@ -19,6 +19,8 @@ interface ComposerProps {
   sessionId?: string;
   /** A person talks straight to an agent, which has commands of its own. */
   isRelay?: boolean;
+  /** The title of the agent that would get them and takes no images. */
+  imagesRefusedBy?: string | undefined;
   onSend(content: string, attachments: NewAttachment[]): void;
   onStop(): void;
 }
@@ -44,7 +46,7 @@ export async function addToDraftFiles(draftKey: string, files: NewAttachment[]):
 export function Composer(props: ComposerProps) {
   const draft = () => draftName(props.draftKey);
   const [text, setText] = createSignal(readStored(draft()) ?? "");
-  const files = createDraftFiles(draft);
+  const files = createDraftFiles(draft, () => props.imagesRefusedBy);
   let input!: HTMLTextAreaElement;
   let picker!: HTMLInputElement;
   let camera!: HTMLInputElement;
@@ -73,7 +75,7 @@ export function Composer(props: ComposerProps) {
   });
   /** What is to be said; files alone say that they are there. */
   const content = () => text().trim() || aboutFiles(files.items());
-  const isReady = () => !watchesOnly() && content() !== "" && files.reading().length === 0;
+  const isReady = () => !watchesOnly() && content() !== "" && files.reading().length === 0 && files.refused() === null;
   const send = () => {
     if (!isReady()) return;
     props.onSend(content(), files.take());
@@ -121,7 +123,7 @@ export function Composer(props: ComposerProps) {
         onChoose={suggestions.choose}
       />
       <DraftAttachments items={files.items()} reading={files.reading()} onRemove={files.remove} />
-      <Show when={files.error()}>
+      <Show when={files.error() ?? files.refused()}>
         {(message) => (
           <p class="inline-error composer-error" role="alert">
             {message()}
@@ -156,15 +158,17 @@ export function Composer(props: ComposerProps) {
         >
           <Icon name="clip" />
         </button>
-        <button
-          type="button"
-          class="icon-button camera"
-          disabled={watchesOnly()}
-          aria-label="Take a photo"
-          onClick={() => camera.click()}
-        >
-          <Icon name="camera" />
-        </button>
+        <Show when={props.imagesRefusedBy === undefined}>
+          <button
+            type="button"
+            class="icon-button camera"
+            disabled={watchesOnly()}
+            aria-label="Take a photo"
+            onClick={() => camera.click()}
+          >
+            <Icon name="camera" />
+          </button>
+        </Show>
         <textarea
           ref={input}
           id={composerId}

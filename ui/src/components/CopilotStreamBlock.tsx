@@ -7,6 +7,7 @@ import { AgentHead } from "./AgentHead";
 import { type AgentStop, createAgentStop } from "./agentStop";
 import { callStatus, isDenied } from "./callStatus";
 import { FlowPart } from "./FlowPart";
+import { Starting } from "./Starting";
 import { createStick } from "./stick";
 import { Visible } from "./Visible";
 
@@ -90,7 +91,7 @@ function CopilotBody(props: CopilotBodyProps) {
             )}
           </Show>
           <Show when={props.running && (props.call.copilotStream?.parts.length ?? 0) === 0}>
-            <span class="copilot-ending">{props.waitsForLogin ? "Waiting for the login…" : "Starting…"}</span>
+            <Starting call={props.call} waitsForLogin={props.waitsForLogin} />
           </Show>
         </div>
       </pre>

@@ -40,7 +40,13 @@ function mount() {
     form,
   } as unknown as PermissionRequest;
   dispose = render(
-    () => <FormCard request={request} onAnswer={async (...answer) => void answers.push([answer[0], answer[1]])} />,
+    () => (
+      <FormCard
+        request={request}
+        agent="Demo agent"
+        onAnswer={async (...answer) => void answers.push([answer[0], answer[1]])}
+      />
+    ),
     document.body,
   );
   return answers;

@@ -10,6 +10,8 @@ import { Visible } from "./Visible";
 
 interface FormCardProps {
   request: PermissionRequest;
+  /** The title of the agent that asks. */
+  agent: string;
   onAnswer(optionId: string, content?: FormContent): Promise<void>;
 }
 
@@ -31,7 +33,7 @@ export function FormCard(props: FormCardProps) {
         </span>
       </h2>
       <p class="card-meta">
-        🤖 <Visible text={props.request.session_name} /> asks you
+        🤖 <Visible text={`${props.agent} [${props.request.session_name}]`} /> asks you
       </p>
       <form
         class="agent-form"

@@ -25,6 +25,7 @@ const shapes = {
   clip: ["M8 12l6-6a3 3 0 0 1 4 4l-8 8a5 5 0 0 1-7-7l8-8"],
   camera: ["M4 8h4l2-3h4l2 3h4v11H4z", "M12 10a3 3 0 1 0 0 6 3 3 0 0 0 0-6z"],
   history: ["M5 6v4h4", "M5 10a8 8 0 1 1-1 5", "M12 8v4l3 2"],
+  agents: ["M5 9h14v10H5z", "M12 9V5", "M10 5h4", "M9 13v2", "M15 13v2"],
   devices: ["M3 5h13v9H3z", "M7 18h6", "M17 9h4v10h-4z"],
   copy: ["M9 9h11v11H9z", "M5 15V4h11"],
   bolt: ["M13 3L5 14h6l-1 7 8-11h-6z"],

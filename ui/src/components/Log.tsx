@@ -1,12 +1,21 @@
 import { createEffect, For, Match, on, onMount, Show, Switch } from "solid-js";
 import { fetchAgain } from "../state/attachments";
 import { watchesOnly } from "../state/device";
-import type { ArtifactEntry, CallEntry, EndingEntry, ErrorEntry, MessageEntry, NoticeEntry } from "../state/model";
+import type {
+  ArtifactEntry,
+  CallEntry,
+  EndingEntry,
+  Entry,
+  ErrorEntry,
+  MessageEntry,
+  NoticeEntry,
+} from "../state/model";
 import { isShown } from "../state/notices";
 import type { OpenSession } from "../state/openSession";
 import { brokenCall, isExplained, resume, sentWith } from "../state/resume";
-import { answerTo, isLastEarlier, isRepetition, isStraight } from "../state/straight";
+import { answerTo, isEarlier, isLastEarlier, isRepetition, isStraight, spokenIn } from "../state/straight";
 import { AgentTurn } from "./AgentTurn";
+import { useAgentNames } from "./agentNames";
 import { EndingView } from "./EndingView";
 import { Icon } from "./Icon";
 import { MessageView } from "./MessageView";
@@ -67,6 +76,13 @@ export function Log(props: { open: OpenSession; isRelay: boolean; stopping: bool
     return state.runningTurn !== null && last?.kind === "message" && last.role === "user";
   };
 
+  const names = useAgentNames();
+  /** An agent that is talked to straight answers in its own name. */
+  const author = (entry: Entry, index: number) => {
+    const call = spokenIn(state.entries, index, state.calls);
+    if (call) return names.of(call);
+    return isEarlier(entry) ? names.own() : "VoxPilot";
+  };
   const offer = (ending: EndingEntry) =>
     props.open.outbox.items.length === 0 && !watchesOnly() ? resume(state, ending, props.isRelay) : null;
   const sendAgain = async (content: string, turnId: string) => {
@@ -101,7 +117,11 @@ export function Log(props: { open: OpenSession; isRelay: boolean; stopping: bool
               <Switch>
                 <Match when={isRepetition(state.entries, index(), state.calls)}>{null}</Match>
                 <Match when={entry.kind === "message"}>
-                  <MessageView entry={entry as MessageEntry} sessionId={props.open.id} />
+                  <MessageView
+                    entry={entry as MessageEntry}
+                    sessionId={props.open.id}
+                    author={author(entry, index())}
+                  />
                   <Show when={isLastEarlier(state.entries, index())}>
                     <p class="earlier-end">Continued here from the agent’s own session</p>
                   </Show>

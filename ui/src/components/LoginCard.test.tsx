@@ -36,7 +36,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-function mount(fields: Partial<NeededLogin> = {}) {
+function mount(fields: Partial<NeededLogin> = {}, canLogin = true) {
   const needed = {
     turnId: "t",
     sessionName: "main",
@@ -47,7 +47,7 @@ function mount(fields: Partial<NeededLogin> = {}) {
   };
   const [login, setLogin] = createStore<NeededLogin>(needed);
   dispose = render(
-    () => <LoginCard login={login} agent={{ id: "copilot", title: "GitHub Copilot" }} onTried={onTried} />,
+    () => <LoginCard login={login} agent={{ id: "copilot", title: "GitHub Copilot", canLogin }} onTried={onTried} />,
     document.body,
   );
   return setLogin;
@@ -55,6 +55,12 @@ function mount(fields: Partial<NeededLogin> = {}) {
 const button = (name: string) => [...document.querySelectorAll("button")].find((one) => one.textContent === name);
 const print = (text: string) => feed.enqueue(new TextEncoder().encode(text));
 const dialog = () => document.querySelector("dialog");
+
+it("an agent without a login that can be run offers none, but to try again", () => {
+  mount({}, false);
+  expect(button("Log in")).toBeUndefined();
+  expect(button("I have logged in, try again")).toBeDefined();
+});
 
 it("the login runs in a dialog that shows what it prints, as it prints it", async () => {
   mount();

@@ -7,9 +7,12 @@ import { LoginDialog } from "./LoginDialog";
 import { Prose } from "./Prose";
 import { Spinner } from "./Spinner";
 
+/** An agent that waits for a login, and whether it has one that can be run from here. */
+export type LoginAgent = { id: string; title: string; canLogin: boolean };
+
 interface LoginCardProps {
   login: NeededLogin;
-  agent: { id: string; title: string };
+  agent: LoginAgent;
   /** Somebody has logged in, or says so. */
   onTried(): void;
 }
@@ -56,15 +59,17 @@ export function LoginCard(props: LoginCardProps) {
         }
       >
         <div class="card-actions">
-          <button
-            type="button"
-            class="button primary"
-            disabled={watchesOnly()}
-            title={watchesOnly() ? watch_only : undefined}
-            onClick={() => setDialog(true)}
-          >
-            Log in
-          </button>
+          <Show when={props.agent.canLogin}>
+            <button
+              type="button"
+              class="button primary"
+              disabled={watchesOnly()}
+              title={watchesOnly() ? watch_only : undefined}
+              onClick={() => setDialog(true)}
+            >
+              Log in
+            </button>
+          </Show>
           <button
             type="button"
             class="button"
@@ -77,7 +82,12 @@ export function LoginCard(props: LoginCardProps) {
         </div>
       </Show>
       <Show when={dialog()}>
-        <LoginDialog agent={props.agent} onFinished={() => props.onTried()} onClose={() => setDialog(false)} />
+        <LoginDialog
+          agent={props.agent}
+          finished="Logged in. Your message is on its way."
+          onFinished={() => props.onTried()}
+          onClose={() => setDialog(false)}
+        />
       </Show>
     </article>
   );

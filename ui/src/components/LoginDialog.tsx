@@ -6,6 +6,8 @@ import { Visible } from "./Visible";
 
 interface LoginDialogProps {
   agent: { id: string; title: string };
+  /** What it comes to when it has worked. */
+  finished: string;
   onFinished(): void;
   onClose(): void;
 }
@@ -67,7 +69,7 @@ export function LoginDialog(props: LoginDialogProps) {
           <Match when={step() === "running"}>
             <Spinner /> Waiting for the login. Closing this ends it.
           </Match>
-          <Match when={step() === "finished"}>Logged in. Your message is on its way.</Match>
+          <Match when={step() === "finished"}>{props.finished}</Match>
           <Match when={error()}>{(message) => <span class="inline-error">{message()}</span>}</Match>
           <Match when={step() === "failed"}>
             <span class="inline-error">The login did not work.</span>

@@ -1,15 +1,26 @@
 import { createRenderEffect, createSignal, Show, untrack } from "solid-js";
 import { unwrap } from "solid-js/store";
 import type { MessageEntry } from "../state/model";
+import { visible } from "../state/visible";
 import { SentAttachments } from "./Attachments";
 import { patchHtml } from "./html";
 import { StreamText } from "./StreamText";
 import { tailPlace, tailStart } from "./tail";
 import { clock } from "./time";
 
-export function MessageView(props: { entry: MessageEntry; sessionId: string }) {
+interface MessageViewProps {
+  entry: MessageEntry;
+  sessionId: string;
+  /** Whose words they are, if they are not the person's own. */
+  author: string;
+}
+
+export function MessageView(props: MessageViewProps) {
   return (
-    <Show when={props.entry.role === "user"} fallback={<AssistantMessage entry={props.entry} />}>
+    <Show
+      when={props.entry.role === "user"}
+      fallback={<AssistantMessage entry={props.entry} author={visible(props.author)} />}
+    >
       <article class="message user" aria-label="You">
         <SentAttachments sessionId={props.sessionId} items={props.entry.attachments} />
         <div class="bubble">
@@ -28,7 +39,7 @@ export function MessageView(props: { entry: MessageEntry; sessionId: string }) {
 }
 
 /** The rendered beginning of the text, and right behind it what has come since. */
-function AssistantMessage(props: { entry: MessageEntry }) {
+function AssistantMessage(props: { entry: MessageEntry; author: string }) {
   const rendered = (<div class="markdown" />) as HTMLDivElement;
   const [from, setFrom] = createSignal(0);
   const tail = (
@@ -51,7 +62,7 @@ function AssistantMessage(props: { entry: MessageEntry }) {
     <article
       class="message assistant"
       classList={{ streaming: props.entry.streaming }}
-      aria-label="VoxPilot"
+      aria-label={props.author}
       aria-busy={props.entry.streaming}
     >
       {rendered}

@@ -39,13 +39,14 @@ const request: PermissionRequest = {
 };
 
 function mount(onChoose = vi.fn(async (_: PermissionAnswer) => {}), asked = request) {
-  dispose = render(() => <PermissionCard request={asked} onChoose={onChoose} />, document.body);
+  dispose = render(() => <PermissionCard request={asked} agent="Codex" onChoose={onChoose} />, document.body);
   const button = (name: string) => [...document.querySelectorAll("button")].find((found) => found.textContent === name);
   return { onChoose, button };
 }
 
 it("shows the exact command, the kind, the places, and the options in the agent's words and order", () => {
   mount();
+  expect(document.querySelector(".card-meta")?.textContent).toContain("🤖 Codex [main] asks for permission");
   expect(document.querySelector("code.command")?.textContent).toBe(request.command);
   expect(document.querySelector(".badge")?.textContent).toBe("execute");
   expect(document.querySelector(".locations")?.textContent).toBe("/w/a.txt:3");

@@ -15,6 +15,8 @@ import { Visible } from "./Visible";
 
 interface PermissionCardProps {
   request: PermissionRequest;
+  /** The title of the agent that asks. */
+  agent: string;
   onChoose(answer: PermissionAnswer): Promise<void>;
 }
 
@@ -43,7 +45,7 @@ export function PermissionCard(props: PermissionCardProps) {
         </span>
       </h2>
       <p class="card-meta">
-        🤖 <Visible text={props.request.session_name} /> asks for permission
+        🤖 <Visible text={`${props.agent} [${props.request.session_name}]`} /> asks for permission
         <Show when={props.request.kind}>
           {(kind) => (
             <span class="badge">

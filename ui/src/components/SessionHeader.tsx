@@ -1,5 +1,6 @@
 import { createSignal, Show } from "solid-js";
 import type { Agent, Session, SessionChange } from "../api/types";
+import { titleOf } from "../state/agents";
 import { watch_only, watchesOnly } from "../state/device";
 import { policyOf, type ServerState } from "../state/server";
 import { Icon } from "./Icon";
@@ -12,6 +13,8 @@ import { Visible } from "./Visible";
 interface SessionHeaderProps {
   session: Session | undefined;
   agents: Agent[];
+  /** Nothing was said yet: the agent is chosen where the first message is written. */
+  isFresh: boolean;
   server: ServerState;
   onMenu(): void;
   onInspect(): void;
@@ -57,6 +60,11 @@ export function SessionHeader(props: SessionHeaderProps) {
                   >
                     <Visible text={session().title || "Untitled"} />
                   </button>
+                  <Show when={!props.isFresh}>
+                    <span class="header-agent">
+                      <Visible text={titleOf(props.agents, session().agent)} />
+                    </span>
+                  </Show>
                 </h1>
               </Show>
               <Show when={policyOf(session(), props.server.info()) === "auto"}>
@@ -95,7 +103,13 @@ export function SessionHeader(props: SessionHeaderProps) {
               >
                 <Icon name="settings" />
               </button>
-              <SessionSettings session={session()} agents={props.agents} open={showSettings()} onChange={change} />
+              <SessionSettings
+                session={session()}
+                agents={props.agents}
+                isFresh={props.isFresh}
+                open={showSettings()}
+                onChange={change}
+              />
             </>
           )}
         </Show>

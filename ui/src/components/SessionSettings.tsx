@@ -1,6 +1,7 @@
 import { createMemo, createSignal, For, Show } from "solid-js";
 import type { Agent, Policy, Session, SessionChange } from "../api/types";
 import { watch_only, watchesOnly } from "../state/device";
+import { AgentChoice } from "./AgentChoice";
 import { RulesDialog } from "./RulesDialog";
 
 const policies: [Policy, string][] = [
@@ -13,6 +14,7 @@ const policies: [Policy, string][] = [
 interface SessionSettingsProps {
   session: Session;
   agents: Agent[];
+  isFresh: boolean;
   /** On a phone: whether they are shown. */
   open: boolean;
   onChange(change: SessionChange): Promise<void>;
@@ -20,14 +22,6 @@ interface SessionSettingsProps {
 
 export function SessionSettings(props: SessionSettingsProps) {
   const [showRules, setShowRules] = createSignal(false);
-  const agents = createMemo(() => {
-    const known = props.agents.map((agent) => ({
-      id: agent.id,
-      label: agent.installed ? agent.title : `${agent.title} (not installed)`,
-    }));
-    const current = props.session.agent;
-    return known.some((agent) => agent.id === current) ? known : [{ id: current, label: current }, ...known];
-  });
   /** Changes only when the model does: a half-written name outlives other news of the session. */
   const model = createMemo(() => props.session.model);
   return (
@@ -47,21 +41,13 @@ export function SessionSettings(props: SessionSettingsProps) {
           }}
         />
       </label>
-      <label>
-        <span>Agent</span>
-        <select
-          disabled={watchesOnly()}
-          onChange={(event) => void props.onChange({ agent: event.currentTarget.value })}
-        >
-          <For each={agents()}>
-            {(agent) => (
-              <option value={agent.id} selected={agent.id === props.session.agent}>
-                {agent.label}
-              </option>
-            )}
-          </For>
-        </select>
-      </label>
+      <Show when={!props.isFresh}>
+        <AgentChoice
+          agents={props.agents}
+          chosen={props.session.agent}
+          onChoose={(agent) => void props.onChange({ agent })}
+        />
+      </Show>
       <label>
         <span>Permissions</span>
         <select

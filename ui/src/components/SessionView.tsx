@@ -1,10 +1,13 @@
-import { createEffect, createMemo, createSignal, on, onCleanup, Show } from "solid-js";
-import type { Agent, NewAttachment } from "../api/types";
+import { createEffect, createMemo, createResource, createSignal, on, onCleanup, Show } from "solid-js";
+import { api } from "../api/client";
+import type { NewAttachment, SessionChange } from "../api/types";
+import { type Agents, can } from "../state/agents";
 import { firstQuestion, waitingCount } from "../state/model";
 import { loginAgent } from "../state/notices";
 import { openSession } from "../state/openSession";
 import type { ServerState } from "../state/server";
 import type { Sessions } from "../state/sessions";
+import { AgentChoice } from "./AgentChoice";
 import { AgentSessions } from "./AgentSessions";
 import { Approvals } from "./Approvals";
 import { KnownAgents } from "./agentNames";
@@ -26,7 +29,7 @@ export type LiveState = { running: boolean; waiting: number; queue_len: number; 
 interface SessionViewProps {
   id: string;
   sessions: Sessions;
-  agents: Agent[];
+  agents: Agents;
   server: ServerState;
   onMenu(): void;
   onLive(live: LiveState): void;
@@ -78,57 +81,87 @@ export function SessionView(props: SessionViewProps) {
     setComposer(composer() + 1);
     focusComposer();
   };
+  const listed = createMemo(() => props.sessions.list.find((session) => session.id === props.id));
+  // An old one may be too far down for the list.
+  const [unlisted] = createResource(
+    () => props.sessions.loaded() && listed() === undefined,
+    () => api.session(props.id).catch(() => undefined),
+  );
   const session = createMemo(() => {
-    const listed = props.sessions.list.find((session) => session.id === props.id);
-    return listed ? { ...listed, ...open.state.session } : undefined;
+    const known = listed() ?? unlisted();
+    return known ? { ...known, ...open.state.session } : undefined;
   });
+  const isRelay = () => session()?.model === "relay";
+  const isFresh = () =>
+    open.state.ready &&
+    open.state.entries.length === 0 &&
+    open.state.queue.length === 0 &&
+    open.outbox.items.length === 0;
+  const own = createMemo(() => props.agents.list().find(({ id }) => id === session()?.agent));
+  const change = (fields: SessionChange) => props.sessions.change(props.id, fields);
 
   /** The one to log in, where that is needed. */
   const agent = createMemo(() => {
     const id = loginAgent(open.state) ?? session()?.agent;
     if (id === undefined) return undefined;
-    return { id, title: props.agents.find((known) => known.id === id)?.title ?? id };
+    const known = props.agents.list().find((agent) => agent.id === id);
+    return { id, title: known?.title ?? id, canLogin: known?.can_login !== false };
   });
 
   return (
     <main class="session">
       <SessionHeader
         session={session()}
-        agents={props.agents}
+        agents={props.agents.list()}
+        isFresh={isFresh()}
         server={props.server}
         onMenu={() => props.onMenu()}
         onInspect={() => setInspecting(true)}
-        onChange={(change) => props.sessions.change(props.id, change)}
+        onChange={change}
       />
       <Show when={inspecting()}>
         <Inspector sessionId={props.id} onClose={() => setInspecting(false)} />
       </Show>
-      <AgentSessions sessionId={props.id} news={open.state.agentNews + open.state.epoch} />
-      <WorkDir.Provider value={() => session()?.work_dir}>
-        <KnownAgents.Provider value={{ agents: () => props.agents, own: () => session()?.agent }}>
-          <Log open={open} stopping={stopping()} isRelay={session()?.model === "relay"} />
-        </KnownAgents.Provider>
-      </WorkDir.Provider>
-      <div class="dock">
-        <ConnectionStatus broken={open.broken()} />
-        <Approvals open={open} agent={agent()} />
-        <Queue sessionId={props.id} items={open.state.queue} />
-        <OutboxList outbox={open.outbox} onWithdrawn={giveBack} />
-        <InlineError message={error()} />
-        <Show when={composer()} keyed>
-          {(_) => (
-            <Composer
-              draftKey={props.id}
-              running={running()}
-              stopping={stopping()}
-              sessionId={props.id}
-              isRelay={session()?.model === "relay"}
-              onSend={(content, attachments) => open.outbox.send(content, attachments)}
-              onStop={stop}
+      <KnownAgents.Provider
+        value={{
+          agents: props.agents.list,
+          own: () => session()?.agent,
+          refresh: () => void props.agents.refresh(),
+        }}
+      >
+        <AgentSessions sessionId={props.id} news={open.state.agentNews + open.state.epoch} />
+        <WorkDir.Provider value={() => session()?.work_dir}>
+          <Log open={open} stopping={stopping()} isRelay={isRelay()} />
+        </WorkDir.Provider>
+        <div class="dock">
+          <ConnectionStatus broken={open.broken()} />
+          <Approvals open={open} agent={agent()} />
+          <Queue sessionId={props.id} items={open.state.queue} />
+          <OutboxList outbox={open.outbox} onWithdrawn={giveBack} />
+          <InlineError message={error()} />
+          <Show when={isFresh()}>
+            <AgentChoice
+              agents={props.agents.list()}
+              chosen={session()?.agent}
+              onChoose={(agent) => void submit(() => change({ agent }))}
             />
-          )}
-        </Show>
-      </div>
+          </Show>
+          <Show when={composer()} keyed>
+            {(_) => (
+              <Composer
+                draftKey={props.id}
+                running={running()}
+                stopping={stopping()}
+                sessionId={props.id}
+                isRelay={isRelay()}
+                imagesRefusedBy={isRelay() && can(own(), "images") === false ? own()?.title : undefined}
+                onSend={(content, attachments) => open.outbox.send(content, attachments)}
+                onStop={stop}
+              />
+            )}
+          </Show>
+        </div>
+      </KnownAgents.Provider>
     </main>
   );
 }

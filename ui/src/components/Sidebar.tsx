@@ -1,8 +1,8 @@
-import { createEffect, createSignal, For, onCleanup, Show } from "solid-js";
+import { createEffect, createSignal, For, type JSX, onCleanup, Show } from "solid-js";
 import { sentence } from "../api/client";
 import type { Session } from "../api/types";
 import { watch_only, watchesOnly } from "../state/device";
-import { activeId } from "../state/route";
+import { activeId, activePage, type Page, pageHref } from "../state/route";
 import type { Sessions } from "../state/sessions";
 import { DeleteDialog } from "./DeleteDialog";
 import { Icon } from "./Icon";
@@ -19,8 +19,6 @@ interface SidebarProps {
   modal: MediaQueryList | undefined;
   onClose(): void;
   onStart(): Promise<void>;
-  /** Somebody wants to go on with what an agent did elsewhere. */
-  onContinue(): void;
   /** Somebody wants to see who is let in. */
   onDevices(): void;
   onRemoved(id: string): void;
@@ -85,17 +83,10 @@ export function Sidebar(props: SidebarProps) {
           >
             <Icon name="plus" /> New session
           </button>
-          <button
-            type="button"
-            class="icon-button"
-            aria-label="Continue an agent’s session"
-            title={watchesOnly() ? watch_only : "Continue an agent’s session"}
-            disabled={watchesOnly()}
-            onClick={() => props.onContinue()}
-          >
-            <Icon name="history" />
-          </button>
         </div>
+        <PageLink page="conversations" onOpen={() => props.onClose()}>
+          <Icon name="history" /> All conversations
+        </PageLink>
         <Show when={error() ?? props.sessions.error()}>
           {(message) => (
             <p class="sidebar-error" role="alert">
@@ -130,6 +121,9 @@ export function Sidebar(props: SidebarProps) {
           <Show when={watchesOnly()}>
             <p class="sidebar-note">{watch_only}</p>
           </Show>
+          <PageLink page="agents" onOpen={() => props.onClose()}>
+            <Icon name="agents" /> Agents
+          </PageLink>
           <button type="button" class="button small" onClick={() => props.onDevices()}>
             <Icon name="devices" /> Devices
           </button>
@@ -151,5 +145,18 @@ export function Sidebar(props: SidebarProps) {
         )}
       </Show>
     </>
+  );
+}
+
+function PageLink(props: { page: Page; onOpen(): void; children: JSX.Element }) {
+  return (
+    <a
+      class="button small page-link"
+      href={pageHref(props.page)}
+      aria-current={activePage() === props.page ? "page" : undefined}
+      onClick={() => props.onOpen()}
+    >
+      {props.children}
+    </a>
   );
 }

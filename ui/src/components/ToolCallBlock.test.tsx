@@ -5,6 +5,7 @@ import { afterEach, expect, it } from "vitest";
 import type { StreamEvent, Update } from "../api/types";
 import { emptyState, type SessionState } from "../state/model";
 import { apply } from "../state/reducer";
+import { makeAgent } from "../state/testing/agent";
 import { KnownAgents } from "./agentNames";
 import { ToolCallBlock } from "./ToolCallBlock";
 
@@ -14,7 +15,7 @@ afterEach(() => {
   document.body.replaceChildren();
 });
 
-const demo = { id: "demo", title: "Demo agent", installed: true, health: "ok" };
+const demo = makeAgent("demo", { title: "Demo agent" });
 
 /** A page with the block of call "c", and the way to send it events. */
 function mount(...events: StreamEvent[]): (...events: StreamEvent[]) => void {
@@ -25,7 +26,7 @@ function mount(...events: StreamEvent[]): (...events: StreamEvent[]) => void {
   send({ event: "ready", data: { seq: 0 } }, ...events);
   dispose = render(
     () => (
-      <KnownAgents.Provider value={{ agents: () => [demo], own: () => "copilot" }}>
+      <KnownAgents.Provider value={{ agents: () => [demo], own: () => "copilot", refresh: () => {} }}>
         <Show when={state.calls.c}>
           {(call) => <ToolCallBlock call={call()} artifact={undefined} onStop={async () => {}} />}
         </Show>
@@ -257,4 +258,10 @@ it("the stored output of a call is shown, and goes on growing", () => {
 it("the foot counts what the agent has used", () => {
   mount(start, does(0, { type: "usage", input_tokens: 12_300, output_tokens: 60 }));
   expect(document.querySelector(".copilot-foot .copilot-usage")?.textContent).toBe("12,300 in · 60 out");
+});
+
+it("a call that was not allowed says so, and is over", () => {
+  mount(start, runs({ status: "rejected", content: [{ type: "text", text: "no" }] }));
+  expect(document.querySelector(".agent-call .call-status")?.textContent).toBe("not allowed");
+  expect(document.querySelector(".agent-call .spinner")).toBeNull();
 });

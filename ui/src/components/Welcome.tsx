@@ -1,12 +1,14 @@
 import { createSignal, For, Show } from "solid-js";
 import { sentence } from "../api/client";
-import type { Agent, NewAttachment } from "../api/types";
+import type { NewAttachment } from "../api/types";
+import { type Agents, can } from "../state/agents";
 import { watch_only, watchesOnly } from "../state/device";
 import { queueFirst } from "../state/outbox";
-import { goTo } from "../state/route";
+import { goTo, pageHref } from "../state/route";
 import type { ServerState } from "../state/server";
 import type { Sessions } from "../state/sessions";
 import { store } from "../state/storage";
+import { AgentChoice } from "./AgentChoice";
 import { addToDraftFiles, Composer } from "./Composer";
 import { Icon } from "./Icon";
 import { focusComposer } from "./keyboard";
@@ -17,7 +19,7 @@ const examples = ["Explain how this project is built", "Find a bug and fix it", 
 
 interface WelcomeProps {
   sessions: Sessions;
-  agents: Agent[];
+  agents: Agents;
   server: ServerState;
   onMenu(): void;
 }
@@ -26,6 +28,11 @@ interface WelcomeProps {
 export function Welcome(props: WelcomeProps) {
   const [error, setError] = createSignal<string | null>(null);
   const [attempt, setAttempt] = createSignal(0);
+  /** Without a choice the server takes its own. */
+  const [chosen, setChosen] = createSignal<string>();
+  const agent = () => chosen() ?? props.agents.preferred();
+  const known = () => props.agents.list().find(({ id }) => id === agent());
+  const isRelay = () => props.server.info()?.model === "relay";
   const suggestions = () => {
     const own = props.server.info()?.suggestions ?? [];
     return own.length > 0 ? own : examples;
@@ -38,8 +45,10 @@ export function Welcome(props: WelcomeProps) {
   };
   const start = async (content: string, attachments: NewAttachment[]) => {
     setError(null);
+    const agent = chosen();
+    const draft = agent === undefined ? {} : { agent };
     try {
-      const session = await props.sessions.create({}, (fresh) => queueFirst(fresh.id, content, attachments));
+      const session = await props.sessions.create(draft, (fresh) => queueFirst(fresh.id, content, attachments));
       goTo(session.id);
     } catch (reason) {
       setError(sentence(reason));
@@ -90,9 +99,9 @@ export function Welcome(props: WelcomeProps) {
             </For>
           </ul>
           <PolicyChoice server={props.server} />
-          <ul class="agent-list" aria-label="Agents">
-            <For each={props.agents}>{(agent) => <AgentRow agent={agent} />}</For>
-          </ul>
+          <p>
+            <a href={pageHref("agents")}>What each agent can do, and how to add one</a>
+          </p>
         </Show>
       </div>
       <div class="dock">
@@ -103,22 +112,22 @@ export function Welcome(props: WelcomeProps) {
             </p>
           )}
         </Show>
+        <Show when={props.agents.list().length > 0}>
+          <AgentChoice agents={props.agents.list()} chosen={agent()} onChoose={setChosen} />
+        </Show>
         <Show when={attempt() + 1} keyed>
-          {(_) => <Composer draftKey="new" running={false} stopping={false} onSend={start} onStop={() => {}} />}
+          {(_) => (
+            <Composer
+              draftKey="new"
+              running={false}
+              stopping={false}
+              imagesRefusedBy={isRelay() && can(known(), "images") === false ? known()?.title : undefined}
+              onSend={start}
+              onStop={() => {}}
+            />
+          )}
         </Show>
       </div>
     </main>
-  );
-}
-
-function AgentRow(props: { agent: Agent }) {
-  const state = () => {
-    if (!props.agent.installed) return "not installed";
-    return props.agent.version ? `ready, ${props.agent.version}` : "ready";
-  };
-  return (
-    <li>
-      <strong>{props.agent.title}</strong> <span>{state()}</span>
-    </li>
   );
 }

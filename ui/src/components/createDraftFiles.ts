@@ -3,13 +3,20 @@
 import { createSignal, onMount } from "solid-js";
 import { sentence } from "../api/client";
 import type { NewAttachment } from "../api/types";
-import { readFile, refusal } from "../state/attachments";
+import { nameOf, readFile, refusal } from "../state/attachments";
 import { keepFiles, readFiles } from "../state/files";
 
-export function createDraftFiles(key: () => string) {
+/** `imagesRefusedBy` names the agent that would get them and takes no images. */
+export function createDraftFiles(key: () => string, imagesRefusedBy: () => string | undefined) {
   const [items, setItems] = createSignal<NewAttachment[]>([]);
   const [reading, setReading] = createSignal<string[]>([]);
   const [error, setError] = createSignal<string | null>(null);
+  /** The agent may have been chosen after the images. */
+  const refused = () => {
+    const image = items().find(({ kind }) => kind === "image");
+    const agent = imagesRefusedBy();
+    return image && agent !== undefined ? `${agent} takes no images: remove “${nameOf(image)}”.` : null;
+  };
 
   const change = (next: NewAttachment[]) => {
     setItems(next);
@@ -24,6 +31,8 @@ export function createDraftFiles(key: () => string) {
     items,
     reading,
     error,
+    /** Why what is there cannot be sent; null if it can. */
+    refused,
     async add(files: Iterable<File>) {
       setError(null);
       for (const file of files) {

@@ -1,10 +1,9 @@
 import { expect, it } from "vitest";
-import type { Agent } from "../api/types";
 import { agentName, isDelegation } from "./delegation";
 import type { StreamingToolCall } from "./model";
+import { makeAgent } from "./testing/agent";
 
-const agent = (id: string, title: string): Agent => ({ id, title, installed: true, health: "ok" });
-const agents = [agent("copilot", "GitHub Copilot"), agent("demo", "Demo agent")];
+const agents = [makeAgent("copilot", { title: "GitHub Copilot" }), makeAgent("demo", { title: "Demo agent" })];
 const call = (name: string, args: object, done: string | null = null) =>
   ({
     name,
@@ -19,7 +18,7 @@ it("both tools that hand work to an agent are delegations", () => {
 it.each([
   ["Copilot keeps its short name", call("copilot_agent", {}), agents, "copilot", "Copilot"],
   ["and has it before the agents are known", call("copilot_agent", {}), [], "copilot", "Copilot"],
-  ["and before the session is", call("copilot_agent", {}), [], undefined, "Copilot"],
+  ["nobody is taken for it before the session is known", call("copilot_agent", {}), agents, undefined, "Agent"],
   ["the session's own agent has its title", call("copilot_agent", {}), agents, "demo", "Demo agent"],
   ["who worked on it decides", call("copilot_agent", {}, "copilot"), agents, "demo", "Copilot"],
   ["a call may name its agent", call("delegate", { agent: "demo" }), agents, "copilot", "Demo agent"],

@@ -38,15 +38,19 @@ export function namedAgent(call: Pick<ToolCall, "name" | "arguments">): string |
   return typeof agent === "string" ? agent : null;
 }
 
-/** The agent's name for people. History does not say who worked for the session: that is taken to be its agent of now. */
+/** Who works on it, by id. History does not say who worked for the session: that is taken to be its agent of now. */
+export function agentIdOf(call: StreamingToolCall, sessionAgent: string | undefined): string | undefined {
+  return namedAgent(call) ?? (call.copilotDone?.agent || (call.name === any_agent ? undefined : sessionAgent));
+}
+
+/** The agent's name for people. Nobody is called by another's name while it is not known yet. */
 export function agentName(call: StreamingToolCall, agents: Agent[], sessionAgent: string | undefined): string {
-  const id = namedAgent(call) ?? (call.copilotDone?.agent || (call.name === any_agent ? "" : sessionAgent));
-  if (id === "") return "Agent";
-  return shortTitle(agents.find((agent) => agent.id === id)?.title ?? id ?? "Copilot");
+  const id = agentIdOf(call, sessionAgent);
+  return id === undefined ? "Agent" : shortTitle(agents.find((agent) => agent.id === id)?.title ?? id);
 }
 
 /** "GitHub Copilot" is known as Copilot, also where the list of agents is not there yet. */
-function shortTitle(title: string): string {
+export function shortTitle(title: string): string {
   return title === "copilot" ? "Copilot" : title.replace(/^GitHub /, "");
 }
 

@@ -35,10 +35,24 @@ export function isRepetition(entries: Entry[], index: number, calls: Record<stri
   return call !== undefined && isStraight(call) && !repeatedPart(call.copilotStream, wholeText(entry.text));
 }
 
-/** What was said before an agent's own session was continued here belongs to no turn; whether it ends at `index`. */
+/** The call that the message at `index` repeats the words of: then they are the agent's own. */
+export function spokenIn(
+  entries: Entry[],
+  index: number,
+  calls: Record<string, StreamingToolCall>,
+): StreamingToolCall | undefined {
+  const before = entries[index - 1];
+  const call = before?.kind === "call" ? calls[before.id] : undefined;
+  return call && isStraight(call) ? call : undefined;
+}
+
+/** It was said before an agent's own session was continued here: such a message belongs to no turn. */
+export function isEarlier(entry: Entry | undefined): boolean {
+  return entry?.kind === "message" && entry.turnId === null && entry.createdAt !== null;
+}
+
+/** Whether what was said earlier ends at `index`. */
 export function isLastEarlier(entries: Entry[], index: number): boolean {
-  const isEarlier = (entry: Entry | undefined) =>
-    entry?.kind === "message" && entry.turnId === null && entry.createdAt !== null;
   if (!isEarlier(entries[index])) return false;
   // What the agent did between two of its messages says nothing of when it was.
   let next = index + 1;

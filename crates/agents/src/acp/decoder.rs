@@ -20,8 +20,16 @@ use crate::jsonrpc::{self, ErrorObject, METHOD_NOT_FOUND, Malformed, Message, Rp
 use crate::signal::{Part, PromptEnd, Signal, Signals, cut};
 
 mod foreign;
+mod turns;
+
+pub(crate) use foreign::failed;
+pub(crate) use turns::TurnIds;
+use turns::Turns;
 
 const BAD_LINE_BYTES: usize = 4096;
+/// How long a fault of a model may be, as the agent tells it.
+const FAULT_BYTES: usize = 64 * 1024;
+const UNEXPLAINED: &str = "its model failed, and it does not say why";
 /// So many loads may be unanswered; agents that never answer one leave it here.
 const MAX_LOADS: usize = 256;
 /// So many ended prompts are remembered, to know a second answer to one of them.
@@ -34,6 +42,7 @@ pub struct Decoder {
     loads: Vec<(String, Arc<str>)>,
     /// The call whose prompt runs in an agent session.
     prompts: HashMap<Arc<str>, String>,
+    turns: Turns,
     ended: VecDeque<String>,
     /// Most lines are about the session of the line before.
     last_session: Option<Arc<str>>,
@@ -41,6 +50,8 @@ pub struct Decoder {
     quirks: Quirks,
     /// Chunks of which the next line of their session tells what they are, one a session.
     held: Vec<Held>,
+    /// The sessions whose model has failed, each with what was said since.
+    failing: Vec<(Arc<str>, String)>,
 }
 
 /// What some lines came to.
@@ -89,7 +100,7 @@ impl Decoder {
             session_id: String,
         }
         let text = jsonrpc::text(line);
-        let Ok(Message::Request { id: RpcId::String(request), params: Some(params), .. }) = jsonrpc::message(&text) else {
+        let Ok(Message::Request { id: RpcId::String(request), method, params: Some(params) }) = jsonrpc::message(&text) else {
             return;
         };
         let call = id::prompted_call(&request);
@@ -99,7 +110,12 @@ impl Decoder {
         let Ok(Params { session_id }) = serde_json::from_str(params.get()) else { return };
         let session = self.session(&session_id);
         match call {
-            Some(call) => _ = self.prompts.insert(session, call.to_owned()),
+            Some(call) => {
+                if method != "session/prompt" {
+                    self.turns.note_foreign(call);
+                }
+                self.prompts.insert(session, call.to_owned());
+            }
             None => {
                 if self.loads.len() == MAX_LOADS {
                     self.loads.remove(0);
@@ -135,13 +151,16 @@ impl Decoder {
     /// Whether something was read that is not among the signals yet. Until it is, whoever remembers how far the journal was read must
     /// not count the lines since.
     pub(crate) fn is_holding(&self) -> bool {
-        !self.held.is_empty()
+        !self.held.is_empty() || self.failing.iter().any(|(_, said)| !said.is_empty())
     }
 
     /// Gives out what is held: nothing tells any more that it is not plain text.
     pub(crate) fn release(&mut self, signals: &mut Signals) {
         for held in std::mem::take(&mut self.held) {
             signals.text(&held.session, &held.text);
+        }
+        for (session, said) in self.failing.iter_mut().filter(|(_, said)| !said.is_empty()) {
+            signals.update(session, notice::fault(&std::mem::take(said)));
         }
     }
 
@@ -206,10 +225,11 @@ impl Decoder {
         let agent_session = self.session(&request.agent_session);
         let call = request.report.as_ref().map(|report| report.call.clone());
         let known = call.as_ref().and_then(|call| self.calls.get(&agent_session, &call.id));
-        let first_seen = known.is_none();
+        // Some agents report a call for the first time by asking for it, others say only then what it does.
+        let news = call.filter(|call| known.is_none_or(|known| known.says_nothing() && !call.says_nothing()));
+        let news = news.map(|call| ToolCall { status: call.status.filter(|_| known.is_none()), ..call });
         let ask = request.ask(json, known);
-        // Some agents report a call for the first time by asking for it.
-        if let Some(call) = call.filter(|_| first_seen) {
+        if let Some(call) = news {
             self.piece(&agent_session, Piece::ToolCall(Report::from(call)), &mut out.signals);
         }
         self.goes_on(&agent_session, &mut out.signals);
@@ -235,7 +255,8 @@ impl Decoder {
         let (result, tokens) = match outcome {
             Some(Ok(result)) => match response::prompt(result) {
                 PromptAnswer::Ended(end, tokens) => (Ok(end), tokens),
-                PromptAnswer::Accepted => return,
+                PromptAnswer::Accepted(turn) => return self.turns.accept(call, turn),
+                PromptAnswer::Failed(error) => (Err(error), None),
                 PromptAnswer::Unreadable => (malformed(), None),
             },
             Some(Err(error)) if error.code == METHOD_NOT_FOUND => {
@@ -261,12 +282,24 @@ impl Decoder {
             self.prompts.remove(&session);
             let completed = result.as_ref().is_ok_and(|end| end.stop_reason == response::END_TURN);
             self.last_chunk(&session, completed, tokens.as_ref(), signals);
+            self.last_fault(&session, completed, signals);
             if let Some(tokens) = tokens {
                 let update = self.accounts.with_tokens(&session, tokens);
                 self.update(&session, update, signals);
             }
         }
         signals.push(Signal::PromptEnded { call_id: call.to_owned(), result: result.map_err(Failure::from) });
+    }
+
+    /// What an agent said after its model had failed is why, and it did not finish whatever it says.
+    fn last_fault(&mut self, session: &Arc<str>, completed: bool, signals: &mut Signals) {
+        let Some(at) = self.failing.iter().position(|(failing, _)| failing == session) else { return };
+        let (_, said) = self.failing.remove(at);
+        match said.trim() {
+            "" if completed => signals.update(session, notice::fault(UNEXPLAINED)),
+            "" => {}
+            said => signals.update(session, notice::fault(said)),
+        }
     }
 
     /// The prompt has ended, and what is held of its session was its last chunk.
@@ -277,8 +310,8 @@ impl Decoder {
         match self.held.iter().position(|held| held.session == *session) {
             Some(at) => {
                 let held = self.held.remove(at);
-                if without_answer || notice::is_own(&held.notice, self.quirks.own_errors) {
-                    signals.update(session, held.notice);
+                if without_answer || (completed && held.grows) || notice::is_own(&held.notice, self.quirks.own_errors) {
+                    signals.update(session, if held.grows { notice::fault(&held.text) } else { held.notice });
                 } else {
                     signals.text(session, &held.text);
                 }
@@ -310,16 +343,38 @@ impl Decoder {
                 self.update(session, update, signals);
             }
             Piece::Update(update) => self.update(session, update, signals),
+            Piece::Failing(failing) => self.note_failing(session, failing, signals),
+            Piece::Nothing => {}
+        }
+    }
+
+    fn note_failing(&mut self, session: &Arc<str>, failing: bool, signals: &mut Signals) {
+        let at = self.failing.iter().position(|(known, _)| known == session);
+        match at {
+            // It goes on, so what it said meanwhile was no reason to end.
+            Some(at) if !failing => {
+                let (_, said) = self.failing.remove(at);
+                signals.text(session, &said);
+            }
+            None if failing && self.prompts.contains_key(session) => self.failing.push((session.clone(), String::new())),
+            _ => {}
         }
     }
 
     fn text(&mut self, session: &Arc<str>, text: &str, signals: &mut Signals) {
+        if self.follows_fault(session, text) {
+            return;
+        }
         self.goes_on(session, signals);
         let loading = self.is_loading(session);
+        if !loading && self.quirks.faults_in_text.iter().any(|fault| text.starts_with(fault)) {
+            let (session, text, notice) = (session.clone(), text.to_owned(), notice::fault(text));
+            return self.held.push(Held { session, text, notice, grows: true });
+        }
         if let Some(notice) = self.quirks.notices_in_text.then(|| notice::read(text)).flatten() {
             match notice::is_error(&notice) {
                 false => return self.update(session, notice, signals),
-                true if !loading => return self.held.push(Held { session: session.clone(), text: text.to_owned(), notice }),
+                true if !loading => return self.held.push(Held { session: session.clone(), text: text.to_owned(), notice, grows: false }),
                 // Nothing in a history tells who said it.
                 true if notice::is_own(&notice, self.quirks.own_errors) => return self.update(session, notice, signals),
                 true => {}
@@ -330,6 +385,17 @@ impl Decoder {
         } else {
             signals.text(session, text);
         }
+    }
+
+    /// Whether the text belongs to what an agent says of its model's fault. It is kept whole up to a bound.
+    fn follows_fault(&mut self, session: &Arc<str>, text: &str) -> bool {
+        let failing = self.failing.iter_mut().find(|(failing, _)| failing == session).map(|(_, said)| said);
+        let held = self.held.iter_mut().find(|held| held.grows && held.session == *session).map(|held| &mut held.text);
+        match failing.or(held).filter(|said| said.len() + text.len() <= FAULT_BYTES) {
+            Some(said) => said.push_str(text),
+            None => return false,
+        }
+        true
     }
 
     fn update(&mut self, session: &Arc<str>, update: Update, signals: &mut Signals) {

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use domain::agent::{Retry, Update};
 
 use super::usage::Tokens;
+use crate::fault::plain;
 
 const LEVELS: [(&str, &str); 3] = [("Info: ", "info"), ("Warning: ", "warning"), ("Error: ", ERROR)];
 const ERROR: &str = "error";
@@ -23,6 +24,8 @@ pub(super) struct Held {
     pub session: Arc<str>,
     pub text: String,
     pub notice: Update,
+    /// It begins like a fault of the agent's model, and the text that follows belongs to it.
+    pub grows: bool,
 }
 
 /// The notice that a whole chunk may be.
@@ -34,6 +37,11 @@ pub(super) fn read(chunk: &str) -> Option<Update> {
     }
     let retry = (level == "info" && text.ends_with(RETRYING)).then(Retry::default);
     Some(Update::Notice { level: level.to_owned(), text: text.to_owned(), in_text: true, retry })
+}
+
+/// What an agent says of a fault of its model's, among its text.
+pub(super) fn fault(text: &str) -> Update {
+    Update::Notice { level: ERROR.to_owned(), text: plain(text.trim()), in_text: true, retry: None }
 }
 
 pub(super) fn is_error(notice: &Update) -> bool {

@@ -13,7 +13,11 @@ use agent_client_protocol_schema::v1::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::response::Next;
 use crate::catalogue::Offers;
+
+/// How many sessions of a list are asked for at a time, where that is to be said.
+const LIST_LIMIT: u64 = 100;
 
 /// Only what is implemented is advertised, and of that what is good for the agent.
 pub fn initialize(offers: Offers) -> Value {
@@ -40,8 +44,27 @@ pub fn resume(agent_session: &str, cwd: &Path, servers: Value) -> Value {
     with_servers(value(&ResumeSessionRequest::new(agent_session.to_owned(), cwd)), servers)
 }
 
-pub fn list(cwd: Option<&Path>, cursor: Option<&str>) -> Value {
-    value(&ListSessionsRequest::new().cwd(cwd.map(Path::to_owned)).cursor(cursor.map(str::to_owned)))
+pub(crate) fn list(cwd: Option<&Path>, next: Option<&Next>) -> Value {
+    let request = ListSessionsRequest::new().cwd(cwd.map(Path::to_owned));
+    match next {
+        None => value(&request),
+        Some(Next::Cursor(cursor)) => value(&request.cursor(cursor.clone())),
+        Some(Next::Offset(offset)) => {
+            let mut params = value(&request);
+            params["offset"] = json!(offset);
+            params
+        }
+    }
+}
+
+/// The parameters of a method for an agent that knows it by another name: what that dialect has besides.
+pub(crate) fn under_alias(method: &str, mut params: Value) -> Value {
+    match method {
+        "session/new" => params["context"] = params["cwd"].clone(),
+        "session/list" => params["limit"] = json!(LIST_LIMIT),
+        _ => {}
+    }
+    params
 }
 
 pub fn close(agent_session: &str) -> Value {
@@ -59,12 +82,28 @@ pub fn prompt(agent_session: &str, text: &str, along: &[ContentBlock]) -> Value 
     value(&PromptRequest::new(agent_session.to_owned(), blocks))
 }
 
-/// The same prompt for an agent that knows the method only under another name: those want the bare text.
+/// The same prompt for an agent that knows the method only under another name: those want the bare text, and what goes along with it
+/// in a list of its own.
 pub fn prompt_under_alias(agent_session: &str, text: &str, along: &[ContentBlock]) -> Value {
     let mut params = prompt(agent_session, text, along);
     params["message"] = json!(text);
     params["stream"] = json!(true);
+    let attachments: Vec<Value> = along.iter().map(|block| attachment(&value(block))).collect();
+    if !attachments.is_empty() {
+        params["attachments"] = json!(attachments);
+    }
     params
+}
+
+fn attachment(block: &Value) -> Value {
+    let data = ["/data", "/uri", "/resource/text", "/resource/blob", "/text"].iter().find_map(|place| block.pointer(place));
+    let mut attachment = json!({ "type": block["type"], "data": data });
+    for (key, places) in [("mimeType", ["/mimeType", "/resource/mimeType"]), ("name", ["/name", "/resource/uri"])] {
+        if let Some(known) = places.iter().find_map(|place| block.pointer(place)).filter(|known| !known.is_null()) {
+            attachment[key] = known.clone();
+        }
+    }
+    attachment
 }
 
 pub fn cancel(agent_session: &str) -> Value {
@@ -115,6 +154,8 @@ fn value(params: &impl Serialize) -> Value {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
 
     /// S2-12, S2-16, S2-17, S2-19, S2-42, S2-43: what we send, as the protocol has it: an option is named by `configId`, a mode by an id that the
@@ -142,7 +183,7 @@ mod tests {
         assert_eq!(new(cwd, json!([1])), json!({ "cwd": "/w", "mcpServers": [1] }));
         assert_eq!(load("s", cwd, json!([])), json!({ "sessionId": "s", "cwd": "/w", "mcpServers": [] }));
         assert_eq!(resume("s", cwd, json!([])), json!({ "sessionId": "s", "cwd": "/w", "mcpServers": [] }));
-        assert_eq!(list(None, Some("NTA=")), json!({ "cursor": "NTA=" }));
+        assert_eq!(list(None, Some(&Next::Cursor("NTA=".into()))), json!({ "cursor": "NTA=" }));
         assert_eq!(prompt("s", "hi", &[]), json!({ "sessionId": "s", "prompt": [{ "type": "text", "text": "hi" }] }));
         assert_eq!(set_mode("s", "m"), json!({ "sessionId": "s", "modeId": "m" }));
         assert_eq!(
@@ -161,5 +202,23 @@ mod tests {
         let selected = json!({ "outcome": { "outcome": "selected", "optionId": "allow_once" } });
         assert_eq!(permission_outcome(Some("allow_once")), selected);
         assert_eq!(permission_outcome(None), json!({ "outcome": { "outcome": "cancelled" } }));
+    }
+
+    /// S4-4, S4-5, S4-6, S4-21, S4-22: what the other dialect wants besides.
+    #[test]
+    fn under_another_name_a_request_has_both_shapes() {
+        assert_eq!(list(None, Some(&Next::Offset(7))), json!({ "offset": 7 }));
+        assert_eq!(under_alias("session/list", list(None, None)), json!({ "limit": 100 }));
+        assert_eq!(under_alias("session/new", json!({ "cwd": "/w" })), json!({ "cwd": "/w", "context": "/w" }));
+        let image: ContentBlock = serde_json::from_value(json!({ "type": "image", "data": "QQ==", "mimeType": "image/png" })).unwrap();
+        let link: ContentBlock = serde_json::from_value(json!({ "type": "resource_link", "name": "a", "uri": "file:///w/a" })).unwrap();
+        let params = prompt_under_alias("s", "hi", &[image, link]);
+        assert_eq!((&params["sessionId"], &params["message"], &params["stream"]), (&json!("s"), &json!("hi"), &json!(true)));
+        let expected = json!([
+            { "type": "image", "data": "QQ==", "mimeType": "image/png" },
+            { "type": "resource_link", "data": "file:///w/a", "name": "a" },
+        ]);
+        assert_eq!(params["attachments"], expected);
+        assert_eq!(prompt_under_alias("s", "hi", &[]).get("attachments"), None);
     }
 }

@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::decoder::{TurnIds, failed};
 use super::usage::Tokens;
+use crate::fault::RpcError;
 use crate::login::LoginCommand;
 use crate::options;
 use crate::signal::PromptEnd;
@@ -58,7 +60,15 @@ pub struct Listed {
 
 pub(crate) struct Page {
     pub sessions: Vec<Listed>,
-    pub next: Option<String>,
+    pub next: Option<Next>,
+}
+
+/// Where a list goes on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Next {
+    Cursor(String),
+    /// In the other dialect: behind so many.
+    Offset(u64),
 }
 
 /// The version the agent answered, as text, and what it can do.
@@ -111,16 +121,28 @@ pub(crate) fn page(result: &RawValue) -> Option<Page> {
     struct Shape {
         sessions: Vec<Value>,
         next_cursor: Option<String>,
+        next_offset: Option<u64>,
     }
     let shape: Shape = serde_json::from_str(result.get()).ok()?;
-    let sessions = shape.sessions.into_iter().filter_map(|entry| serde_json::from_value(entry).ok()).collect();
-    Some(Page { sessions, next: shape.next_cursor })
+    let sessions = shape.sessions.into_iter().filter_map(listed).collect();
+    let cursor = shape.next_cursor.filter(|cursor| !cursor.is_empty()).map(Next::Cursor);
+    Some(Page { sessions, next: cursor.or(shape.next_offset.map(Next::Offset)) })
+}
+
+/// One that tells only when it was made was last used then, as far as we know.
+fn listed(mut entry: Value) -> Option<Listed> {
+    let made = entry.get("created_at").or_else(|| entry.get("createdAt")).cloned();
+    if let (Some(made), true) = (made, ["updatedAt", "updated_at"].iter().all(|key| entry.get(key).is_none())) {
+        entry["updatedAt"] = made;
+    }
+    serde_json::from_value(entry).ok()
 }
 
 pub(crate) enum PromptAnswer {
     Ended(PromptEnd, Option<Tokens>),
     /// Some non-standard agents answer at once and tell the end in a notification.
-    Accepted,
+    Accepted(TurnIds),
+    Failed(RpcError),
     Unreadable,
 }
 
@@ -130,8 +152,13 @@ pub(crate) fn prompt(result: &RawValue) -> PromptAnswer {
         let end = PromptEnd { stop_reason: stop_reason.to_owned() };
         return PromptAnswer::Ended(end, result.get("usage").and_then(Tokens::read));
     }
-    let accepted = ["turnId", "requestId", "messageId", "status"].into_iter().any(|key| result.get(key).is_some());
-    if accepted { PromptAnswer::Accepted } else { PromptAnswer::Unreadable }
+    let turn = TurnIds::of(["turnId", "requestId", "messageId"].into_iter().filter_map(|key| Some((key, result.get(key)?))));
+    match result["status"].as_str() {
+        Some("completed") => PromptAnswer::Ended(PromptEnd { stop_reason: END_TURN.to_owned() }, None),
+        Some("error") => PromptAnswer::Failed(failed(result.get("detail").or(result.get("error")).cloned())),
+        None if turn == TurnIds::default() => PromptAnswer::Unreadable,
+        _ => PromptAnswer::Accepted(turn),
+    }
 }
 
 #[cfg(test)]
@@ -170,7 +197,24 @@ mod tests {
     #[test]
     fn an_unknown_stop_reason_is_passed_on() {
         assert!(matches!(prompt(&raw(r#"{"stopReason":"nap"}"#)), PromptAnswer::Ended(end, None) if end.stop_reason == "nap"));
-        assert!(matches!(prompt(&raw(r#"{"turnId":"1","status":"processing"}"#)), PromptAnswer::Accepted));
+        assert!(matches!(prompt(&raw(r#"{"turnId":"1","status":"processing"}"#)), PromptAnswer::Accepted(turn) if turn.0.len() == 1));
+        assert!(matches!(prompt(&raw(r#"{"status":"completed"}"#)), PromptAnswer::Ended(end, None) if end.stop_reason == END_TURN));
+        assert!(matches!(prompt(&raw(r#"{"status":"error","detail":"why"}"#)), PromptAnswer::Failed(error) if error.to_string() == "why"));
         assert!(matches!(prompt(&raw("null")), PromptAnswer::Unreadable));
+    }
+
+    /// S4-4, S4-23, S4-24: sessions and pages as the other dialect has them.
+    #[test]
+    fn a_list_is_read_in_either_shape() {
+        let page = page(&raw(
+            r#"{"sessions":[{"id":"a","title":"A","created_at":"1","updated_at":"2","status":"active"},{"id":"b","created_at":"1"},
+               {"sessionId":"c","updatedAt":"3"},{"title":"no id"}],"nextOffset":2}"#,
+        ))
+        .unwrap();
+        let read: Vec<_> = page.sessions.iter().map(|listed| (listed.agent_session.as_str(), listed.updated_at.as_deref())).collect();
+        assert_eq!(read, [("a", Some("2")), ("b", Some("1")), ("c", Some("3"))]);
+        assert_eq!(page.next, Some(Next::Offset(2)));
+        assert_eq!(super::page(&raw(r#"{"sessions":[],"nextCursor":"x"}"#)).unwrap().next, Some(Next::Cursor("x".into())));
+        assert_eq!(super::page(&raw(r#"{"sessions":[],"nextCursor":"","nextOffset":null}"#)).unwrap().next, None);
     }
 }

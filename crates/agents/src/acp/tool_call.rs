@@ -155,6 +155,12 @@ impl Calls {
         Some(&self.sessions.get(agent_session)?.calls.get(id)?.call)
     }
 
+    /// The call of the session that was begun last and has not ended.
+    pub(super) fn last_open(&self, agent_session: &Arc<str>) -> Option<String> {
+        let session = self.sessions.get(agent_session)?;
+        session.order.iter().rev().find(|id| session.calls.get(*id).is_some_and(|known| known.call.is_open())).cloned()
+    }
+
     pub(super) fn forget(&mut self, agent_session: &Arc<str>, id: &str) {
         let Some(session) = self.sessions.get_mut(agent_session) else { return };
         if let Some(known) = session.calls.remove(id) {

@@ -13,6 +13,10 @@ pub(super) enum Piece {
     Text(String),
     ToolCall(Report),
     Update(Update),
+    /// The agent's model has failed, or works again: codex-acp says so before it says the rest as text.
+    Failing(bool),
+    /// For other clients.
+    Nothing,
 }
 
 /// Message text straight out of a line, for the kind of line that comes by the hundred thousand. `None` means only that
@@ -94,7 +98,7 @@ fn typed(kind: &str, json: &str) -> Option<Piece> {
         }
         "plan" => plan(json)?,
         "usage_update" => usage(json)?,
-        "session_info_update" => title(json)?,
+        "session_info_update" => return info(json),
         "available_commands_update" => commands(json)?,
         "current_mode_update" => mode(json)?,
         "config_option_update" => Update::Options { options: field(json, "configOptions")? },
@@ -152,12 +156,14 @@ fn usage(json: &str) -> Option<Update> {
     Some(Update::usage(used, size, cost))
 }
 
-/// An update that does not mention the title says nothing about it, so it is not one of the title.
-fn title(json: &str) -> Option<Update> {
-    match field(json, "title")? {
-        Value::String(title) => Some(Update::Title { title: Some(title) }),
-        Value::Null => Some(Update::Title { title: None }),
-        _ => None,
+/// An update that does not mention the title says nothing about it, so it is not one of the title, and nothing for people.
+fn info(json: &str) -> Option<Piece> {
+    let status = |meta: Value| meta.pointer("/codex/threadStatus/type")?.as_str().map(|status| status == "systemError");
+    match field(json, "title") {
+        Some(Value::String(title)) => Some(Piece::Update(Update::Title { title: Some(title) })),
+        Some(Value::Null) => Some(Piece::Update(Update::Title { title: None })),
+        Some(_) => None,
+        None => Some(field(json, "_meta").and_then(status).map_or(Piece::Nothing, Piece::Failing)),
     }
 }
 

@@ -119,6 +119,7 @@ pub(super) const COPILOT: Quirks = Quirks {
 };
 
 pub(super) const CODEX: Quirks = Quirks {
+    asks: Asks::InMode { option: "mode", value: "read-only" },
     second_prompt: SecondPrompt::Steers,
     login_advice: "run `codex login`; the message waits and is sent afterwards",
     install_advice: "install it with `npm install -g @openai/codex`",
@@ -162,8 +163,10 @@ pub(super) const OPENCODE: Quirks = Quirks {
     ..STANDARD
 };
 
+/// In its own mode (`auto`) something else than a person decides.
 pub(super) const QWEN: Quirks = Quirks {
     offers: Offers::NONE,
+    asks: Asks::InMode { option: "mode", value: "default" },
     lists_by_directory: true,
     second_prompt: SecondPrompt::Cancels,
     login_advice: "run `qwen` once and choose /auth, or set OPENAI_API_KEY; the message waits and is sent afterwards",

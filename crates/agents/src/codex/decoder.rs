@@ -24,8 +24,9 @@ mod history;
 const BAD_LINE_BYTES: usize = 4096;
 /// So many threads, ended prompts and open requests are remembered. What is forgotten only loses what belongs to it.
 const MAX_REMEMBERED: usize = 256;
-/// So many items of a turn are remembered with what was said of them.
+/// So many items of a turn are remembered, and so much of what was said in one.
 const MAX_ITEMS: usize = 4096;
+const MAX_SAID_BYTES: usize = 4 * 1024 * 1024;
 
 #[derive(Default)]
 pub struct Decoder {
@@ -50,8 +51,8 @@ struct Thread {
     worked: bool,
     /// Why the turn fails, as far as it was told.
     error: Option<Value>,
-    /// How much of each message and thought was given out, in bytes.
-    said: HashMap<String, usize>,
+    /// What was told of each item that is told in pieces. Of one that is complete, or too long to be kept, only that it was.
+    said: HashMap<String, Option<String>>,
     /// The last message, where it is complete and nothing came after it.
     complete: Option<String>,
     /// The thread that started it, for one that the program started by itself.

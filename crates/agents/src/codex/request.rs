@@ -12,7 +12,6 @@ use crate::acp::mcp::{McpServer, Transport};
 use crate::fault::RpcError;
 
 pub const INITIALIZE: &str = "initialize";
-pub const INITIALIZED: &str = "initialized";
 pub const START: &str = "thread/start";
 pub const RESUME: &str = "thread/resume";
 pub const LIST: &str = "thread/list";
@@ -22,6 +21,8 @@ pub const DELETE: &str = "thread/delete";
 pub const SET: &str = "thread/settings/update";
 pub const PROMPT: &str = "turn/start";
 pub const INTERRUPT: &str = "turn/interrupt";
+/// Ends the commands of a thread that still run. A stop leaves them.
+pub const END_COMMANDS: &str = "thread/backgroundTerminals/clean";
 pub const MODELS: &str = "model/list";
 pub const ACCOUNT: &str = "account/read";
 pub const LOGOUT: &str = "account/logout";
@@ -40,8 +41,9 @@ pub fn initialize() -> Value {
     })
 }
 
-pub fn initialized() -> Value {
-    json!({})
+/// The line that ends the greeting.
+pub fn initialized() -> Vec<u8> {
+    br#"{"jsonrpc":"2.0","method":"initialized"}"#.to_vec()
 }
 
 /// A thread starts in the mode that asks, whatever the program's own configuration says.

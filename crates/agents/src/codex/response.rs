@@ -5,7 +5,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::settings;
-use crate::acp::response::{Capabilities, Listed, Page, Session};
+use crate::acp::response::{Capabilities, Listed, Next, Page, Session};
 
 /// What every app-server of the tested version can do; it says nothing of it itself.
 pub(crate) fn initialized(result: &RawValue) -> Option<Capabilities> {
@@ -51,7 +51,7 @@ pub(crate) fn models(result: &RawValue) -> Vec<Value> {
 pub(crate) fn page(result: &RawValue) -> Option<Page> {
     let result: Value = serde_json::from_str(result.get()).ok()?;
     let sessions = result["data"].as_array()?.iter().filter_map(listed).collect();
-    Some(Page { sessions, next: next(&result) })
+    Some(Page { sessions, next: next(&result).map(Next::Cursor) })
 }
 
 fn listed(thread: &Value) -> Option<Listed> {

@@ -183,8 +183,11 @@ impl Driver {
         self.peer.note_turns(std::mem::take(&mut self.waiting.turns));
         for (call_id, error) in std::mem::take(&mut self.waiting.unknown_prompts) {
             match self.peer.pending.rename_prompt(&call_id) {
-                Some(prompt) => _ = self.repeats.spawn(prompt_again(self.peer.clone(), call_id, prompt)),
-                None => self.decoder.end_unsent(&call_id, error.into(), &mut self.waiting.signals),
+                Ok(prompt) => _ = self.repeats.spawn(prompt_again(self.peer.clone(), call_id, prompt)),
+                Err(tried) => {
+                    let error = if tried.is_empty() { error.into() } else { RpcError::unknown_names(&tried) };
+                    self.decoder.end_unsent(&call_id, error, &mut self.waiting.signals);
+                }
             }
         }
     }

@@ -53,9 +53,14 @@ impl Peer {
     ) -> Result<Box<RawValue>, RpcError> {
         let (known, certain) = self.pending.name(method);
         let others = alias::names(method).filter(|name| *name != known && !certain);
-        let mut missing = None;
+        let (mut missing, mut tried) = (None, Vec::new());
         for name in std::iter::once(known).chain(others) {
-            match self.ask(id, name, params, deadline).await {
+            tried.push(name);
+            let asked = match name == method {
+                true => self.ask(id, name, params, deadline).await,
+                false => self.ask(id, name, &request::under_alias(method, params.clone()), deadline).await,
+            };
+            match asked {
                 Err(error) if error.is_method_missing() => _ = missing.get_or_insert(error),
                 answered => {
                     if matches!(answered, Ok(_) | Err(RpcError::Rejected { .. })) {
@@ -65,7 +70,11 @@ impl Peer {
                 }
             }
         }
-        Err(missing.unwrap_or_else(|| RpcError::Malformed { method: method.to_owned() }))
+        Err(match missing {
+            Some(_) if tried.len() > 1 => RpcError::unknown_names(&tried),
+            Some(error) => error,
+            None => RpcError::Malformed { method: method.to_owned() },
+        })
     }
 
     async fn ask(&self, id: &str, method: &str, params: &Value, deadline: Duration) -> Result<Box<RawValue>, RpcError> {

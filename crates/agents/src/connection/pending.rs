@@ -155,19 +155,20 @@ impl Pending {
         self.state().prompts.remove(call_id);
     }
 
-    /// The prompt under the next name to try, if there is one left and the right one is not known yet.
-    pub(super) fn rename_prompt(&self, call_id: &str) -> Option<Prompt> {
+    /// The prompt under the next name to try, if there is one left and the right one is not known yet; else the names that were tried.
+    pub(super) fn rename_prompt(&self, call_id: &str) -> Result<Prompt, Vec<&'static str>> {
         let mut state = self.state();
-        let prompt = state.prompts.get_mut(call_id)?;
+        let Some(prompt) = state.prompts.get_mut(call_id) else { return Err(Vec::new()) };
         prompt.tried.push(prompt.name);
         match alias::names(PROMPT_METHOD).find(|name| !prompt.tried.contains(name)) {
             Some(next) => {
                 prompt.name = next;
-                Some(prompt.clone())
+                Ok(prompt.clone())
             }
             None => {
+                let tried = std::mem::take(&mut prompt.tried);
                 state.prompts.remove(call_id);
-                None
+                Err(tried)
             }
         }
     }

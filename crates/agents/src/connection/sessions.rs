@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::Connection;
 use crate::acp::id;
 use crate::acp::request::{self, OptionValue};
-use crate::acp::response::{self, Listed, Session};
+use crate::acp::response::{self, Listed, Next, Session};
 use crate::catalogue::Dialect;
 use crate::codex;
 use crate::fault::RpcError;
@@ -47,24 +47,27 @@ impl Connection {
     }
 
     pub(super) async fn list(&self, cwd: Option<&Path>) -> Result<Vec<Listed>, RpcError> {
-        self.needs(self.capabilities().list, "it cannot list its sessions")?;
+        // One of the other dialect says nothing of what it can do.
+        let odd = self.inner.dialect == Dialect::Acp && self.peer().pending.name("session/new").0 != "session/new";
+        self.needs(self.capabilities().list || odd, "it cannot list its sessions")?;
         let mut sessions = Vec::new();
-        let mut cursor: Option<String> = None;
+        let mut next: Option<Next> = None;
         for _ in 0..MAX_PAGES {
             let page = match self.inner.dialect {
                 Dialect::Acp => {
-                    let params = request::list(cwd, cursor.as_deref());
+                    let params = request::list(cwd, next.as_ref());
                     response::page(&self.counted("session/list", &params, self.inner.deadlines.list).await?)
                 }
                 Dialect::Codex => {
-                    let params = codex::request::list(cwd, cursor.as_deref());
+                    let cursor = if let Some(Next::Cursor(cursor)) = &next { Some(cursor.as_str()) } else { None };
+                    let params = codex::request::list(cwd, cursor);
                     codex::response::page(&self.counted(codex::request::LIST, &params, self.inner.deadlines.list).await?)
                 }
             };
             let page = page.ok_or_else(|| malformed("session/list"))?;
             sessions.extend(page.sessions);
             match page.next {
-                Some(next) if !next.is_empty() && cursor.as_ref() != Some(&next) => cursor = Some(next),
+                Some(other) if next.as_ref() != Some(&other) => next = Some(other),
                 _ => break,
             }
         }

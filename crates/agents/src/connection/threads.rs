@@ -21,8 +21,7 @@ pub(super) async fn initialize(peer: &Peer, deadline: Duration) -> Result<Capabi
     let answered = peer.request(id::INITIALIZE, request::INITIALIZE, &request::initialize(), deadline).await;
     let result = answered.map_err(Failure::from)?;
     let capabilities = response::initialized(&result).ok_or_else(|| Failure::from(malformed(request::INITIALIZE)))?;
-    let line = jsonrpc::notification(request::INITIALIZED, &request::initialized());
-    peer.write(Uuid::now_v7(), line).await.map_err(Failure::from)?;
+    peer.write(Uuid::now_v7(), request::initialized()).await.map_err(Failure::from)?;
     Ok(capabilities)
 }
 
@@ -109,6 +108,8 @@ impl Connection {
     pub(super) async fn interrupt_turn(&self, write_id: Uuid, thread: &str) -> Result<(), RpcError> {
         let Some(turn) = self.peer().turn(thread).await else { return Ok(()) };
         let line = jsonrpc::request(&format!("stop:{write_id}"), request::INTERRUPT, &request::interrupt(thread, &turn));
-        self.peer().write(write_id, line).await
+        self.peer().write(write_id, line).await?;
+        let line = jsonrpc::request(&format!("end-commands:{write_id}"), request::END_COMMANDS, &request::thread(thread));
+        self.peer().write(Uuid::now_v7(), line).await
     }
 }

@@ -72,12 +72,31 @@ async fn another_name_is_tried_only_where_the_method_is_missing() {
 #[tokio::test]
 async fn an_agent_that_knows_none_of_the_names_is_told_from_one_that_refuses() {
     let mut odd = Odd::able("names:x,y,z", "list").await;
-    assert_eq!(odd.try_open().await.unwrap_err().fault, Fault::Unsupported);
+    let failure = odd.try_open().await.unwrap_err();
+    assert_eq!(failure.fault, Fault::Unsupported);
+    assert!(failure.message.contains("unsupported") && failure.message.contains(&NEW.join(", ")), "{failure}");
     assert_eq!(odd.asked(), NEW);
     odd.prompt("c", "hi").await;
     let signals = odd.until(|signal| matches!(signal, Signal::PromptEnded { .. })).await;
     let Some(Signal::PromptEnded { result: Err(failure), .. }) = signals.last() else { panic!("{signals:?}") };
     assert_eq!(failure.fault, Fault::Unsupported);
+    assert!(failure.message.contains(&PROMPT.join(", ")), "{failure}");
     assert_eq!(odd.asked()[NEW.len()..], PROMPT);
+    odd.connection.stop().await.unwrap();
+}
+
+/// An agent that speaks the protocol is asked nothing that the protocol does not need: counted on the wire.
+#[tokio::test]
+async fn a_standard_agent_pays_no_extra_round_trip() {
+    let mut odd = Odd::able("", "list").await;
+    odd.connection.open("main", std::path::Path::new("/"), None, agents::Reopen::No, true).await.unwrap();
+    odd.prompt("c", "hi").await;
+    odd.turn().await;
+    odd.connection.list_sessions(None).await.unwrap();
+    let asked: Vec<_> = odd.sent().iter().map(|line| line["method"].as_str().unwrap().to_owned()).collect();
+    // Its "allow all" is turned off, and its list has three pages.
+    let expected =
+        ["initialize", "session/new", "session/set_config_option", "session/prompt", "session/list", "session/list", "session/list"];
+    assert_eq!(asked, expected);
     odd.connection.stop().await.unwrap();
 }

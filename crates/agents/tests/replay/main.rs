@@ -21,7 +21,7 @@ use tell::Names;
 #[test]
 fn captures_of_real_agents_are_understood() {
     let captures = captures();
-    assert_eq!(captures.len(), 90);
+    assert_eq!(captures.len(), 91);
     for capture in captures {
         insta::assert_snapshot!(name(&capture), replay(&capture));
     }
@@ -50,7 +50,8 @@ fn no_update_of_a_capture_is_lost_or_misread() {
                 signals.remove(0);
             }
             let params = &entry["msg"]["params"];
-            let in_doubt = params["update"]["content"]["text"].as_str().is_some_and(|text| text.starts_with("Error: "));
+            let begins = |text: &str| ["Error: ", r#"{"error""#].iter().any(|doubt| text.starts_with(doubt));
+            let in_doubt = params["update"]["content"]["text"].as_str().is_some_and(begins);
             if entry["msg"]["method"] == "session/update" {
                 updates += 1;
                 match signals.is_empty() && in_doubt {
@@ -83,19 +84,18 @@ fn entries(capture: &Path) -> Vec<Value> {
 /// One decoder for every connection of a capture, and a new one where an agent is started anew.
 struct Decoders {
     by_connection: HashMap<String, Decoder>,
-    /// All captures are of Copilot, but for those of the other agents.
-    is_copilot: bool,
+    quirks: Quirks,
 }
 
 impl Decoders {
     fn of(capture: &Path) -> Decoders {
-        Decoders { by_connection: HashMap::new(), is_copilot: !name(capture).starts_with("z-") }
+        Decoders { by_connection: HashMap::new(), quirks: quirks_of(agent(name(capture))) }
     }
 
     /// Takes a line of ours; gives the decoder for a line of the agent's.
     fn take(&mut self, entry: &Value) -> Option<&mut Decoder> {
-        let copilot = self.is_copilot;
-        let fresh = || Decoder::default().with_quirks(if copilot { quirks_of_copilot() } else { Quirks::default() });
+        let quirks = self.quirks;
+        let fresh = || Decoder::default().with_quirks(quirks);
         let decoder = self.by_connection.entry(entry["conn"].to_string()).or_insert_with(fresh);
         match entry["dir"].as_str().unwrap() {
             "<" => Some(decoder),
@@ -111,7 +111,16 @@ impl Decoders {
     }
 }
 
-fn quirks_of_copilot() -> Quirks {
+/// All captures are of Copilot, but for those that are named after another agent.
+fn agent(capture: &str) -> &str {
+    match capture.strip_prefix("z-") {
+        Some("codexacp") => "codex-acp",
+        Some(other) => other,
+        None => COPILOT,
+    }
+}
+
+fn quirks_of(agent: &str) -> Quirks {
     let settings = Settings {
         copilot_command: "copilot".into(),
         copilot_home: None,
@@ -119,7 +128,7 @@ fn quirks_of_copilot() -> Quirks {
         own_exe: "x".into(),
         configured: vec![],
     };
-    Catalogue::new(settings).get(COPILOT).unwrap().quirks
+    Catalogue::new(settings).get(agent).unwrap().quirks
 }
 
 fn replay(capture: &Path) -> String {

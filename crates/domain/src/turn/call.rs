@@ -28,7 +28,14 @@ pub struct Call {
     pub stop_sent: bool,
     /// Of a delegation: what was rejected last, unless the agent has gone on with something else since.
     rejected: Option<Rejected>,
+    /// The agent's own calls that were not allowed.
+    refused: Vec<String>,
 }
+
+/// So many are remembered of a call.
+const MOST_REFUSED: usize = 256;
+/// How a call of the agent's that was not allowed ends, whatever the agent says of it.
+const REJECTED: &str = "rejected";
 
 #[derive(Clone, Debug)]
 struct Rejected {
@@ -83,6 +90,7 @@ impl Call {
             stopping: false,
             stop_sent: false,
             rejected: None,
+            refused: Vec::new(),
         }
     }
 
@@ -114,7 +122,31 @@ impl Call {
             _ => None,
         });
         let before = calls.chain(agent_call.cloned()).collect();
+        if let Some(agent_call) = agent_call.filter(|agent_call| !self.refused.contains(agent_call)) {
+            if self.refused.len() == MOST_REFUSED {
+                self.refused.remove(0);
+            }
+            self.refused.push(agent_call.clone());
+        }
         self.rejected = Some(Rejected { title: title.to_owned(), before });
+    }
+
+    /// The agent asked again, and may.
+    pub(super) fn allow(&mut self, agent_call: Option<&String>) {
+        self.refused.retain(|refused| Some(refused) != agent_call);
+    }
+
+    /// A call that was not allowed has not failed, and was not cut off.
+    pub(super) fn truly(&self, update: Update) -> Update {
+        match update {
+            Update::ToolCall(mut call)
+                if matches!(call.status.as_deref(), Some("failed" | "cancelled" | "interrupted")) && self.refused.contains(&call.id) =>
+            {
+                call.status = Some(REJECTED.to_owned());
+                Update::ToolCall(call)
+            }
+            other => other,
+        }
     }
 
     /// A call of the agent's that was begun after a rejection and is completed: it has found another way.

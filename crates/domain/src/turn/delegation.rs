@@ -143,7 +143,7 @@ fn facts(call: &Call) -> String {
         })
     };
     let mut files: Vec<&str> =
-        tool_calls().filter(|tool_call| tool_call.status.as_deref() != Some("failed")).flat_map(changed_paths).collect();
+        tool_calls().filter(|call| !matches!(call.status.as_deref(), Some("failed" | "rejected"))).flat_map(changed_paths).collect();
     files.sort_unstable();
     files.dedup();
     let mut text = String::new();
@@ -159,6 +159,10 @@ fn facts(call: &Call) -> String {
     }
     for (command, tool_call) in tool_calls().filter_map(|tool_call| Some((command(tool_call)?, tool_call))) {
         let outcome = match (tool_call.exit_code, tool_call.status.as_deref()) {
+            (_, Some("rejected")) => {
+                text.push_str(&format!("command not allowed, so not run: {}\n", clip(command, COMMAND_MAX)));
+                continue;
+            }
             (Some(code), _) => format!("exit code {code}"),
             (None, Some(status)) => status.to_owned(),
             (None, None) => "no outcome".to_owned(),

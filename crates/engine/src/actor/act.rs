@@ -38,6 +38,8 @@ pub(crate) enum Ended {
         id: PermissionId,
         terminal_id: String,
     },
+    /// What npx says while it fetches an agent.
+    Fetching(agent::Progress),
     Host {
         agent: String,
         input: Box<host::Input>,
@@ -105,6 +107,10 @@ impl Actor {
         }
     }
 
+    pub(crate) fn begin(&mut self, work: impl Future<Output = Ended> + Send + 'static) {
+        self.tasks.start(work);
+    }
+
     pub(super) fn task_ended(&mut self, ended: Result<Ended, JoinError>) {
         match ended {
             Ok(Ended::Tool { call_id, output }) => {
@@ -125,6 +131,7 @@ impl Actor {
                 self.options_answered(&agent, &input);
                 self.tell_host(agent, *input);
             }
+            Ok(Ended::Fetching(progress)) => self.fetch_went_on(progress),
             Ok(Ended::Nothing) => {}
             Err(error) if error.is_cancelled() => {}
             Err(error) => self.task_panicked(&error),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use agents::{ConnectError, Connection, Launch};
 use domain::agent::Fault;
-use domain::host::{Input, StartFailure, Started};
+use domain::host::{Input, Signal, StartFailure, Started};
 use domain::ids::RunnerId;
 use store::Row;
 use tokio::sync::mpsc;
@@ -56,7 +56,7 @@ impl Actor {
         let launch = match self.shared.settings.launch(&agent, runner, PathBuf::from(&self.row.work_dir), label) {
             Ok(launch) => launch,
             Err(refusal) => {
-                let input = Input::not_found(runner, refusal.to_string());
+                let input = Input::not_found(runner, self.with_others(&agent, &refusal));
                 return Work::Input(agent, Box::new(input));
             }
         };
@@ -66,9 +66,11 @@ impl Actor {
         // What it says is taken from now on: some agents say a lot before their first answer.
         let (sender, signals) = mpsc::channel(SIGNALS);
         self.links.add(runner, agent.clone(), None, signals);
-        let (deadlines, store) = (self.shared.settings.deadlines, self.shared.store.clone());
+        let (deadlines, store) = (self.shared.settings.deadlines_of(&agent), self.shared.store.clone());
+        let fetching = self.fetch(&agent, runner);
         Work::task(async move {
             let outcome = Connection::start(launch, deadlines, sender).await;
+            drop(fetching);
             if let Ok(connection) = &outcome {
                 let known = store.method_names(&agent, version(connection)).await.ok().flatten();
                 if let Some(names) = known.and_then(|names| serde_json::from_value(names).ok()) {
@@ -77,6 +79,12 @@ impl Actor {
             }
             Ended::Started { agent, runner, outcome }
         })
+    }
+
+    /// Why an agent cannot be started, with those that can: who chose it, a person or a model, can choose again.
+    fn with_others(&self, agent: &str, refusal: &Refusal) -> String {
+        let others: Vec<_> = self.shared.available().into_iter().map(|other| other.id).filter(|other| other != agent).collect();
+        if others.is_empty() { refusal.to_string() } else { format!("{refusal}; available: {}", others.join(", ")) }
     }
 
     pub(crate) fn agent_started(&mut self, agent: String, runner: RunnerId, outcome: Result<Connection, ConnectError>) {
@@ -107,13 +115,12 @@ impl Actor {
     /// Keeps under which names this version of the agent knows the methods, where that was found out only now.
     pub(crate) fn keep_names(&mut self, agent: &str, runner: RunnerId) {
         let Some(connection) = self.links.connection(runner) else { return };
-        let names = connection.names();
-        if self.shared.learned(agent).names.as_ref() == Some(&names) {
+        let known = (version(connection).to_owned(), connection.names());
+        if self.shared.learned(agent).names.as_ref() == Some(&known) {
             return;
         }
-        let value = serde_json::to_value(&names).unwrap_or_default();
-        let version = version(connection).to_owned();
-        self.shared.learn(agent, |learned| learned.names = Some(names));
+        let (version, value) = (known.0.clone(), serde_json::to_value(&known.1).unwrap_or_default());
+        self.shared.learn(agent, |learned| learned.names = Some(known));
         self.rows.push(Row::MethodNames { agent: agent.to_owned(), version, names: value });
     }
 
@@ -139,9 +146,24 @@ impl Actor {
     pub(crate) fn learn(&self, agent: &str, input: &Input) {
         if let Input::SessionOpened { outcome, .. } = input {
             match outcome {
-                Ok(_) => self.shared.learn(agent, |learned| learned.logged_in = Some(true)),
+                Ok(_) => self.shared.learn(agent, |learned| {
+                    if !learned.opens_for_anybody {
+                        learned.logged_in = Some(true);
+                    }
+                }),
                 Err(failure) if failure.fault == Fault::NeedsLogin => self.shared.learn(agent, |learned| learned.logged_in = Some(false)),
                 Err(_) => {}
+            }
+        }
+        // Some open a session for anybody, and ask for a login only when they are prompted.
+        let Input::Batch { signals, .. } = input else { return };
+        for signal in signals {
+            match signal {
+                Signal::Answered { result: Err(failure), .. } if failure.fault == Fault::NeedsLogin => {
+                    self.shared.learn(agent, |learned| (learned.logged_in, learned.opens_for_anybody) = (Some(false), true));
+                }
+                Signal::Answered { result: Ok(_), .. } => self.shared.learn(agent, |learned| learned.logged_in = Some(true)),
+                _ => {}
             }
         }
     }

@@ -1,7 +1,9 @@
-//! Reads what the agent writes, always: stdout into the journal, stderr into a bounded tail.
+//! Reads what the agent writes, always: stdout into the journal, stderr into a bounded tail. While the agent has said nothing yet, the last
+//! line on stderr can also be read by others: it may be all there is to see of a long start.
 
 use std::io::{self, Read};
 use std::process::{ChildStderr, ChildStdout};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -44,6 +46,9 @@ pub(super) fn stderr(hub: &Arc<Hub>, mut pipe: ChildStderr) -> io::Result<Stderr
         let mut chunk = vec![0; 16 * 1024];
         while let Ok(length @ 1..) = read_some(&mut pipe, &mut chunk) {
             kept.push(&chunk[..length]);
+            if !hub.spoke.load(Ordering::Relaxed) {
+                crate::starting::tell(&hub.dir, &kept.text());
+            }
         }
         let _ = hub.events.send(Event::StderrEnd);
     })?;
@@ -59,6 +64,7 @@ fn drain_stdout(hub: &Hub, mut pipe: ChildStdout) -> io::Result<()> {
         if length == 0 {
             break;
         }
+        hub.spoke.store(true, Ordering::Relaxed);
         let fast = before.elapsed() < FAST_READ;
         hub.journal.append(|batch| lines.feed(&chunk[..length], |piece| push(batch, &piece)));
         if fast && length < SMALL_READ_BYTES {

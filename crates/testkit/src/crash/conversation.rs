@@ -93,7 +93,12 @@ pub(super) fn task_text(name: &str) -> String {
 /// The agent's own shell, in the form that it offers its model.
 fn shell(agent: Agent, command: String) -> ToolCall {
     match agent {
-        Agent::Codex => ToolCall::new("exec_command", json!({ "cmd": command, "login": false, "yield_time_ms": 30_000 })),
+        // Outside of its own sandbox, for which it has to ask.
+        Agent::Codex => {
+            let mut arguments = json!({ "cmd": command, "login": false, "yield_time_ms": 30_000, "justification": "May I note it?" });
+            arguments["sandbox_permissions"] = json!("require_escalated");
+            ToolCall::new("exec_command", arguments)
+        }
         _ => {
             let arguments = json!({ "command": command, "description": "Write it down", "mode": "sync", "initial_wait": 120 });
             ToolCall::new("bash", arguments)

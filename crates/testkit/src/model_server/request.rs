@@ -2,7 +2,17 @@
 
 use serde_json::Value;
 
-/// A request as it came over the wire. Header names are lowercase; a body that is not JSON is null.
+use super::{anthropic, gemini};
+
+/// Whose form a request has. What another has than OpenAI's is read as chat completions, so that a script is written once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Dialect {
+    OpenAi,
+    Anthropic,
+    Gemini,
+}
+
+/// A request as it came over the wire, its body in the form of OpenAI's. Header names are lowercase; a body that is not JSON is null.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub method: String,
@@ -14,7 +24,7 @@ pub struct Request {
 impl Request {
     /// Whether it asks a model for an answer, in whichever dialect.
     pub(super) fn is_completion(&self) -> bool {
-        self.is_post_to("/chat/completions") || self.is_response()
+        self.is_post_to("/chat/completions") || self.is_response() || self.dialect() != Dialect::OpenAi
     }
 
     /// The Responses API instead of chat completions.
@@ -22,9 +32,32 @@ impl Request {
         self.is_post_to("/responses")
     }
 
+    pub(super) fn dialect(&self) -> Dialect {
+        if self.is_post_to("/v1/messages") {
+            return Dialect::Anthropic;
+        }
+        match self.is_post_to(":streamGenerateContent") || self.is_post_to(":generateContent") {
+            true => Dialect::Gemini,
+            false => Dialect::OpenAi,
+        }
+    }
+
+    /// The request as a script reads it.
+    pub(super) fn understood(mut self) -> Request {
+        match self.dialect() {
+            Dialect::OpenAi => {}
+            Dialect::Anthropic => self.body = anthropic::as_chat(&self.body),
+            Dialect::Gemini => self.body = gemini::as_chat(self.path_alone(), &self.body),
+        }
+        self
+    }
+
+    fn path_alone(&self) -> &str {
+        self.path.split('?').next().unwrap_or_default()
+    }
+
     fn is_post_to(&self, end: &str) -> bool {
-        let path = self.path.split('?').next().unwrap_or_default();
-        self.method == "POST" && path.ends_with(end)
+        self.method == "POST" && self.path_alone().ends_with(end)
     }
 
     pub fn header(&self, name: &str) -> Option<&str> {

@@ -57,7 +57,7 @@ impl Script {
     }
 
     pub(super) fn answer(&self, request: &Request) -> Reply {
-        if !request.is_completion() {
+        if !request.is_completion() || self.has_path(&request.path) {
             return self.take(&request.path).unwrap_or_else(|| look_around(request));
         }
         if let Some(reply) = self.take(request.model()).or_else(|| self.take(ANY)) {
@@ -67,6 +67,11 @@ impl Script {
             Some(decide) => decide(request),
             None => unscripted(request),
         }
+    }
+
+    /// Whether this path is scripted with whole bodies.
+    pub(super) fn has_path(&self, path: &str) -> bool {
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner).contains_key(path)
     }
 
     fn take(&self, model: &str) -> Option<Reply> {
@@ -85,7 +90,10 @@ pub(super) fn unscripted(request: &Request) -> Reply {
 /// Agents look around before they ask: a model list, or one model by its name.
 fn look_around(request: &Request) -> Reply {
     let model = |id: &str| json!({"id": id, "object": "model", "created": 0, "owned_by": "script"});
-    let body = match request.path.rsplit_once("/models") {
+    let path = request.path.split('?').next().unwrap_or_default();
+    let body = match path.rsplit_once("/models") {
+        _ if path.ends_with("/count_tokens") => json!({"input_tokens": 10}),
+        _ if path.ends_with(":countTokens") => json!({"totalTokens": 10}),
         Some((_, "")) if request.method == "GET" => {
             json!({"object": "list", "data": [model("main"), model("coder")]})
         }

@@ -6,10 +6,10 @@ use std::io;
 use serde_json::{Value, json};
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
-use super::http;
 use super::reply::{Beat, CallId, Ending, Reply};
-use super::request::Request;
+use super::request::{Dialect, Request};
 use super::responses::Response;
+use super::{anthropic, gemini, http};
 
 /// Sends the reply. `true` means that the connection is fit for another request.
 pub(super) async fn send<W>(writer: &mut W, request: &Request, reply: Reply, next_call_id: impl Fn() -> String) -> io::Result<bool>
@@ -26,6 +26,9 @@ where
     let ids: Vec<Option<String>> = reply.calls.iter().map(|call| id_of(&call.id, &next_call_id)).collect();
     if request.is_response() {
         return send_response(writer, request, &reply, Response::new(request, &reply, &ids, &next_call_id)).await;
+    }
+    if let Some(frames) = frames(request, &reply, &ids) {
+        return send_frames(writer, request, &reply, frames).await;
     }
     if !request.is_streaming() {
         let body = whole_completion(request, &reply, &ids).to_string();
@@ -65,6 +68,57 @@ where
     if reply.ending == Ending::Done {
         for payload in &response.end {
             write_event(writer, reply, payload).await?;
+        }
+    }
+    http::write_last_chunk(writer).await?;
+    Ok(true)
+}
+
+/// A reply in a provider's own form.
+pub(super) struct Frames {
+    /// Whole events. What belongs together, so that one pass of the gate lets one piece of the script through.
+    pub steps: Vec<Vec<String>>,
+    /// What closes the stream where nothing goes wrong.
+    pub end: Vec<String>,
+    /// The answer for a client that did not ask for a stream.
+    pub whole: Value,
+}
+
+/// One event, with its name where the dialect has names.
+pub(super) fn event(name: Option<&str>, data: &Value) -> String {
+    let name = name.map(|name| format!("event: {name}\n")).unwrap_or_default();
+    format!("{name}data: {data}\n\n")
+}
+
+fn frames(request: &Request, reply: &Reply, ids: &[Option<String>]) -> Option<Frames> {
+    match request.dialect() {
+        Dialect::Anthropic => Some(anthropic::frames(request, reply, ids)),
+        Dialect::Gemini => Some(gemini::frames(request, reply, ids)),
+        Dialect::OpenAi => None,
+    }
+}
+
+async fn send_frames<W>(writer: &mut W, request: &Request, reply: &Reply, frames: Frames) -> io::Result<bool>
+where
+    W: AsyncWrite + Unpin,
+{
+    if !request.is_streaming() {
+        http::write_json(writer, reply.status, &reply.headers, &frames.whole.to_string()).await?;
+        return Ok(true);
+    }
+    http::write_stream_head(writer, reply.status, &reply.headers).await?;
+    for step in &frames.steps {
+        pause(reply).await;
+        for event in step {
+            write_slices(writer, reply, event).await?;
+        }
+    }
+    if breaks_off(writer, reply).await? {
+        return Ok(false);
+    }
+    if reply.ending == Ending::Done {
+        for event in &frames.end {
+            write_slices(writer, reply, event).await?;
         }
     }
     http::write_last_chunk(writer).await?;
@@ -124,7 +178,10 @@ async fn pass_gate(reply: &Reply) {
 }
 
 async fn write_event<W: AsyncWrite + Unpin>(writer: &mut W, reply: &Reply, payload: &str) -> io::Result<()> {
-    let event = format!("data: {payload}\n\n");
+    write_slices(writer, reply, &format!("data: {payload}\n\n")).await
+}
+
+async fn write_slices<W: AsyncWrite + Unpin>(writer: &mut W, reply: &Reply, event: &str) -> io::Result<()> {
     let size = reply.byte_slices.unwrap_or(event.len());
     for slice in event.as_bytes().chunks(size) {
         http::write_chunk(writer, slice).await?;

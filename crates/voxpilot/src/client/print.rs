@@ -168,13 +168,14 @@ impl<W: Write> Screen<W> {
                 // Between its beginning and its end a call reports much that nobody waits for.
                 let is_news = match self.calls.get(id).map(String::as_str) {
                     None => true,
-                    Some(shown) => shown != status && ["completed", "failed", "cancelled"].contains(&status),
+                    Some(shown) => shown != status && ["completed", "failed", "cancelled", "rejected"].contains(&status),
                 };
                 if !is_news {
                     return Ok(());
                 }
                 self.calls.insert(id.to_owned(), status.to_owned());
-                self.line(&format!("· [{name}] {} ({status})", text("title")))
+                let shown = if status == "rejected" { "not allowed" } else { status };
+                self.line(&format!("· [{name}] {} ({shown})", text("title")))
             }
             "plan" => {
                 self.line(&format!("· [{name}] plan"))?;

@@ -93,7 +93,7 @@ const ROW: Setting = Setting {
     apply: |_, _| None,
 };
 
-pub(super) static SETTINGS: [Setting; 29] = [
+pub(super) static SETTINGS: [Setting; 30] = [
     Setting {
         name: "bind",
         value_name: "HOST:PORT",
@@ -298,6 +298,18 @@ pub(super) static SETTINGS: [Setting; 29] = [
         apply: |config, given| {
             config.agent = Some(identifier(given.text)?);
             Some(given.owned())
+        },
+        ..ROW
+    },
+    Setting {
+        name: "agents-registry",
+        value_name: "FILE",
+        help: "more agents, from a file in the format of the ACP registry; nothing of it is downloaded without being asked for",
+        form: "a path",
+        for_project: ForProject::Consent("names a file of programs that can be started as agents"),
+        apply: |config, given| {
+            let path = given.path()?;
+            shown(config.agents_registry.insert(path))
         },
         ..ROW
     },

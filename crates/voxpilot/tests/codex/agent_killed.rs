@@ -34,7 +34,7 @@ async fn killed_in_mid_answer(victim: impl Fn(&Setup) -> i32) {
     let result = setup.results().await.pop().unwrap();
     assert_eq!(result["display"], "half of ", "the partial text is kept");
     assert_eq!((result["is_error"].as_bool(), result["delegation"]["stop_reason"].as_str()), (Some(true), Some("interrupted")));
-    eventually("the whole process tree is gone", || setup.count("/codex") == 0).await;
+    eventually("the whole process tree is gone", || setup.natives().is_empty() && setup.count("codex app-server") == 0).await;
 
     setup.exchange("task", "the third request", "Here again.").await;
     let restored = setup.notices("session_restored");

@@ -4,7 +4,7 @@ use serde_json::Value;
 use testkit::model_server::{Gate, Reply};
 
 use crate::permissions::choose;
-use crate::replies::{beyond, delegate, held_command, shell};
+use crate::replies::{beyond, delegate, held_command};
 use crate::setup::{SOON, Setup, calls, said};
 
 const PIECES: [&str; 5] = ["before, ", "still before 🙂, ", "while it was down, ", "after, ", "and the end"];
@@ -129,7 +129,7 @@ async fn killed_with_three_messages_queued_all_run_once_and_in_order() {
 async fn killed_while_codex_starts_one_agent_gets_the_prompt_once() {
     let mut setup = Setup::new().await;
     setup.main([delegate("start", "append a line"), Reply::text("Appended.")]);
-    setup.codex([Reply::new().and_call(shell("echo line >> lines.txt")), Reply::text("Appended.")]);
+    setup.codex([Reply::new().and_call(beyond("echo line >> lines.txt")), Reply::text("Appended.")]);
     setup.send("go").await;
     setup.until_kind("tool-call").await;
     setup.kill_server().await;

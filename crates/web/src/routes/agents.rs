@@ -165,6 +165,8 @@ pub(crate) struct CatalogueAgent {
     pub install: Option<AgentInstall>,
     /// How a person logs in by hand; null where nobody knows.
     pub login: Option<AgentLogin>,
+    /// There is a login that `POST /api/agents/{id}/login` can run.
+    pub can_login: bool,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -198,6 +200,7 @@ impl From<engine::CatalogueEntry> for CatalogueAgent {
             sandbox: entry.sandbox.map(str::to_owned),
             install: entry.install.map(|install| AgentInstall { command: install.command, npx: install.npx }),
             login: entry.login.map(|command| AgentLogin { command }),
+            can_login: entry.can_login,
         }
     }
 }

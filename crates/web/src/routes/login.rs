@@ -1,14 +1,15 @@
 //! An agent's own login: runs it and streams what it prints.
 
+use axum::Json;
 use axum::body::{Body, Bytes};
-use axum::extract::rejection::QueryRejection;
+use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use engine::Login;
 use futures::{Stream, StreamExt};
 use serde::Deserialize;
-use utoipa::IntoParams;
+use utoipa::{IntoParams, ToSchema};
 
 use crate::App;
 use crate::error::{ApiResult, ErrorBody};
@@ -21,23 +22,33 @@ pub(crate) struct LoginQuery {
     done: bool,
 }
 
+#[derive(Deserialize, Default, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LoginBody {
+    /// One of the ways that the agent offers (`auth_methods` of its capabilities), by its id; its own command or its first way without one.
+    pub method: Option<String>,
+}
+
 /// Runs the login and streams its output as text; its last line says how it ended. Prompts that wait for the login are tried again
 /// when it has worked.
 #[utoipa::path(post, operation_id = "login", path = "/api/agents/{id}/login", params(("id" = String, Path), LoginQuery),
+    request_body = Option<LoginBody>,
     responses((status = 200, description = "what the login prints", body = String, content_type = "text/plain"),
               (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
 pub(crate) async fn login(
     State(app): State<App>,
     Path(id): Path<String>,
     query: Result<Query<LoginQuery>, QueryRejection>,
+    body: Result<Option<Json<LoginBody>>, JsonRejection>,
 ) -> ApiResult<Response> {
     let Query(query) = query?;
+    let method = body?.and_then(|Json(body)| body.method);
     let headers = [(header::CONTENT_TYPE, "text/plain; charset=utf-8"), (header::CACHE_CONTROL, "no-store")];
     if query.done {
         app.engine.logged_in(&id).await;
         return Ok((headers, "trying again\n").into_response());
     }
-    let login = app.engine.login(&id).await?;
+    let login = app.engine.login(&id, method.as_deref()).await?;
     Ok((headers, Body::from_stream(pieces(app, id, login))).into_response())
 }
 

@@ -171,3 +171,37 @@ async fn what_an_agent_leaves_behind_is_ended_with_its_session() {
     assert_eq!(rig.delete(&format!("/api/sessions/{session}")).await.status, 204);
     processes::none_left(rig.dir.path(), SOON).await.unwrap();
 }
+
+/// S4-27, S4-28, S4-29, S4-36: an agent that never read the protocol works by its other names, with a tool and with thoughts.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_of_another_dialect_completes_a_turn() {
+    let agent_env = vec![("FAULTY_DIALECT", "other")];
+    let rig = Rig::start(Options { agent_env, ..Options::default() }).await;
+    let session = rig.relay().await;
+    for _ in 0..2 {
+        let (state, client) = rig.turn(&session, "what is there?").await;
+        assert_eq!(state, "completed", "{}", client.seen.tail());
+        assert!(client.seen.agent_text("main").ends_with("there is one file"));
+        let updates: Vec<_> = of_kind(&client, "agent-update").into_iter().map(|event| event.data["update"].clone()).collect();
+        assert!(updates.iter().any(|update| update["type"] == "thought" && update["text"] == "let me see"), "{updates:?}");
+        let call = updates.iter().rfind(|update| update["type"] == "tool_call").unwrap();
+        assert_eq!((&call["title"], &call["status"], &call["output"]), (&json!("list"), &json!("completed"), &json!("one file")));
+        assert!(updates.iter().any(|update| update["type"] == "tool_output" && update["content"] == "one file"), "{updates:?}");
+    }
+    let (state, client) = rig.turn(&session, "fail").await;
+    assert_eq!(state, "failed");
+    assert!(client.seen.tail().contains("Rate limit exceeded"), "{}", client.seen.tail());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_speaks_nothing_known_is_refused_with_what_was_tried() {
+    let rig = Rig::start(Options { agent_env: vec![("FAULTY_DIALECT", "nonsense")], ..Options::default() }).await;
+    let session = rig.relay().await;
+    let (state, client) = rig.turn(&session, "hello?").await;
+    assert_eq!(state, "failed");
+    let told = client.seen.tail();
+    assert!(
+        told.contains("unsupported") && told.contains("session/new, session/create, session/start, create_session, startSession"),
+        "{told}"
+    );
+}

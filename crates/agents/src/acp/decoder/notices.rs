@@ -28,8 +28,12 @@ fn usage() -> String {
 
 /// The text and the notices that the lines come to, without what else they say.
 fn read(lines: &[&str]) -> (String, Vec<String>) {
+    read_as(copilot(), lines)
+}
+
+fn read_as(mut decoder: Decoder, lines: &[&str]) -> (String, Vec<String>) {
     let (mut said, mut notices) = (String::new(), vec![]);
-    for signal in feed(&mut copilot(), lines).take_signals() {
+    for signal in feed(&mut decoder, lines).take_signals() {
         match signal {
             Signal::Text { text, .. } | Signal::Replay { part: Part::Text(text), .. } => said.push_str(&text),
             Signal::Update { update: Update::Notice { level, text, in_text: true, .. }, .. } => notices.push(format!("{level}: {text}")),
@@ -130,4 +134,72 @@ fn other_notices_and_other_agents_wait_for_nothing() {
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     let plain = feed(&mut Decoder::default(), &lines).take_signals();
     assert_eq!(plain, [text("a", "half Error: no morean Error: no more")]);
+}
+
+/// codex-acp says first that its model has failed, then why, and then that it has finished.
+#[test]
+fn what_follows_the_mark_of_a_fault_is_the_fault() {
+    let status = |kind: &str| {
+        let meta = format!(r#""_meta":{{"codex":{{"threadStatus":{{"type":"{kind}"}}}}}}"#);
+        update("a", &format!(r#"{{"sessionUpdate":"session_info_update",{meta}}}"#))
+    };
+    let (failed, active) = (status("systemError"), status("active"));
+    let read = |lines: &[&str]| read_as(Decoder::default(), lines);
+    let (one, two, json) = (chunk("a", "no "), chunk("a", "luck\n\n"), chunk("a", r#"{\"error\":{\"message\":\"deep\"}}"#));
+    assert_eq!(read(&[PROMPT, &active, &chunk("a", "hm"), &failed, &one, &two, END]), ("hm".into(), vec!["error: no luck".into()]));
+    assert_eq!(read(&[PROMPT, &failed, &json, END]), (String::new(), vec!["error: deep".into()]));
+    assert_eq!(read(&[PROMPT, &failed, END]).1.len(), 1, "it did not finish, although it does not say why");
+    // It went on.
+    assert_eq!(read(&[PROMPT, &failed, &one, &active, &two, END]), ("no luck\n\n".into(), vec![]));
+    // Nothing is lost where the process ends, and other sessions are left alone.
+    let mut decoder = Decoder::default();
+    let mut out = feed(&mut decoder, &[PROMPT, &failed, &one, &chunk("b", "other")]);
+    assert!(decoder.is_holding());
+    decoder.release(&mut out.signals);
+    assert_eq!(out.take_signals().len(), 2);
+    assert!(!decoder.is_holding());
+}
+
+/// Noise for other clients is not shown to people.
+#[test]
+fn an_update_that_says_nothing_of_the_session_is_nothing() {
+    let noise = update("a", r#"{"sessionUpdate":"session_info_update","_meta":{"x":1},"updatedAt":"now"}"#);
+    assert_eq!(feed(&mut Decoder::default(), &[PROMPT, &noise]).take_signals(), []);
+    let title = update("a", r#"{"sessionUpdate":"session_info_update","title":"T"}"#);
+    assert!(matches!(&feed(&mut Decoder::default(), &[&title]).take_signals()[..], [Signal::Update { update: Update::Title { .. }, .. }]));
+}
+
+/// goose says it with fixed words, and then that it has finished.
+#[test]
+fn a_text_that_begins_like_a_fault_and_ends_the_prompt_is_one() {
+    let goose = || Decoder::default().with_quirks(crate::Quirks { faults_in_text: &["Ran into this error:"], ..crate::Quirks::default() });
+    let (fault, more) = (chunk("a", "Ran into this error: 500."), chunk("a", " Please retry."));
+    let whole = vec!["error: Ran into this error: 500. Please retry.".to_owned()];
+    assert_eq!(read_as(goose(), &[PROMPT, &chunk("a", "hm"), &fault, &more, END]), ("hm".into(), whole));
+    let call = update("a", r#"{"sessionUpdate":"tool_call","toolCallId":"k"}"#);
+    let text = "Ran into this error: 500. Please retry.".to_owned();
+    assert_eq!(read_as(goose(), &[PROMPT, &fault, &more, &call, END]), (text.clone(), vec![]));
+    assert_eq!(read_as(goose(), &[PROMPT, &fault, &more, &END.replace("end_turn", "cancelled")]), (text.clone(), vec![]));
+    assert_eq!(read_as(Decoder::default(), &[PROMPT, &fault, &more, END]), (text, vec![]));
+}
+
+/// qwen says what it runs only when it asks.
+#[test]
+fn a_call_is_told_by_the_request_where_it_says_nothing_itself() {
+    let call = update("a", r#"{"sessionUpdate":"tool_call","toolCallId":"k","title":"Shell","status":"in_progress","rawInput":{}}"#);
+    let ask = r#"{"id":0,"method":"session/request_permission","params":{"sessionId":"a","options":[],
+        "toolCall":{"toolCallId":"k","title":"ls -l","status":"pending","rawInput":{"command":"ls -l"}}}}"#;
+    let end = update("a", r#"{"sessionUpdate":"tool_call_update","toolCallId":"k","status":"completed","rawInput":{}}"#);
+    let heard = feed(&mut Decoder::default(), &[PROMPT, &call, &ask.replace('\n', " "), &end]).take_signals();
+    let [
+        Signal::Update { update: Update::ToolCall(told), .. },
+        Signal::Demand { .. },
+        Signal::Update { update: Update::ToolCall(ended), .. },
+    ] = &heard[..]
+    else {
+        panic!("{heard:?}")
+    };
+    let what = |call: &ToolCall| (call.title.clone().unwrap(), call.input.clone().unwrap()["command"].clone());
+    assert_eq!((what(told), told.status.as_deref()), (("ls -l".to_owned(), "ls -l".into()), Some("in_progress")));
+    assert_eq!((what(ended), ended.status.as_deref()), (("ls -l".to_owned(), "ls -l".into()), Some("completed")));
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::history::thought;
-use super::{Decoder, MAX_ITEMS};
+use super::{Decoder, MAX_ITEMS, MAX_SAID_BYTES};
 use crate::acp::decoder::Decoded;
 use crate::acp::tool_call::Report;
 use crate::acp::update;
@@ -165,7 +165,6 @@ impl Decoder {
             ("agentMessage" | "plan", None) => {
                 if complete {
                     self.rest(session, id, item["text"].as_str().unwrap_or_default(), signals);
-                    self.thread(session).1.complete = Some(id.to_owned());
                 }
             }
             ("reasoning", None) => {
@@ -206,7 +205,7 @@ impl Decoder {
             signals.update(session, Update::ToolCall(call));
         }
         if let Some(output) = merged.output {
-            self.note(session, &id, 1);
+            self.note(session, &id, None);
             signals.update(session, output);
         }
     }
@@ -218,15 +217,24 @@ impl Decoder {
         if thread.complete.take().is_some_and(|before| before != id) && !text.is_empty() {
             signals.text(session, "\n\n");
         }
-        self.note(session, id, text.len());
+        self.note(session, id, Some(text));
         signals.text(session, text);
     }
 
-    /// What of a complete message was not told yet.
+    /// What of a complete message was not told yet. One that does not begin with what was told cannot be mended.
     fn rest(&mut self, session: &Arc<str>, id: &str, whole: &str, signals: &mut Signals) {
-        let said = self.thread(session).1.said.get(id).copied().unwrap_or_default();
-        if let Some(rest) = whole.get(said..).filter(|rest| !rest.is_empty()) {
+        let rest = match self.thread(session).1.said.get(id) {
+            Some(Some(said)) => whole.strip_prefix(said.as_str()).unwrap_or_default(),
+            Some(None) => "",
+            None => whole,
+        };
+        if !rest.is_empty() {
             self.said(session, id, rest, signals);
+        }
+        let (_, thread) = self.thread(session);
+        thread.complete = Some(id.to_owned());
+        if let Some(said) = thread.said.get_mut(id) {
+            *said = None;
         }
     }
 
@@ -234,17 +242,18 @@ impl Decoder {
         if text.is_empty() {
             return;
         }
-        self.note(session, id, text.len());
+        self.note(session, id, None);
         self.thread(session).1.worked = true;
         signals.update(session, Update::Thought { text: text.to_owned() });
     }
 
-    fn note(&mut self, session: &Arc<str>, id: &str, bytes: usize) {
+    /// Remembers that an item is told in pieces, and what was said in a message.
+    fn note(&mut self, session: &Arc<str>, id: &str, text: Option<&str>) {
         let (_, thread) = self.thread(session);
         if let Some(said) = thread.said.get_mut(id) {
-            *said += bytes;
+            *said = said.take().zip(text).map(|(said, more)| said + more).filter(|said| said.len() <= MAX_SAID_BYTES);
         } else if thread.said.len() < MAX_ITEMS {
-            thread.said.insert(id.to_owned(), bytes);
+            thread.said.insert(id.to_owned(), text.map(str::to_owned));
         }
     }
 

@@ -33,7 +33,7 @@ impl Step<'_> {
     pub(super) fn agent_update(&mut self, call_id: String, update: Update) {
         let Some(call) = self.running_delegate(&call_id) else { return };
         let cut_short = if answer::ends(call, &update) { answer::cut_short(call) } else { None };
-        let update = answer::number(call, update);
+        let update = call.truly(answer::number(call, update));
         if let Some(repetition) = cut_short {
             self.append_repetition(&call_id, repetition);
         }

@@ -16,13 +16,16 @@
 //! | `FAULTY_AUTH=1` | `session/new` needs a login that nobody can make |
 //! | `FAULTY_LOGIN_AT=prompt` · `load` | `session/prompt` · `session/load` and `session/new` need a login: the file `FAULTY_LOGIN_MARKER`, looked for when the process starts |
 //! | `FAULTY_TERMINAL_AUTH=1` | initialize offers a login in a terminal: this program with `--log-in` and the marker |
+//! | `FAULTY_AGENT_AUTH=1` | initialize offers a login that the agent makes itself: `authenticate` writes the marker |
 //! | `FAULTY_MODES=1` | sessions have two modes |
+//! | `FAULTY_DIALECT=other` · `nonsense` | it speaks another dialect, see `dialect` · it knows no method at all |
 //! | `FAULTY_LOG=<file>` | every line received is appended there |
 //!
 //! `faulty-agent --log-in <file>` writes that file and says so, as a login does.
 //!
 //! `faulty-agent --replay <capture>` plays a downloaded capture back instead, see `replay`.
 
+mod dialect;
 mod login;
 mod replay;
 mod scenario;
@@ -116,6 +119,10 @@ impl Agent {
     /// Handles one message; a code means that the process is to end.
     fn receive(self: &Arc<Self>, message: &Value) -> Option<ExitCode> {
         let (id, params) = (&message["id"], &message["params"]);
+        if let Some(spoken) = setting("FAULTY_DIALECT") {
+            dialect::receive(&self.wire, &spoken, message);
+            return None;
+        }
         match (message["method"].as_str(), message.get("id").is_some()) {
             (Some("initialize"), true) => match setting("FAULTY_INIT").as_deref() {
                 Some("hang") => {}
@@ -129,6 +136,10 @@ impl Agent {
                     self.wire.respond(id, &initialized());
                 }
                 _ => self.wire.respond(id, &initialized()),
+            },
+            (Some("authenticate"), true) => match login::authenticate(&params["methodId"]) {
+                Ok(result) => self.wire.respond(id, &result),
+                Err(message) => self.wire.fail(id, -32602, &message),
             },
             (Some("session/new"), true) => self.new_session(id),
             (Some("session/load"), true) => self.load_session(id, params),

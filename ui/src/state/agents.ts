@@ -1,0 +1,135 @@
+// The agents that there are: what is known of each, and what that means for somebody who wants to work with it.
+
+import { createResource } from "solid-js";
+import { api } from "../api/client";
+import type { Ability, Agent, Catalogue } from "../api/types";
+import { shortTitle } from "./delegation";
+
+export interface Agents {
+  list: () => Agent[];
+  /** The one that works where nobody chooses. */
+  preferred: () => string | undefined;
+  refresh(): Promise<void>;
+  /** What the server has just said of one of them. */
+  put(agent: Agent): void;
+}
+
+/** They are asked for as soon as the server has answered at all: a page may be opened without a connection. */
+export function createAgents(isConnected: () => boolean): Agents {
+  const [catalogue, { mutate }] = createResource(isConnected, () => api.agents().catch(() => undefined));
+  const known = (): Catalogue | undefined => catalogue.latest;
+  return {
+    list: () => known()?.agents ?? [],
+    preferred: () => known()?.default,
+    async refresh() {
+      try {
+        mutate(await api.agents());
+      } catch {
+        // What was known stays; the next look asks again.
+      }
+    },
+    put(agent) {
+      mutate(
+        (before) =>
+          before && { ...before, agents: before.agents.map((other) => (other.id === agent.id ? agent : other)) },
+      );
+    },
+  };
+}
+
+/** What people call an agent; by its id where nothing is known of it. */
+export function titleOf(agents: Agent[], id: string): string {
+  return shortTitle(agents.find((agent) => agent.id === id)?.title ?? id);
+}
+
+export interface Standing {
+  words: string;
+  tone: "good" | "waiting" | "bad" | "busy" | "none";
+}
+
+const standings: Record<string, Standing> = {
+  ok: { words: "Ready", tone: "good" },
+  unknown: { words: "Not started yet", tone: "none" },
+  login_required: { words: "Login needed", tone: "waiting" },
+  failing: { words: "Did not start", tone: "bad" },
+  installing: { words: "Being downloaded", tone: "busy" },
+  missing: { words: "Not installed", tone: "none" },
+};
+
+/** How it stands. A word that this page does not know is shown as it is. */
+export function standing(agent: Agent): Standing {
+  if (agent.sandbox === "unavailable") return { words: "No sandbox here", tone: "bad" };
+  return standings[agent.health] ?? { words: agent.health.replaceAll("_", " "), tone: "none" };
+}
+
+/** Why nobody can work with it as it is; null where one can. A login is asked for when the first message waits for it. */
+export function unusable(agent: Agent): string | null {
+  if (!agent.installed) return "not installed";
+  return agent.sandbox === "unavailable" ? "no sandbox here" : null;
+}
+
+const places: Record<string, string> = {
+  path: "installed on this machine",
+  npm: "installed with npm",
+  npx: "through npx",
+  built_in: "built in",
+  remote: "on another machine",
+};
+
+/** How it was found, in words; empty where it was not. */
+export function foundText(agent: Agent): string {
+  return places[agent.found ?? ""] ?? "";
+}
+
+/** The server's word for what nobody knows. */
+const unknown = "unknown";
+
+/** Whether it can do something; null where nobody knows. */
+export function can(agent: Agent | undefined, ability: string): boolean | null {
+  const value = agent?.abilities.find(({ id }) => id === ability)?.value ?? unknown;
+  return value === unknown ? null : value !== "no";
+}
+
+export interface AbilityText {
+  words: string;
+  tone: "yes" | "no" | "unknown";
+  /** How it is known; empty where it is not. */
+  source: string;
+}
+
+/** The words of the server that are no yes or no, for people. */
+const manners: Record<string, Record<string, string>> = {
+  restores: { loaded: "with everything", resumed: "where it was", recap: "told again by us" },
+  second_prompt: { queued: "is queued", cancels: "ends the first", steers: "steers the first" },
+};
+
+const sources: Record<string, string> = { agent: "it says so", probe: "tried", known: "as documented" };
+
+/** An ability for people. */
+export function abilityText(ability: Ability | undefined): AbilityText {
+  const value = ability?.value ?? unknown;
+  if (value === unknown) return { words: value, tone: "unknown", source: "" };
+  const words = manners[ability?.id ?? ""]?.[value] ?? value;
+  return { words, tone: value === "no" ? "no" : "yes", source: sources[ability?.source ?? ""] ?? "" };
+}
+
+/** Every ability that any of them names, in the order in which they come. */
+export function abilityNames(agents: Agent[]): { id: string; title: string }[] {
+  const all = new Map<string, string>();
+  for (const { id, title } of agents.flatMap((agent) => agent.abilities)) if (!all.has(id)) all.set(id, title);
+  return [...all].map(([id, title]) => ({ id, title }));
+}
+
+/** The ones to choose from; the chosen one is among them even if nobody knows it. */
+export function agentChoices(agents: Agent[], chosen: string | undefined) {
+  const known = agents.map((agent) => {
+    const reason = unusable(agent);
+    return {
+      id: agent.id,
+      label: reason === null ? agent.title : `${agent.title} (${reason})`,
+      disabled: reason !== null,
+    };
+  });
+  if (chosen === undefined || known.some(({ id }) => id === chosen)) return known;
+  return [{ id: chosen, label: chosen, disabled: false }, ...known];
+}
