@@ -22,6 +22,9 @@ use line::Line;
 
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
+/// The library of MCP tells of every request and of how it ends, which is nothing that people need to know.
+const QUIETER: &str = "rmcp=warn";
+
 static MASK: RwLock<Option<Mask>> = RwLock::new(None);
 
 /// Whether a text is a filter. A lone word must be a level: as a target, `verbose` would silently switch everything off.
@@ -33,6 +36,10 @@ pub fn is_filter(text: &str) -> bool {
 /// Installs the log for the whole process. The filter is one that `is_filter` accepts.
 pub fn init(filter: &str, format: LogFormat) -> anyhow::Result<()> {
     let lines = Lines { format, colour: io::stderr().is_terminal(), limit: Mutex::default() };
+    let filter = match filter.to_ascii_lowercase().as_str() {
+        "off" | "error" => filter.to_owned(),
+        _ => format!("{QUIETER},{filter}"),
+    };
     let installed = tracing_subscriber::registry().with(EnvFilter::try_new(filter)?).with(lines).try_init();
     installed.map_err(|error| anyhow::anyhow!("cannot start the log: {error}"))
 }

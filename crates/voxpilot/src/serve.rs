@@ -88,7 +88,7 @@ async fn serve(config: &Config, sources: &Sources) -> Result<End> {
     let address = listener.local_addr().context("asking for the server's own address")?;
     let settings = settings(config, sources)?;
     keep_token_from_agents(config, &secret)?;
-    logging::hide(settings.secrets().into_iter().chain([secret.expose().to_owned()]));
+    logging::hide(settings.secrets().into_iter().chain([secret.expose().to_owned(), web::token_for_agents(secret.expose())]));
     let engine = Engine::start(store, settings).await.context("starting the engine")?;
     engine.learn_versions();
     let stopping = CancellationToken::new();

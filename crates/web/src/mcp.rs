@@ -15,7 +15,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use domain::ids::SessionId;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, Implementation, JsonObject, ListToolsResult,
@@ -32,6 +32,7 @@ use serde_json::Value;
 use crate::access::{Caller, audit};
 use crate::error::{ApiError, ApiResult, ErrorBody, invalid};
 use crate::peer::Peer;
+use crate::routes::messages::within;
 use crate::{App, BODY_MAX};
 use wait::Progress;
 
@@ -42,8 +43,12 @@ const INSTRUCTIONS: &str = "VoxPilot runs coding agents in durable sessions. `de
 /// One message of the Model Context Protocol (streamable HTTP, without sessions). The tools describe themselves: `tools/list`.
 #[utoipa::path(post, operation_id = "mcp", path = "/mcp", request_body = Object,
     responses((status = 200, description = "a JSON-RPC answer, or an event stream that ends with it"), (status = 202),
-        (status = 401, body = ErrorBody), (status = 403, body = ErrorBody)))]
+        (status = 401, body = ErrorBody), (status = 403, body = ErrorBody), (status = 413, body = ErrorBody)))]
 pub(crate) async fn serve(State(app): State<App>, request: Request) -> Response {
+    let request = match within(request, BODY_MAX, "a message").await {
+        Ok(request) => request,
+        Err(error) => return error.into_response(),
+    };
     // Whose host it is and which page asks was looked at before: `access::guard`.
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()

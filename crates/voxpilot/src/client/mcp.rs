@@ -10,15 +10,13 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use futures::StreamExt;
 use reqwest::Response;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Value, json};
 use tokio::fs::File;
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
-use tokio_util::codec::{FramedRead, LinesCodec, LinesCodecError};
 
 use super::address::Address;
 use super::http::{Api, CallError};
@@ -84,21 +82,20 @@ impl Bridge {
             Ok::<_, std::io::Error>(())
         });
         let mut calls = JoinSet::new();
-        let mut stdin = FramedRead::new(file(std::io::stdin())?, LinesCodec::new_with_max_length(LINE_MAX));
+        let mut stdin = BufReader::new(file(std::io::stdin())?);
         loop {
             let line = tokio::select! {
-                line = stdin.next() => line,
+                line = next_line(&mut stdin) => line.context("reading from the client")?,
                 // Nobody reads the answers any more.
                 _ = writing.join_next() => return Ok(()),
             };
             match line {
                 None => break,
-                Some(Ok(line)) if line.trim().is_empty() => {}
-                Some(Ok(line)) => self.take(line, &out, &mut calls).await,
-                Some(Err(LinesCodecError::MaxLineLengthExceeded)) => {
+                Some(Line::Whole(line)) if line.trim().is_empty() => {}
+                Some(Line::Whole(line)) => self.take(line, &out, &mut calls).await,
+                Some(Line::TooLong) => {
                     let _ = out.send(error(Value::Null, -32600, format!("a message may have {LINE_MAX} bytes"))).await;
                 }
-                Some(Err(LinesCodecError::Io(error))) => return Err(error).context("reading from the client"),
             }
         }
         drop(out);
@@ -214,6 +211,31 @@ impl Bridge {
     fn calls(&self) -> std::sync::MutexGuard<'_, HashMap<String, AbortHandle>> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+enum Line {
+    Whole(String),
+    TooLong,
+}
+
+/// `None` at the end. What is too long is read over, and costs no more than it may.
+async fn next_line(stdin: &mut BufReader<File>) -> std::io::Result<Option<Line>> {
+    let (mut line, mut too_long) = (Vec::new(), false);
+    loop {
+        let read = (&mut *stdin).take(LINE_MAX as u64).read_until(b'\n', &mut line).await?;
+        if read == 0 || line.last() == Some(&b'\n') {
+            break;
+        }
+        if line.len() >= LINE_MAX {
+            too_long = true;
+            line.clear();
+        }
+    }
+    Ok(match (too_long, line.is_empty()) {
+        (true, _) => Some(Line::TooLong),
+        (false, true) => None,
+        (false, false) => Some(Line::Whole(String::from_utf8_lossy(&line).into_owned())),
+    })
 }
 
 fn file(stream: impl AsFd) -> Result<File> {

@@ -95,8 +95,8 @@ async fn a_configuration_that_hands_the_servers_own_token_to_agents_is_refused()
         let mut child = serve.env("VOXPILOT_WORK_DIR", rig.work_dir()).spawn().unwrap();
         if starts {
             let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-            let line = timeout(SOON, lines.next_line()).await.unwrap().unwrap().unwrap();
-            assert!(line.starts_with("listening on "), "{line}");
+            let listens = async { while !lines.next_line().await.unwrap().unwrap().starts_with("listening on ") {} };
+            timeout(SOON, listens).await.unwrap();
             child.kill().await.unwrap();
         } else {
             let output = timeout(SOON, child.wait_with_output()).await.unwrap().unwrap();

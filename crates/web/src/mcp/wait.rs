@@ -52,6 +52,9 @@ pub(super) async fn for_news(
         let standing = job::standing(app, job).await?;
         let news = standing.waiting.iter().any(|request| !known.contains(&request.request_id));
         if standing.state.is_over() || news || Instant::now() >= deadline {
+            if let Some(progress) = progress.as_mut().filter(|progress| progress.untold.is_some()) {
+                progress.tell(Instant::now() + SILENCE).await;
+            }
             return Ok(());
         }
         // Of what stood before it, others' work is told to nobody.
@@ -76,12 +79,6 @@ pub(super) async fn for_news(
                     }
                 }
             }
-        }
-        if let Some(progress) = &mut hearing
-            && progress.untold.is_some()
-            && progress.due() <= Instant::now()
-        {
-            progress.tell(deadline).await;
         }
     }
 }

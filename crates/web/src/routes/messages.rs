@@ -31,17 +31,23 @@ pub(crate) const BODY_MAX: usize = CONTENT_MAX + engine::MESSAGE_MAX / 3 * 4 + 1
 /// How long a client that sends too much may go on.
 const DRAIN: Duration = Duration::from_secs(10);
 
+pub(crate) async fn refuse_too_large(request: Request, next: Next) -> Response {
+    match within(request, BODY_MAX, "the message is too large: with its attachments it").await {
+        Ok(request) => next.run(request).await,
+        Err(error) => error.into_response(),
+    }
+}
+
 /// Refuses a body that says beforehand that it is too large. It is read to its end all the same: a client that is refused while it still
 /// sends sees a broken connection instead of the reason.
-pub(crate) async fn refuse_too_large(request: Request, next: Next) -> Response {
+pub(crate) async fn within(request: Request, max: usize, what: &str) -> ApiResult<Request> {
     let length = request.headers().get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
-    if length.is_none_or(|length| length <= BODY_MAX) {
-        return next.run(request).await;
+    if length.is_none_or(|length| length <= max) {
+        return Ok(request);
     }
     let body = request.into_body().into_data_stream();
     let _ended = tokio::time::timeout(DRAIN, body.for_each(|_| std::future::ready(()))).await;
-    let text = format!("the message is too large: with its attachments it may have {BODY_MAX} bytes");
-    ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", text).into_response()
+    Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", format!("{what} may have {max} bytes")))
 }
 
 #[derive(Serialize, ToSchema)]
