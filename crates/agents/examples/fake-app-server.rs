@@ -1,5 +1,6 @@
 //! An app-server as Codex has one, without a model. The argument says how it is, the first word of a prompt what it does. It exists for
 //! the tests of connections; how the real one behaves is in the captures.
+#![allow(clippy::disallowed_methods, reason = "being late is one of the things it is for")]
 
 use std::io::{self, BufRead, Write};
 use std::time::Duration;

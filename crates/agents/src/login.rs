@@ -70,7 +70,7 @@ pub fn first_offered(methods: &[Value]) -> Option<&Value> {
 }
 
 /// Whether there is such a way of this id.
-pub fn offers(methods: &[Value], id: &str) -> bool {
+fn offers(methods: &[Value], id: &str) -> bool {
     methods.iter().any(|method| is_agents(method) && method["id"] == id)
 }
 

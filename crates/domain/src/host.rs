@@ -175,10 +175,10 @@ impl Step<'_> {
 
     /// Does whatever has become possible: each thing that it begins changes a state, so nothing is begun twice.
     fn advance(&mut self) {
+        self.refuse_unasked();
         self.advance_process();
         self.advance_debts();
         self.advance_options();
-        self.refuse_unasked();
         self.advance_prompts();
     }
 

@@ -7,7 +7,7 @@ const PROJECT_MAX: usize = 32 * 1024;
 const PROJECT_FILES: [&str; 2] = ["VOXPILOT.md", "AGENTS.md"];
 
 /// The system prompt for a session in `work_dir`. Read anew for every call, so an edited file takes effect at once.
-pub(crate) async fn system_prompt(work_dir: &Path, agent_title: &str) -> String {
+pub(crate) async fn system_prompt(work_dir: &Path, agent_title: &str, has_choice: bool) -> String {
     let mut text = format!(
         "You are the main AI of VoxPilot, a cockpit for coding agents. A person talks to you in a browser, perhaps on a phone.\n\
          The work directory is {}.\n\n\
@@ -20,6 +20,12 @@ pub(crate) async fn system_prompt(work_dir: &Path, agent_title: &str) -> String 
          Answer questions that need no change yourself. Be brief and concrete; use Markdown.",
         work_dir.display()
     );
+    if has_choice {
+        text.push_str(
+            "\n\nOther agents are there too: the tool delegate names the agent, and says what each is good at. Use it where the person asks for \
+             one, or where another suits the task better; otherwise use copilot_agent.",
+        );
+    }
     let dir = work_dir.to_owned();
     let project = tokio::task::spawn_blocking(move || project_instructions(&dir)).await.unwrap_or_default();
     if let Some(Instructions { name, text: project, is_cut }) = project {

@@ -15,11 +15,16 @@ impl Engine {
         let program = settings.program(found)?;
         let env = settings.environment_of(found, &program)?;
         let offered = self.offered_logins(agent).await?;
-        let in_terminal = match (method, &offered) {
-            (Some(wanted), Some(can)) => LoginCommand::of_method(&can.auth_methods, wanted),
-            (Some(_), None) => None,
-            (None, offered) => offered.as_ref().and_then(|can| can.login.clone()),
-        };
+        if let (Some(wanted), Some(can)) = (method, &offered)
+            && !can.auth_methods.iter().any(|offered| offered["id"] == wanted)
+        {
+            let ids: Vec<_> = can.auth_methods.iter().filter_map(|offered| offered["id"].as_str()).collect();
+            return Err(Refusal::Invalid(format!("{} offers no such login: it offers {}", found.title, ids.join(", "))));
+        }
+        let in_terminal = offered.as_ref().and_then(|can| match method {
+            Some(wanted) => LoginCommand::of_method(&can.auth_methods, wanted),
+            None => can.login.clone(),
+        });
         let own_command = method.is_none() && !found.login.is_empty() && found.remote.is_none();
         if in_terminal.is_some() || own_command || !may_be_asked(found, method, offered.as_ref()) {
             return login::start(found, &program, in_terminal.as_ref(), env, &settings.work_dir).map_err(Refusal::Conflict);
@@ -41,9 +46,6 @@ impl Engine {
 
 /// Whether the agent itself may have a way: one that was never started may.
 fn may_be_asked(agent: &Agent, method: Option<&str>, offered: Option<&Capabilities>) -> bool {
-    let offers = |can: &Capabilities| match method {
-        Some(wanted) => login::offers(&can.auth_methods, wanted),
-        None => login::first_offered(&can.auth_methods).is_some(),
-    };
+    let offers = |can: &Capabilities| method.is_some() || login::first_offered(&can.auth_methods).is_some();
     agent.dialect == Dialect::Acp && offered.is_none_or(offers)
 }

@@ -151,20 +151,20 @@ fn keep_mention(messages: &mut [model::Message], work_dir: &std::path::Path) {
 async fn request(shared: &crate::Shared, row: &store::SessionRow) -> Result<Request, Refusal> {
     let relay = row.model == RELAY;
     let stored = shared.store.history(row.id).await?;
+    let delegate = tools::delegate(&if relay { Vec::new() } else { shared.available() });
     let mut messages = Vec::new();
     if !relay {
         let title = shared.settings.agent(&row.agent).map_or("the agent", |agent| agent.title.as_str());
-        messages.push(model::Message::System(instructions::system_prompt(row.work_dir.as_ref(), title).await));
+        messages.push(model::Message::System(instructions::system_prompt(row.work_dir.as_ref(), title, delegate.is_some()).await));
     }
     let contents = if relay { Contents::new() } else { attachments::contents(&shared.store, row.id, &stored).await? };
     messages.extend(history::for_model(&stored, &contents, relay));
     if relay {
         keep_mention(&mut messages, row.work_dir.as_ref());
     }
-    let agents = if relay { Vec::new() } else { shared.available() };
     let tools = tools::definitions()
         .into_iter()
-        .chain(tools::delegate(&agents))
+        .chain(delegate)
         .map(|tool| ToolSpec { name: tool.name.to_owned(), description: tool.description.to_owned(), parameters: tool.parameters })
         .collect();
     Ok(Request { messages, tools })

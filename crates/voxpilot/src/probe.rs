@@ -12,7 +12,7 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-use agents::catalogue::{Found, Offline, Program, Words};
+use agents::catalogue::{Agent, Asks, Found, Offline, Program, Words};
 use anyhow::{Context, Result, bail};
 use engine::{Probe, Settings};
 use jiff::Timestamp;
@@ -54,7 +54,7 @@ pub async fn run(config: &Config, sources: &Sources, agent: &str) -> Result<Exit
     let Some(program) = program else { bail!("{agent} is not installed: `voxpilot doctor --agent {agent}` says how to install it") };
     let scratch = Scratch::make(sources)?;
     let model = Model::start().await.context("starting the scripted model")?;
-    let settings = apart(config, sources, &scratch, (agent, &program), offline.map(|offline| (offline, model.url())))?;
+    let settings = apart(config, sources, &scratch, (known, &program), offline.map(|offline| (offline, model.url())))?;
     let outcomes = match offline {
         Some(offline) => steps::all(&settings, agent, offline.words.unwrap_or(WORDS), &scratch.work()).await,
         None => steps::words_only(&settings, agent, &scratch.work()).await,
@@ -78,9 +78,10 @@ fn apart(
     config: &Config,
     sources: &Sources,
     scratch: &Scratch,
-    (agent, program): (&str, &Program),
+    (agent, program): (&Agent, &Program),
     offline: Option<(&Offline, String)>,
 ) -> Result<Settings> {
+    let asks = agent.quirks.asks;
     let (home, mut config, mut sources) = (scratch.home(), config.clone(), sources.clone());
     config.copilot_home = None;
     config.copilot_token_file = None;
@@ -92,7 +93,7 @@ fn apart(
     for name in ["NO_PROXY", "no_proxy"] {
         sources.env.insert(name.to_owned(), "127.0.0.1,localhost".to_owned());
     }
-    let section = config.agents.entry(agent.to_owned()).or_default();
+    let section = config.agents.entry(agent.id.clone()).or_default();
     section.env.clear();
     // Found where the person's own home is, which the agent does not get to see.
     if matches!(program.how, Found::Path | Found::Npm) {
@@ -110,6 +111,10 @@ fn apart(
                 .and_then(|()| fs::write(&path, fill(text)))
                 .context("preparing the agent")?;
         }
+    }
+    // As it is run where a person wants to be asked.
+    if let Asks::WithVariable { name, value } = asks {
+        section.env.insert(name.to_owned(), EnvValue::Text(value.to_owned()));
     }
     let settings = serve::settings(&config, &sources)?;
     Ok(Settings { data_dir: scratch.data(), ..settings })

@@ -40,6 +40,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agents/{id}/npx": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Lets npx fetch an agent that is not installed when it is started, or no longer. Nothing is fetched by this. */
+        post: operations["agents_npx"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agents/{id}/sessions": {
         parameters: {
             query?: never;
@@ -83,6 +100,24 @@ export interface paths {
         get: operations["audit"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/conversations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Ours, and what the agents said when they were last asked. */
+        get: operations["conversations_list"];
+        put?: never;
+        /** Asks the agents for what they keep themselves. It starts them, one after the other, so it may take a while. */
+        post: operations["conversations_ask"];
         delete?: never;
         options?: never;
         head?: never;
@@ -541,6 +576,15 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description One thing that an agent can or cannot do. */
+        Ability: {
+            id: string;
+            title: string;
+            /** @description yes, no or unknown; of `restores` loaded, resumed, recap or no; of `second_prompt` queued, cancels or steers. */
+            value: string;
+            /** @description Who says so: probe (it was tried), agent (its own words) or known; null where nobody does. */
+            source?: string | null;
+        };
         /** @description What was allowed without asking a person, and by whom. */
         AgentApproval: {
             title: string;
@@ -558,6 +602,16 @@ export interface components {
             description?: string | null;
             /** @description Of a group: its choices. */
             options?: components["schemas"]["AgentChoice"][] | null;
+        };
+        AgentInstall: {
+            /** @description What to type in a terminal of the server's machine. */
+            command: string;
+            /** @description It could be fetched by npx when it is started, and may not yet. */
+            npx: boolean;
+        };
+        AgentLogin: {
+            /** @description What to type in a terminal of the machine on which the agent runs. */
+            command: string;
         };
         /** @description An option as agents describe it; more fields may come. */
         AgentOption: {
@@ -695,6 +749,17 @@ export interface components {
             total_deletions: number;
             files: components["schemas"]["ArtifactFile"][];
         };
+        AskAgents: {
+            /** @description Which agents to ask; all that can be, where it is left out. */
+            agents?: string[] | null;
+        };
+        AskedAgent: {
+            agent: string;
+            /** @description It was asked since the server started. */
+            looked: boolean;
+            /** @description Why it could not tell. */
+            problem?: string | null;
+        };
         /** @description A file that a request names. */
         AskedFile: {
             /** @description As it is shown: relative to the work directory where it is inside. Links are followed. */
@@ -754,21 +819,34 @@ export interface components {
         CatalogueAgent: {
             id: string;
             title: string;
+            /** @description What it is good at, in a line; may be empty. */
+            about: string;
             installed: boolean;
+            /**
+             * @description How its program is found: path, npm (npm's own directory, which is not in PATH), npx (fetched at its start), built_in or remote;
+             *     null where it is missing.
+             */
+            found?: string | null;
             version?: string | null;
             /** @description Whether it let us work when it was last asked; null where that is not known. */
             logged_in?: boolean | null;
             /** @description What it said that it can do; null until it was started. */
             capabilities?: Record<string, never> | null;
-            /** @description missing, unknown, ok, login_required or failing. */
+            /** @description What it can do, in the same words for every agent. */
+            abilities: components["schemas"]["Ability"][];
+            /** @description missing, installing, unknown, ok, login_required or failing. */
             health: string;
-            /** @description Why it could not be started last time, or cannot be at all. */
+            /** @description Why it could not be started last time, or cannot be at all; while it is installed, what was last said about that. */
             problem?: string | null;
             /**
              * @description What holds an agent that is to be sandboxed: landlock, bubblewrap, or unavailable, and then it is not started; null where it is
              *     not to be sandboxed.
              */
             sandbox?: string | null;
+            install?: components["schemas"]["AgentInstall"] | null;
+            login?: components["schemas"]["AgentLogin"] | null;
+            /** @description There is a login that `POST /api/agents/{id}/login` can run. */
+            can_login: boolean;
         };
         Command: {
             name: string;
@@ -777,6 +855,26 @@ export interface components {
         Confirm: {
             tool_call_id: string;
             approved: boolean;
+        };
+        Conversation: {
+            title: string;
+            agent: string;
+            session_id?: components["schemas"]["SessionId"] | null;
+            agent_session_id?: string | null;
+            /** @description waiting (for a person), running, queued, idle; stored where only the agent keeps it. */
+            state: string;
+            updated_at?: string | null;
+        };
+        ConversationDirectory: {
+            work_dir: string;
+            /** @description The latest first. */
+            conversations: components["schemas"]["Conversation"][];
+        };
+        Conversations: {
+            /** @description By the directory that they are about; the one with the latest activity first. */
+            directories: components["schemas"]["ConversationDirectory"][];
+            /** @description The agents that may keep some of their own, and whether they were asked. */
+            agents: components["schemas"]["AskedAgent"][];
         };
         CopilotDelta: {
             tool_call_id: string;
@@ -1085,6 +1183,9 @@ export interface components {
             title: string;
             text: string;
             session_name?: string | null;
+        };
+        NpxPermission: {
+            allowed: boolean;
         };
         PageKey: {
             /** @description At least 32 random bytes in base64url. The page keeps it where only pages of this very address can read it. */
@@ -1620,6 +1721,47 @@ export interface operations {
             };
         };
     };
+    agents_npx: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NpxPermission"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogueAgent"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     agents_own_sessions: {
         parameters: {
             query?: {
@@ -1718,6 +1860,56 @@ export interface operations {
                 };
             };
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    conversations_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Conversations"];
+                };
+            };
+        };
+    };
+    conversations_ask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AskAgents"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Conversations"];
+                };
+            };
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

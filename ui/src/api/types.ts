@@ -46,41 +46,16 @@ export type NewAttachment = Schemas["NewAttachment"];
 export type Files = Schemas["Files"];
 export type NewMessage = Schemas["NewMessage"];
 export type Accepted = Schemas["Posted"];
+export type Agent = Schemas["CatalogueAgent"];
 /** One thing that an agent can or cannot do, and how that is known. */
-export interface Ability {
-  id: string;
-  title: string;
-  /** yes, no, or how, in a word; null where it is not known. */
-  value: string | boolean | null;
-  source?: "agent" | "probe" | "known" | null;
-}
-export type Agent = Schemas["CatalogueAgent"] & {
-  about?: string;
-  /** How its program was found; null where it was not. */
-  found?: "path" | "npm" | "npx" | "built_in" | "remote" | null;
-  install?: { command: string; npx: boolean } | null;
-  login?: { command: string } | null;
-  can_login?: boolean;
-  abilities?: Ability[];
-};
+export type Ability = Schemas["Ability"];
 /** A conversation of ours, or one that only an agent keeps. */
-export interface Conversation {
-  title: string;
-  agent: string;
-  session_id?: string | null;
-  agent_session_id?: string | null;
-  state: "idle" | "running" | "waiting" | "queued" | "stored";
-  updated_at?: string | null;
-}
-export interface ConversationList {
-  directories: { work_dir: string; conversations: Conversation[] }[];
-  /** Who was asked for what they keep themselves. */
-  agents: { agent: string; looked: boolean; problem?: string | null }[];
-}
+export type Conversation = Schemas["Conversation"];
+export type ConversationList = Schemas["Conversations"];
 export type AgentSession = Schemas["AgentSessionView"];
 export type AgentOption = Schemas["AgentOption"];
 export type AgentChoice = Schemas["AgentChoice"];
-export type Catalogue = Omit<Schemas["Catalogue"], "agents"> & { agents: Agent[] };
+export type Catalogue = Schemas["Catalogue"];
 export type TraceList = Schemas["TraceList"];
 export type TraceEntry = Schemas["TraceEntry"];
 export type TraceRunner = Schemas["TraceRunner"];

@@ -31,7 +31,7 @@ export function AbilityTable(props: { agents: Agent[] }) {
                   <For each={props.agents}>
                     {(agent) => (
                       <td>
-                        <AbilityValue ability={agent.abilities?.find(({ id }) => id === name.id)} />
+                        <AbilityValue ability={agent.abilities.find(({ id }) => id === name.id)} />
                       </td>
                     )}
                   </For>
@@ -48,7 +48,7 @@ export function AbilityTable(props: { agents: Agent[] }) {
 /** The same for one agent, where there is no room for a table. */
 export function AbilityList(props: { agent: Agent }) {
   return (
-    <Show when={(props.agent.abilities?.length ?? 0) > 0}>
+    <Show when={props.agent.abilities.length > 0}>
       <details class="ability-list">
         <summary>What it can do</summary>
         <dl>

@@ -5,6 +5,7 @@ import type { StreamEvent } from "../api/types";
 import { emptyState, type SessionState } from "../state/model";
 import { apply } from "../state/reducer";
 import { answerTo, isRepetition } from "../state/straight";
+import { makeAgent } from "../state/testing/agent";
 import { AgentTurn } from "./AgentTurn";
 import { KnownAgents } from "./agentNames";
 
@@ -17,7 +18,7 @@ afterEach(() => {
 function mount(state: SessionState, health = () => "ok", refresh = () => {}): HTMLElement | null {
   const call = state.calls.relay_1;
   if (!call) throw new Error("the call is not there");
-  const agents = () => [{ id: "demo", title: "Demo agent", installed: true, health: health() }];
+  const agents = () => [makeAgent("demo", { title: "Demo agent", health: health() })];
   dispose = render(
     () => (
       <KnownAgents.Provider value={{ agents, own: () => "demo", refresh }}>

@@ -4,30 +4,26 @@ import { afterEach, expect, it, vi } from "vitest";
 import { api } from "../api/client";
 import type { Agent } from "../api/types";
 import { setDevice } from "../state/device";
+import { makeAgent } from "../state/testing/agent";
 import { AgentsPage } from "./AgentsPage";
 
-const demo: Agent = {
-  id: "demo",
+const demo = makeAgent("demo", {
   title: "Demo agent",
   about: "trying things out",
-  installed: true,
   found: "built_in",
   version: "0.1.0",
-  health: "ok",
   abilities: [
-    { id: "load", title: "Loads after a crash", value: true, source: "probe" },
-    { id: "images", title: "Takes images", value: false, source: "agent" },
+    { id: "loads", title: "Loads a session", value: "yes", source: "probe" },
+    { id: "images", title: "Takes images", value: "no", source: "agent" },
   ],
-};
-const gemini: Agent = {
-  id: "gemini",
+});
+const gemini = makeAgent("gemini", {
   title: "Gemini CLI",
   installed: false,
-  found: null,
   health: "missing",
   install: { command: "npm install -g gemini", npx: true },
-  abilities: [{ id: "load", title: "Loads after a crash", value: null, source: null }],
-};
+  abilities: [{ id: "loads", title: "Loads a session", value: "unknown" }],
+});
 
 let dispose = () => {};
 afterEach(() => {
@@ -74,7 +70,7 @@ it("what each can do is a table with a heading for every row and column, in word
   );
   expect(cells).toEqual([
     [":", "col:Demo agent", "col:Gemini CLI"],
-    ["row:Loads after a crash", ":yes tried", ":unknown"],
+    ["row:Loads a session", ":yes tried", ":unknown"],
     ["row:Takes images", ":no it says so", ":unknown"],
   ]);
 });

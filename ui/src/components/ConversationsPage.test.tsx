@@ -1,13 +1,11 @@
 import { render } from "solid-js/web";
 import { afterEach, expect, it, vi } from "vitest";
 import { api } from "../api/client";
-import type { Agent, Conversation, ConversationList } from "../api/types";
+import type { Conversation, ConversationList } from "../api/types";
+import { makeAgent } from "../state/testing/agent";
 import { ConversationsPage } from "./ConversationsPage";
 
-const agents: Agent[] = [
-  { id: "demo", title: "Demo agent", installed: true, health: "ok" },
-  { id: "codex", title: "Codex", installed: true, health: "ok" },
-];
+const agents = [makeAgent("demo", { title: "Demo agent" }), makeAgent("codex", { title: "Codex" })];
 const ours: Conversation = { title: "Fix it", agent: "demo", session_id: "s-1", state: "waiting" };
 const theirs: Conversation = { title: "In a terminal", agent: "codex", agent_session_id: "x", state: "stored" };
 const before: ConversationList = { directories: [{ work_dir: "/w/parcel", conversations: [ours] }], agents: [] };

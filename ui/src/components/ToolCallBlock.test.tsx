@@ -5,6 +5,7 @@ import { afterEach, expect, it } from "vitest";
 import type { StreamEvent, Update } from "../api/types";
 import { emptyState, type SessionState } from "../state/model";
 import { apply } from "../state/reducer";
+import { makeAgent } from "../state/testing/agent";
 import { KnownAgents } from "./agentNames";
 import { ToolCallBlock } from "./ToolCallBlock";
 
@@ -14,7 +15,7 @@ afterEach(() => {
   document.body.replaceChildren();
 });
 
-const demo = { id: "demo", title: "Demo agent", installed: true, health: "ok" };
+const demo = makeAgent("demo", { title: "Demo agent" });
 
 /** A page with the block of call "c", and the way to send it events. */
 function mount(...events: StreamEvent[]): (...events: StreamEvent[]) => void {

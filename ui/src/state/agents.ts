@@ -68,7 +68,7 @@ export function unusable(agent: Agent): string | null {
   return agent.sandbox === "unavailable" ? "no sandbox here" : null;
 }
 
-const places: Record<NonNullable<Agent["found"]>, string> = {
+const places: Record<string, string> = {
   path: "installed on this machine",
   npm: "installed with npm",
   npx: "through npx",
@@ -78,14 +78,16 @@ const places: Record<NonNullable<Agent["found"]>, string> = {
 
 /** How it was found, in words; empty where it was not. */
 export function foundText(agent: Agent): string {
-  return agent.found ? (places[agent.found] ?? "") : "";
+  return places[agent.found ?? ""] ?? "";
 }
+
+/** The server's word for what nobody knows. */
+const unknown = "unknown";
 
 /** Whether it can do something; null where nobody knows. */
 export function can(agent: Agent | undefined, ability: string): boolean | null {
-  const value = agent?.abilities?.find(({ id }) => id === ability)?.value ?? null;
-  if (value === null || value === "unknown") return null;
-  return value !== false && value !== "no";
+  const value = agent?.abilities.find(({ id }) => id === ability)?.value ?? unknown;
+  return value === unknown ? null : value !== "no";
 }
 
 export interface AbilityText {
@@ -101,22 +103,20 @@ const manners: Record<string, Record<string, string>> = {
   second_prompt: { queued: "is queued", cancels: "ends the first", steers: "steers the first" },
 };
 
-const sources = { agent: "it says so", probe: "tried", known: "as documented" };
+const sources: Record<string, string> = { agent: "it says so", probe: "tried", known: "as documented" };
 
 /** An ability for people. */
 export function abilityText(ability: Ability | undefined): AbilityText {
-  const value = ability?.value ?? null;
-  if (value === null || value === "unknown") return { words: "unknown", tone: "unknown", source: "" };
-  const source = ability?.source ? sources[ability.source] : "";
-  if (value === false || value === "no") return { words: "no", tone: "no", source };
-  const words = value === true ? "yes" : (manners[ability?.id ?? ""]?.[value] ?? value);
-  return { words, tone: "yes", source };
+  const value = ability?.value ?? unknown;
+  if (value === unknown) return { words: value, tone: "unknown", source: "" };
+  const words = manners[ability?.id ?? ""]?.[value] ?? value;
+  return { words, tone: value === "no" ? "no" : "yes", source: sources[ability?.source ?? ""] ?? "" };
 }
 
 /** Every ability that any of them names, in the order in which they come. */
 export function abilityNames(agents: Agent[]): { id: string; title: string }[] {
   const all = new Map<string, string>();
-  for (const { id, title } of agents.flatMap((agent) => agent.abilities ?? [])) if (!all.has(id)) all.set(id, title);
+  for (const { id, title } of agents.flatMap((agent) => agent.abilities)) if (!all.has(id)) all.set(id, title);
   return [...all].map(([id, title]) => ({ id, title }));
 }
 

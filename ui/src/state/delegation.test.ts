@@ -1,10 +1,9 @@
 import { expect, it } from "vitest";
-import type { Agent } from "../api/types";
 import { agentName, isDelegation } from "./delegation";
 import type { StreamingToolCall } from "./model";
+import { makeAgent } from "./testing/agent";
 
-const agent = (id: string, title: string): Agent => ({ id, title, installed: true, health: "ok" });
-const agents = [agent("copilot", "GitHub Copilot"), agent("demo", "Demo agent")];
+const agents = [makeAgent("copilot", { title: "GitHub Copilot" }), makeAgent("demo", { title: "Demo agent" })];
 const call = (name: string, args: object, done: string | null = null) =>
   ({
     name,

@@ -119,6 +119,7 @@ pub(super) const COPILOT: Quirks = Quirks {
 };
 
 pub(super) const CODEX: Quirks = Quirks {
+    asks: Asks::InMode { option: "mode", value: "read-only" },
     second_prompt: SecondPrompt::Steers,
     login_advice: "run `codex login`; the message waits and is sent afterwards",
     install_advice: "install it with `npm install -g @openai/codex`",

@@ -21,11 +21,11 @@ pub enum Reference {
 /// Names where the secret was to be, never what is there.
 #[derive(Debug, thiserror::Error)]
 pub enum SecretError {
-    #[error("token file {} can be read by others: run chmod 600 {}", .0.display(), .0.display())]
+    #[error("secret file {} can be read by others: run chmod 600 {}", .0.display(), .0.display())]
     Exposed(PathBuf),
-    #[error("token file {} is empty", .0.display())]
+    #[error("secret file {} is empty", .0.display())]
     Empty(PathBuf),
-    #[error("reading token file {}: {source}", .path.display())]
+    #[error("reading secret file {}: {source}", .path.display())]
     Unreadable { path: PathBuf, source: io::Error },
     #[error("{wanted} is to be what {variable} is, which is not set: set it and start the server again, or change the configuration")]
     NotSet { wanted: String, variable: String },
@@ -72,12 +72,12 @@ mod tests {
     #[test]
     fn a_file_that_others_can_read_is_refused_without_telling_its_content() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        fs::write(file.path(), " secret \n").unwrap();
+        fs::write(file.path(), " hidden \n").unwrap();
         for (mode, read_by_others) in [(0o600, false), (0o400, false), (0o640, true), (0o604, true)] {
             fs::set_permissions(file.path(), Permissions::from_mode(mode)).unwrap();
             match read(file.path()) {
-                Ok(token) => assert!(token == "secret" && !read_by_others),
-                Err(error) => assert!(read_by_others && error.to_string().contains("chmod 600") && !error.to_string().contains("secret")),
+                Ok(token) => assert!(token == "hidden" && !read_by_others),
+                Err(error) => assert!(read_by_others && error.to_string().contains("chmod 600") && !error.to_string().contains("hidden")),
             }
         }
     }
@@ -87,7 +87,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         assert!(matches!(read(file.path()), Err(SecretError::Empty(_))));
         let error = read(Path::new("/nowhere/token")).unwrap_err();
-        assert!(error.to_string().starts_with("reading token file /nowhere/token"));
+        assert!(error.to_string().starts_with("reading secret file /nowhere/token"));
     }
 
     #[test]

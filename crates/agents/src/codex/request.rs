@@ -21,6 +21,8 @@ pub const DELETE: &str = "thread/delete";
 pub const SET: &str = "thread/settings/update";
 pub const PROMPT: &str = "turn/start";
 pub const INTERRUPT: &str = "turn/interrupt";
+/// Ends the commands of a thread that still run. A stop leaves them.
+pub const END_COMMANDS: &str = "thread/backgroundTerminals/clean";
 pub const MODELS: &str = "model/list";
 pub const ACCOUNT: &str = "account/read";
 pub const LOGOUT: &str = "account/logout";

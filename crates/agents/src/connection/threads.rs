@@ -108,6 +108,8 @@ impl Connection {
     pub(super) async fn interrupt_turn(&self, write_id: Uuid, thread: &str) -> Result<(), RpcError> {
         let Some(turn) = self.peer().turn(thread).await else { return Ok(()) };
         let line = jsonrpc::request(&format!("stop:{write_id}"), request::INTERRUPT, &request::interrupt(thread, &turn));
-        self.peer().write(write_id, line).await
+        self.peer().write(write_id, line).await?;
+        let line = jsonrpc::request(&format!("end-commands:{write_id}"), request::END_COMMANDS, &request::thread(thread));
+        self.peer().write(Uuid::now_v7(), line).await
     }
 }

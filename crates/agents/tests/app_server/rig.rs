@@ -67,7 +67,7 @@ impl Rig {
     }
 
     pub(crate) async fn open(&self, known: Option<&agents::KnownSession>) -> Result<Opened, Failure> {
-        self.connection.open("main", Path::new("/w"), known, Reopen::No).await
+        self.connection.open("main", Path::new("/w"), known, Reopen::No, true).await
     }
 
     pub(crate) async fn prompt(&self, call: &str, text: &str) {

@@ -50,7 +50,8 @@ fn no_update_of_a_capture_is_lost_or_misread() {
                 signals.remove(0);
             }
             let params = &entry["msg"]["params"];
-            let in_doubt = params["update"]["content"]["text"].as_str().is_some_and(|text| text.starts_with("Error: "));
+            let begins = |text: &str| ["Error: ", r#"{"error""#].iter().any(|doubt| text.starts_with(doubt));
+            let in_doubt = params["update"]["content"]["text"].as_str().is_some_and(begins);
             if entry["msg"]["method"] == "session/update" {
                 updates += 1;
                 match signals.is_empty() && in_doubt {

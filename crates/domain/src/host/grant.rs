@@ -16,7 +16,7 @@ const SHELLS: [&str; 3] = ["sh", "bash", "zsh"];
 
 /// An answer, and what is left of what it covers.
 #[derive(Clone, Debug)]
-pub struct Grant {
+pub(super) struct Grant {
     allowed: bool,
     /// To be changed, each once.
     files: Vec<AskedFile>,

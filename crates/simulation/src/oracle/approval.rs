@@ -89,6 +89,8 @@ impl World {
     /// Something is begun for an agent: a person or a rule allowed it, or the policy does.
     fn check_begun(&mut self, id: PermissionId) -> Checked {
         if self.oracle.allowed.contains(&id) {
+            // A person was asked for this itself.
+            self.oracle.grants.remove(&id);
             return Ok(());
         }
         let row = self.store.debts.iter().find(|(_, debt)| debt.id == id);

@@ -10,6 +10,7 @@ use domain::agent::{Demand, Failure, Problem, Reply, Update};
 use domain::ids::RunnerId;
 use engine::Settings;
 use rustix::process::{Pid, Signal as Kill, kill_process_group};
+use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 use uuid::Uuid;
@@ -35,7 +36,6 @@ pub(super) struct Driven {
 pub(super) struct Heard {
     pub text: String,
     pub asked: bool,
-    pub acted: bool,
     pub usage: bool,
     pub end: Option<Result<PromptEnd, Failure>>,
     pub gone: bool,
@@ -57,6 +57,11 @@ impl Driven {
     pub(super) async fn open(&mut self, known: Option<&KnownSession>) -> Result<Opened, Failure> {
         let (connection, cwd) = (self.connection.clone(), self.cwd.clone());
         listening(&mut self.signals, &mut self.heard, connection.open(NAME, &cwd, known, Reopen::No, true)).await
+    }
+
+    pub(super) async fn set(&mut self, agent_session: &str, option: &str, value: &str) -> Result<(), Failure> {
+        let (connection, value) = (self.connection.clone(), Value::String(value.to_owned()));
+        listening(&mut self.signals, &mut self.heard, connection.set_option(agent_session, None, option, &value)).await
     }
 
     /// `None` where it does not list at all.
@@ -132,7 +137,6 @@ impl Heard {
     fn take(&mut self, signal: Signal) -> Option<(String, Reply)> {
         match signal {
             Signal::Text { text, .. } => self.text.push_str(&text),
-            Signal::Update { update: Update::ToolCall(_), .. } => self.acted = true,
             Signal::Update { update: Update::Usage { .. }, .. } => self.usage = true,
             Signal::PromptEnded { result, .. } => self.end = Some(result),
             Signal::Gone { .. } => self.gone = true,

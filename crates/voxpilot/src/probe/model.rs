@@ -1,9 +1,11 @@
 //! The model behind an agent that is probed: it listens on this machine only and says what the words of the probe ask for.
 //!
-//! It speaks the two interfaces that most agents can be pointed at: OpenAI's chat completions and its responses.
+//! It speaks the interfaces that agents can be pointed at: OpenAI's chat completions and
+//! responses, Anthropic's messages, and Gemini's.
 
 mod answer;
 mod http;
+mod wire;
 
 use std::io;
 use std::net::SocketAddr;
@@ -13,7 +15,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use answer::{Answer, Asked};
+use answer::Asked;
+use wire::Answer;
 
 /// So many requests are answered at once.
 const CONNECTIONS: usize = 32;
@@ -62,7 +65,12 @@ async fn converse(mut stream: TcpStream) -> io::Result<()> {
     match (request.method.as_str(), request.path.as_str()) {
         ("GET", path) if path.ends_with("/models") => http::json(&mut stream, &answer::models()).await,
         ("POST", path) if path.ends_with("/chat/completions") => reply(&mut stream, &Asked::by_chat(&body)).await,
+        ("POST", path) if path.ends_with("/messages") => reply(&mut stream, &Asked::by_anthropic(&body)).await,
+        ("POST", path) if path.ends_with("/count_tokens") => http::json(&mut stream, &serde_json::json!({ "input_tokens": 10 })).await,
         ("POST", path) if path.ends_with("/responses") => reply(&mut stream, &Asked::by_responses(&body)).await,
+        ("POST", path) if path.ends_with(":streamGenerateContent") => reply(&mut stream, &Asked::by_gemini(&body, true)).await,
+        ("POST", path) if path.ends_with(":generateContent") => reply(&mut stream, &Asked::by_gemini(&body, false)).await,
+        ("POST", path) if path.ends_with(":countTokens") => http::json(&mut stream, &serde_json::json!({ "totalTokens": 10 })).await,
         _ => http::nothing(&mut stream).await,
     }
 }

@@ -129,15 +129,21 @@ async fn a_thread_that_another_process_has_open_is_said_to_be_owned_elsewhere() 
     let mut outside = Outside::start(&setup).await;
     let thread = outside.thread(&setup, "this is mine").await;
 
+    // What was said in it can be read meanwhile.
     let body = json!({ "agent": "codex", "agent_session_id": thread, "permission_policy": "auto" });
-    let (status, refused) = setup.server.call("POST", "/api/sessions", Some(body.clone())).await;
-    assert_eq!(status, 409, "{refused}");
-    let words = refused["error"]["message"].as_str().unwrap_or_else(|| panic!("{refused}"));
-    assert!(words.contains("another"), "it says who has it: {words}");
-    assert!(setup.natives().len() <= 1, "only the other one is left");
+    let (status, session) = setup.server.call("POST", "/api/sessions", Some(body)).await;
+    assert_eq!(status, 201, "{session}");
+    setup.session = session["id"].as_str().unwrap().to_owned();
+    setup.client = setup.server.stream(&setup.session, None).await;
+    assert_eq!(setup.turn("and now mine").await, "failed", "{}", setup.client.seen.tail());
+    let reason = setup.client.seen.of_kind("turn").last().unwrap().data["reason"].as_str().unwrap().to_owned();
+    assert!(reason.contains("another"), "it says who has it: {reason}");
+    assert!(setup.notices("session_lost").is_empty(), "nothing was put in its place: {}", setup.client.seen.tail());
+    assert_eq!(setup.codex_requests().len(), 1, "nobody was asked");
 
     outside.end().await;
-    let (status, session) = setup.server.call("POST", "/api/sessions", Some(body)).await;
-    assert_eq!(status, 201, "free again: {session}");
+    setup.codex([Reply::text("It was yours.")]);
+    assert_eq!(setup.turn("whose was it?").await, "completed", "{}", setup.client.seen.tail());
+    assert!(said(setup.codex_requests().last().unwrap()).contains("this is mine"));
     setup.end().await;
 }

@@ -43,7 +43,9 @@ async fn the_policy_auto_lets_commands_and_patches_through_and_asks_nobody() {
     let mut setup = Setup::with_policy("auto").await;
     tries_both(&setup).await;
     assert_eq!(setup.turn_end().await, "completed", "{}", setup.client.seen.tail());
-    assert_eq!((setup.read("made.txt").as_str(), setup.read("patched.txt").as_str()), ("made\n", "patched\n"));
+    tries_quietly(&mut setup).await;
+    let made = ["made.txt", "patched.txt", "quietly.txt"].map(|file| setup.read(file));
+    assert_eq!(made, ["made\n", "patched\n", "quietly\n"]);
     assert_eq!(questions(&setup), 0);
     setup.end().await;
 }

@@ -44,7 +44,8 @@ pub(crate) fn plan(steps: &[(&str, &str)]) -> ToolCall {
     ToolCall::new("update_plan", json!({ "plan": steps }))
 }
 
-/// A command that notes each of its runs in `runs.txt`, says so, and ends when a file called `go` appears in the work directory.
+/// A command that notes each of its runs in `runs.txt` and says that it has started until a file called `go` appears in the work
+/// directory. It says so again and again, because what comes in the very first moment Codex may tell only together with what follows.
 pub(crate) fn held_command() -> ToolCall {
-    beyond("echo run >> runs.txt; echo started; until [ -e go ]; do sleep 0.05; done; echo ended")
+    beyond("echo run >> runs.txt; until [ -e go ]; do echo started; sleep 0.2; done; echo ended")
 }

@@ -38,16 +38,16 @@ async fn a_turn_is_cancelled_in_mid_stream_and_the_next_message_works() {
 async fn a_turn_is_cancelled_in_a_command_its_processes_end_and_the_next_message_works() {
     let mut setup = Setup::new().await;
     setup.main([delegate("work", "work for ever")]);
-    setup.codex([Reply::new().and_call(shell("echo started; sleep 4711"))]);
+    setup.codex([Reply::new().and_call(shell("until [ -e never-4711 ]; do echo started; sleep 0.2; done"))]);
     setup.send("go").await;
     setup.until_printed("started").await;
-    assert!(setup.count("sleep 4711") > 0);
+    assert!(setup.count("never-4711") > 0);
     stop(&mut setup).await;
     let result = setup.results().await.pop().unwrap();
     assert_eq!(result["delegation"]["stop_reason"], "cancelled");
     let states: Vec<_> = calls(&result).iter().map(|call| call["status"].clone()).collect();
     assert_eq!(states, ["cancelled"], "nothing looks as if it still ran");
-    eventually("the command's processes end", || setup.count("sleep 4711") == 0).await;
+    eventually("the command's processes end", || setup.count("never-4711") == 0).await;
     setup.exchange("work", "work briefly", "Done already.").await;
     setup.end().await;
 }

@@ -53,9 +53,9 @@ async fn the_demo_agent_is_probed_and_the_server_says_what_held() {
     let output = probe(&rig, "demo", &[]).await;
     assert!(output.status.success(), "{output:?}");
     let seen = written(&rig, "demo");
-    held(&seen, &[("restores", "loaded"), ("loads", "yes"), ("lists", "yes"), ("cancels", "yes"), ("asks", "yes")]);
+    held(&seen, &[("restores", "resumed"), ("resumes", "yes"), ("lists", "yes"), ("cancels", "yes"), ("asks", "yes")]);
     let table = String::from_utf8(output.stdout).unwrap();
-    assert!(table.contains("comes back after a kill  loaded") && table.contains("remembers what was said  yes"), "{table}");
+    assert!(table.contains("comes back after a kill  resumed") && table.contains("remembers what was said  yes"), "{table}");
     left_nothing(&rig).await;
 
     let server = rig.demo_agent().start().await;
@@ -68,7 +68,7 @@ async fn the_demo_agent_is_probed_and_the_server_says_what_held() {
         assert_eq!(of("second_prompt")["value"], "unknown");
         // Its version is asked for in the background.
         if restores["source"] == "probe" {
-            assert_eq!((restores["value"].as_str(), of("asks")["source"].as_str()), (Some("loaded"), Some("probe")));
+            assert_eq!((restores["value"].as_str(), of("asks")["source"].as_str()), (Some("resumed"), Some("probe")));
             break;
         }
         assert!(tokio::time::Instant::now() < deadline, "{demo:#}");

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use testkit::model_server::Reply;
+use testkit::model_server::{Reply, ToolCall};
 use testkit::processes;
 
 use crate::rig::{Options, Rig, SOON, delegate, of_kind};
@@ -220,7 +220,9 @@ async fn the_catalogue_says_what_was_learned_of_an_agent() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_catalogue_names_an_agent_that_needs_a_login_or_does_not_start() {
-    for (env, health) in [(("FAULTY_AUTH", "1"), "login_required"), (("FAULTY_INIT", "exit"), "failing")] {
+    for (env, health) in
+        [(("FAULTY_AUTH", "1"), "login_required"), (("FAULTY_LOGIN_AT", "prompt"), "login_required"), (("FAULTY_INIT", "exit"), "failing")]
+    {
         let rig = Rig::start(Options { agent_env: vec![env], ..Options::default() }).await;
         let session = rig.relay().await;
         let mut client = rig.watch(&session).await;
@@ -230,5 +232,43 @@ async fn the_catalogue_names_an_agent_that_needs_a_login_or_does_not_start() {
         let agent = body["agents"].as_array().unwrap().iter().find(|agent| agent["id"] == "faulty").unwrap().clone();
         assert_eq!(agent["health"], health, "{agent}");
         assert_eq!(agent["problem"].is_string(), health == "failing", "{agent}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_missing_agent_is_told_with_how_to_have_it() {
+    let rig = Rig::replies([]).await;
+    let body = rig.get("/api/agents").await.json();
+    let of = |id: &str| body["agents"].as_array().unwrap().iter().find(|agent| agent["id"] == id).unwrap().clone();
+    for id in ["copilot", "codex", "claude", "gemini", "opencode", "qwen", "goose", "codex-acp", "demo"] {
+        assert!(!of(id)["about"].as_str().unwrap().is_empty(), "{id}");
+        assert_eq!(of(id)["installed"], json!(!of(id)["found"].is_null()), "{id}");
+    }
+    let copilot = of("copilot");
+    assert_eq!((&copilot["found"], &copilot["health"]), (&Value::Null, &json!("missing")));
+    assert_eq!(copilot["install"], json!({ "command": "npm install -g @github/copilot", "npx": false }));
+    assert_eq!(copilot["login"], json!({ "command": "copilot login" }));
+    assert_eq!((&of("demo")["found"], &of("faulty")["found"]), (&json!("built_in"), &json!("path")));
+    assert_eq!((&of("faulty")["install"], &of("faulty")["login"]), (&Value::Null, &Value::Null));
+    rig.post("/api/agents/copilot/npx", json!({ "allowed": true })).await.refuses(409, "conflict");
+}
+
+/// The main AI is offered the agents that are there, each with its line, and can choose again where it was wrong.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_delegation_to_an_agent_that_is_not_there_names_those_that_are() {
+    for (agent, said) in [("nobody", "no agent is called `nobody`"), ("copilot", "GitHub Copilot is not installed")] {
+        let call = ToolCall::new("delegate", json!({ "agent": agent, "session_name": "a", "prompt": "say hello" }));
+        let rig = Rig::replies([Reply::tool_calls([call]), Reply::text("I see.")]).await;
+        let session = rig.session().await;
+        rig.turn(&session, "go").await;
+        let requests = rig.model.requests();
+        let tools = requests[0].body["tools"].as_array().unwrap();
+        let delegate = tools.iter().map(|tool| &tool["function"]).find(|tool| tool["name"] == "delegate").unwrap();
+        let offered = &delegate["parameters"]["properties"]["agent"];
+        let ids: Vec<_> = offered["enum"].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect();
+        assert!(ids.contains(&"demo") && ids.contains(&"faulty") && !ids.contains(&"copilot"), "{ids:?}");
+        assert!(offered["description"].as_str().unwrap().contains("demo (Demo agent): trying VoxPilot out"), "{offered}");
+        let result = requests[1].body["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap().to_owned();
+        assert!(result.contains(said) && result.contains("available: ") && result.contains("faulty"), "{result}");
     }
 }

@@ -8,6 +8,7 @@ mod agent_words;
 mod agents;
 mod agents_own;
 mod artifacts;
+mod asking;
 mod attachments;
 mod browser;
 mod cancel;

@@ -29,6 +29,7 @@ pub(crate) struct Options {
     pub cancel_timeout: Duration,
     pub max_iterations: u32,
     pub agent_env: Vec<(&'static str, &'static str)>,
+    pub quirks: agents::Quirks,
     pub tries: u32,
     /// The agent is to be sandboxed, and nothing here can.
     pub confined: bool,
@@ -53,6 +54,7 @@ impl Default for Options {
             cancel_timeout: SOON,
             max_iterations: 25,
             agent_env: Vec::new(),
+            quirks: agents::Quirks::default(),
             tries: 3,
             confined: false,
             stall: Duration::from_millis(1500),
@@ -220,6 +222,7 @@ fn settings(dir: &Path, model: &ModelServer, options: &Options) -> engine::Setti
         command: faulty_agent::path(),
         args: Vec::new(),
         env,
+        quirks: options.quirks,
         confined: options.confined,
         ..Agent::default()
     };

@@ -120,3 +120,60 @@ fn cancelled_that_nobody_asked_for_is_an_interruption() {
     assert_eq!(done.stop_reason, "interrupted");
     assert!(result.is_error && result.content.contains("nobody had asked for that"), "{}", result.content);
 }
+
+/// The agent calls it failed, or leaves it open; it was not allowed, and did not run.
+#[test]
+fn a_call_that_was_not_allowed_is_called_so() {
+    let status = |asked: &Asked| {
+        let updates = &asked.0.session.turn.as_ref().unwrap().call("c").unwrap().updates;
+        let calls = updates.iter().filter_map(|placed| match &placed.update {
+            Update::ToolCall(call) if call.id == "t" => call.status.clone(),
+            _ => None,
+        });
+        calls.last()
+    };
+    let report = |asked: &mut Asked, status: &str| {
+        let input = Some(serde_json::json!({ "command": "rm -rf /" }));
+        let call = AgentCall { id: "t".into(), kind: Some("execute".into()), status: Some(status.into()), input, ..AgentCall::default() };
+        asked.0.feed(Input::AgentUpdate { call_id: "c".into(), update: Update::ToolCall(call) });
+    };
+    for (option, reported, shown) in [
+        (Some("id of reject_once"), "failed", "rejected"),
+        (Some("id of reject_once"), "completed", "completed"),
+        (Some("id of allow_once"), "failed", "failed"),
+    ] {
+        let mut asked = Asked::begin(false);
+        report(&mut asked, "pending");
+        asked.answered(1, option, "person");
+        report(&mut asked, reported);
+        assert_eq!(status(&asked).as_deref(), Some(shown), "{option:?} {reported}");
+    }
+    let mut asked = Asked::begin(false);
+    report(&mut asked, "pending");
+    asked.answered(1, Some("id of reject_once"), "person");
+    let (done, result) = asked.ends("cancelled");
+    assert_eq!(done.stop_reason, "denied");
+    assert!(
+        result.content.contains("command not allowed, so not run: rm -rf /") && !result.content.contains("(failed)"),
+        "{}",
+        result.content
+    );
+    // Asked again and allowed, it may fail.
+    let mut asked = Asked::begin(false);
+    asked.answered(1, Some("id of reject_once"), "person");
+    asked.answered(2, Some("id of allow_once"), "person");
+    report(&mut asked, "failed");
+    assert_eq!(status(&asked).as_deref(), Some("failed"));
+}
+
+/// Straight talk and delegation alike: what an agent calls cancelled by itself is no completed turn, and after a rejection it is denied.
+#[test]
+fn cancelled_by_itself_is_an_interruption_and_after_a_rejection_a_denial() {
+    for relay in [false, true] {
+        let mut asked = Asked::begin(relay);
+        assert_eq!(asked.ends("cancelled").0.stop_reason, "interrupted", "relay: {relay}");
+        let mut asked = Asked::begin(relay);
+        asked.answered(1, Some("id of reject_once"), "person");
+        assert_eq!(asked.ends("cancelled").0.stop_reason, "denied", "relay: {relay}");
+    }
+}

@@ -40,7 +40,21 @@ fn marker() -> Option<PathBuf> {
     setting("FAULTY_LOGIN_MARKER").map(PathBuf::from)
 }
 
+/// The login that the agent makes itself when it is asked to.
+const OWN: &str = "faulty-web";
+
+/// Does as it is asked, and prints what a person has to know.
+pub(crate) fn authenticate(method: &Value) -> Result<Value, String> {
+    let marker = marker().filter(|_| setting("FAULTY_AGENT_AUTH").is_some() && *method == OWN).ok_or("no such way to log in")?;
+    eprintln!("open the page and type AB-CD");
+    std::fs::write(marker, "").map_err(|error| error.to_string())?;
+    Ok(json!({}))
+}
+
 pub(crate) fn methods() -> Value {
+    if setting("FAULTY_AGENT_AUTH").is_some() {
+        return json!([{ "id": OWN, "name": "Log in", "description": "In a browser" }]);
+    }
     let Some(marker) = marker().filter(|_| setting("FAULTY_TERMINAL_AUTH").is_some()) else {
         return json!([]);
     };

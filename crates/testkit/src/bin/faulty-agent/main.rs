@@ -16,6 +16,7 @@
 //! | `FAULTY_AUTH=1` | `session/new` needs a login that nobody can make |
 //! | `FAULTY_LOGIN_AT=prompt` · `load` | `session/prompt` · `session/load` and `session/new` need a login: the file `FAULTY_LOGIN_MARKER`, looked for when the process starts |
 //! | `FAULTY_TERMINAL_AUTH=1` | initialize offers a login in a terminal: this program with `--log-in` and the marker |
+//! | `FAULTY_AGENT_AUTH=1` | initialize offers a login that the agent makes itself: `authenticate` writes the marker |
 //! | `FAULTY_MODES=1` | sessions have two modes |
 //! | `FAULTY_DIALECT=other` · `nonsense` | it speaks another dialect, see `dialect` · it knows no method at all |
 //! | `FAULTY_LOG=<file>` | every line received is appended there |
@@ -135,6 +136,10 @@ impl Agent {
                     self.wire.respond(id, &initialized());
                 }
                 _ => self.wire.respond(id, &initialized()),
+            },
+            (Some("authenticate"), true) => match login::authenticate(&params["methodId"]) {
+                Ok(result) => self.wire.respond(id, &result),
+                Err(message) => self.wire.fail(id, -32602, &message),
             },
             (Some("session/new"), true) => self.new_session(id),
             (Some("session/load"), true) => self.load_session(id, params),

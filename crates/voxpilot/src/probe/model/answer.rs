@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
+use super::wire::{self, Answer, Wanted};
 use crate::probe::{CODEWORD, WORDS};
 
 pub(super) const SLOW_PACE: Duration = Duration::from_millis(100);
@@ -12,28 +13,15 @@ pub(super) const SLOW_PIECES: usize = 3000;
 
 /// The tools with which agents run commands, by how their names end.
 const SHELLS: [&str; 7] = ["exec_command", "run_shell_command", "run_in_terminal", "bash", "shell", "shell_command", "local_shell"];
+/// What has a command run outside of the agent's own sandbox, for which it has to ask.
+const ESCALATION: [(&str, &str); 2] = [("sandbox_permissions", "require_escalated"), ("justification", "May a probe make a file?")];
 const COMMAND: &str = "echo papaya > probe-made.txt";
-const CALL: &str = "call_probe";
-
-/// One event of a stream; the name is for those interfaces that have one.
-pub(super) struct Event {
-    pub name: Option<&'static str>,
-    pub data: String,
-}
-
-pub(super) enum Answer {
-    Whole(Value),
-    Stream(Vec<Event>),
-    /// The opening, and then the piece again and again.
-    Slowly {
-        opening: Vec<Event>,
-        piece: Event,
-    },
-}
 
 enum Interface {
     Chat { streamed: bool },
     Responses,
+    Gemini { streamed: bool },
+    Anthropic { streamed: bool },
 }
 
 /// What an agent asks of its model, as far as it matters here.
@@ -44,12 +32,6 @@ pub(super) struct Asked {
     /// A tool has been used since the person last spoke.
     acted: bool,
     tools: Vec<(String, Value)>,
-}
-
-enum Wanted {
-    Say(String),
-    Slow,
-    Act(String, Value),
 }
 
 impl Asked {
@@ -64,6 +46,41 @@ impl Asked {
         let input = body["input"].as_array().map(Vec::as_slice).unwrap_or_default();
         let tools = body["tools"].as_array().into_iter().flatten();
         Asked::read(Interface::Responses, input, tools.filter_map(|tool| named(&tool["name"], &tool["parameters"])).collect())
+    }
+
+    pub(super) fn by_anthropic(body: &Value) -> Asked {
+        let messages = body["messages"].as_array().into_iter().flatten();
+        let messages: Vec<Value> = messages
+            .map(|message| {
+                match message["content"].as_array().is_some_and(|parts| parts.iter().any(|part| part["type"] == "tool_result")) {
+                    true => json!({ "role": "tool" }),
+                    false => message.clone(),
+                }
+            })
+            .collect();
+        let tools = body["tools"].as_array().into_iter().flatten();
+        let tools = tools.filter_map(|tool| named(&tool["name"], &tool["input_schema"])).collect();
+        Asked::read(Interface::Anthropic { streamed: body["stream"] == true }, &messages, tools)
+    }
+
+    /// Its messages have parts in place of content.
+    pub(super) fn by_gemini(body: &Value, streamed: bool) -> Asked {
+        let contents = body["contents"].as_array().into_iter().flatten();
+        let messages: Vec<Value> = contents
+            .map(|content| {
+                match content["parts"].as_array().is_some_and(|parts| parts.iter().any(|part| part["functionResponse"].is_object())) {
+                    true => json!({ "role": "tool" }),
+                    false => json!({ "role": content["role"], "content": content["parts"] }),
+                }
+            })
+            .collect();
+        let groups = body["tools"].as_array().into_iter().flatten();
+        let tools = groups.flat_map(|group| group["functionDeclarations"].as_array().into_iter().flatten());
+        let schema = |tool: &Value| {
+            if tool["parametersJsonSchema"].is_object() { tool["parametersJsonSchema"].clone() } else { tool["parameters"].clone() }
+        };
+        let tools = tools.filter_map(|tool| named(&tool["name"], &schema(tool))).collect();
+        Asked::read(Interface::Gemini { streamed }, &messages, tools)
     }
 
     fn read(interface: Interface, messages: &[Value], tools: Vec<(String, Value)>) -> Asked {
@@ -106,9 +123,11 @@ impl Asked {
 
     pub(super) fn answer(&self) -> Answer {
         match (&self.interface, self.wanted()) {
-            (Interface::Chat { streamed: true }, wanted) => chat(wanted),
-            (Interface::Chat { streamed: false }, wanted) => Answer::Whole(whole(wanted)),
-            (Interface::Responses, wanted) => responses(wanted),
+            (Interface::Chat { streamed: true }, wanted) => wire::chat(wanted),
+            (Interface::Chat { streamed: false }, wanted) => Answer::Whole(wire::whole(wanted)),
+            (Interface::Responses, wanted) => wire::responses(wanted),
+            (Interface::Gemini { streamed }, wanted) => wire::gemini(wanted, *streamed),
+            (Interface::Anthropic { streamed }, wanted) => wire::anthropic(wanted, *streamed),
         }
     }
 }
@@ -128,6 +147,7 @@ fn words(content: &Value) -> String {
 }
 
 fn is_shell(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
     SHELLS.iter().any(|shell| name == *shell || name.ends_with(&format!("__{shell}")))
 }
 
@@ -140,6 +160,8 @@ fn arguments(schema: &Value) -> Value {
         if is_command {
             let words = if property["type"] == "array" { json!(["bash", "-lc", COMMAND]) } else { json!(COMMAND) };
             arguments.insert(name.clone(), words);
+        } else if let Some((_, value)) = ESCALATION.iter().find(|(known, _)| known == name) {
+            arguments.insert(name.clone(), json!(value));
         } else if required.contains(&name.as_str()) {
             arguments.insert(name.clone(), filler(property));
         }
@@ -157,69 +179,6 @@ fn filler(property: &Value) -> Value {
         Some("array") => json!([]),
         Some("object") => json!({}),
         _ => json!("make a file"),
-    }
-}
-
-fn piece(delta: &Value, finish: Option<&str>) -> Event {
-    let choice = json!({ "index": 0, "delta": delta, "finish_reason": finish });
-    let usage = finish.map(|_| json!({ "prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15 }));
-    let chunk =
-        json!({ "id": "probe", "object": "chat.completion.chunk", "created": 1, "model": "probe", "choices": [choice], "usage": usage });
-    Event { name: None, data: chunk.to_string() }
-}
-
-fn chat(wanted: Wanted) -> Answer {
-    let done = Event { name: None, data: "[DONE]".to_owned() };
-    let first = piece(&json!({ "role": "assistant", "content": "" }), None);
-    match wanted {
-        Wanted::Slow => Answer::Slowly { opening: vec![first], piece: piece(&json!({ "content": "tick " }), None) },
-        Wanted::Say(text) => Answer::Stream(vec![first, piece(&json!({ "content": text }), None), piece(&json!({}), Some("stop")), done]),
-        Wanted::Act(name, arguments) => {
-            let function = json!({ "name": name, "arguments": arguments.to_string() });
-            let call = json!({ "tool_calls": [{ "index": 0, "id": CALL, "type": "function", "function": function }] });
-            Answer::Stream(vec![first, piece(&call, None), piece(&json!({}), Some("tool_calls")), done])
-        }
-    }
-}
-
-/// For those who do not have it streamed; they are not asked to be slow.
-fn whole(wanted: Wanted) -> Value {
-    let (message, finish) = match wanted {
-        Wanted::Act(name, arguments) => {
-            let function = json!({ "name": name, "arguments": arguments.to_string() });
-            let call = json!([{ "id": CALL, "type": "function", "function": function }]);
-            (json!({ "role": "assistant", "content": null, "tool_calls": call }), "tool_calls")
-        }
-        Wanted::Say(text) => (json!({ "role": "assistant", "content": text }), "stop"),
-        Wanted::Slow => (json!({ "role": "assistant", "content": "tick" }), "stop"),
-    };
-    json!({ "id": "probe", "object": "chat.completion", "created": 1, "model": "probe",
-        "choices": [{ "index": 0, "message": message, "finish_reason": finish }],
-        "usage": { "prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15 } })
-}
-
-fn responses(wanted: Wanted) -> Answer {
-    let event = |name: &'static str, mut data: Value| {
-        data["type"] = json!(name);
-        Event { name: Some(name), data: data.to_string() }
-    };
-    let created = event("response.created", json!({ "response": { "id": "probe" } }));
-    let usage =
-        json!({ "input_tokens": 10, "input_tokens_details": null, "output_tokens": 5, "output_tokens_details": null, "total_tokens": 15 });
-    let completed = event("response.completed", json!({ "response": { "id": "probe", "usage": usage } }));
-    let message = |text: &str| json!({ "type": "message", "id": "message_probe", "role": "assistant", "content": [{ "type": "output_text", "text": text }] });
-    let added = || event("response.output_item.added", json!({ "output_index": 0, "item": message("") }));
-    let delta = |text: &str| event("response.output_text.delta", json!({ "item_id": "message_probe", "output_index": 0, "delta": text }));
-    match wanted {
-        Wanted::Slow => Answer::Slowly { opening: vec![created, added()], piece: delta("tick ") },
-        Wanted::Say(text) => {
-            let done = event("response.output_item.done", json!({ "output_index": 0, "item": message(&text) }));
-            Answer::Stream(vec![created, added(), delta(&text), done, completed])
-        }
-        Wanted::Act(name, arguments) => {
-            let call = json!({ "type": "function_call", "call_id": CALL, "name": name, "arguments": arguments.to_string() });
-            Answer::Stream(vec![created, event("response.output_item.done", json!({ "output_index": 0, "item": call })), completed])
-        }
     }
 }
 
@@ -270,5 +229,19 @@ mod tests {
         assert!(ask(json!([user(WORDS.act)])).contains("-lc"));
         assert!(ask(json!([user(WORDS.act), { "type": "function_call_output", "output": "ok" }])).contains("It is done."));
         assert!(ask(json!([user(WORDS.say), user(WORDS.recall)])).contains("The word is papaya"));
+    }
+
+    #[test]
+    fn so_does_the_third() {
+        let user = |text: &str| json!({ "role": "user", "parts": [{ "text": text }] });
+        let shell = json!({ "name": "run_shell_command", "parametersJsonSchema": { "properties": { "command": { "type": "string" } } } });
+        let ask = |contents: Value| {
+            let body = json!({ "contents": contents, "tools": [{ "functionDeclarations": [shell] }] });
+            said(Asked::by_gemini(&body, true).answer())
+        };
+        assert!(ask(json!([user(WORDS.act)])).contains("probe-made.txt"));
+        assert!(ask(json!([user(WORDS.act), { "role": "user", "parts": [{ "functionResponse": {} }] }])).contains("It is done."));
+        assert!(ask(json!([user(WORDS.say), user(WORDS.recall)])).contains("The word is papaya"));
+        assert_eq!(ask(json!([user(WORDS.slow)])), "slowly");
     }
 }

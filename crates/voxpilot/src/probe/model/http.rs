@@ -6,7 +6,7 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::answer::Event;
+use super::wire::Event;
 
 const HEAD_BYTES: usize = 64 * 1024;
 /// A whole conversation with every tool described.
