@@ -80,7 +80,7 @@ impl Settings {
 
     pub(crate) fn program(&self, agent: &Agent) -> Result<Program, Refusal> {
         self.find(agent).ok_or_else(|| {
-            let name = agent.command.file_name().unwrap_or_default().display();
+            let name = agent.command.display();
             let advice = agent.install_advice();
             let advice = if advice.is_empty() { advice } else { format!(": {advice}") };
             Refusal::Invalid(format!("{} is not installed: there is no program `{name}`{advice}", agent.title))
