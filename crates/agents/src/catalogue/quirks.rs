@@ -28,10 +28,6 @@ pub struct Quirks {
     pub second_prompt: SecondPrompt,
     /// How it keeps its sessions on disk, where that is known well enough to find and repair damage.
     pub records: Option<Records>,
-    /// What to do where it needs a login, behind "it needs a login: ".
-    pub login_advice: &'static str,
-    /// What to do where its program is missing, behind a colon.
-    pub install_advice: &'static str,
 }
 
 /// What an agent may have us do for it, see `clientCapabilities` of the protocol.
@@ -84,8 +80,6 @@ pub(super) const STANDARD: Quirks = Quirks {
     lists_by_directory: false,
     second_prompt: SecondPrompt::Unknown,
     records: None,
-    login_advice: "log in with its own command; the message waits and is sent afterwards",
-    install_advice: "",
 };
 
 pub(super) const COPILOT: Quirks = Quirks {
@@ -98,11 +92,6 @@ pub(super) const COPILOT: Quirks = Quirks {
     ],
     false_blame: Some("no platform package found"),
     mcp_flag: Some("--additional-mcp-config"),
-    settle_after_disconnect: Duration::from_secs(3),
-    offers: Offers::ALL,
-    asks: Asks::Always,
-    faults_in_text: &[],
-    lists_by_directory: false,
     second_prompt: SecondPrompt::Cancels,
     records: Some(Records {
         below: "session-state",
@@ -113,43 +102,20 @@ pub(super) const COPILOT: Quirks = Quirks {
         title: ("workspace.yaml", "name: "),
         complaints: &["Session file is corrupted", "Failed to read persisted event journal", "Invalid event at line"],
     }),
-    login_advice: "run `copilot login` or `gh auth login`; the message waits and is sent afterwards. A token in COPILOT_GITHUB_TOKEN \
-                   works too, after a restart of the server",
-    install_advice: "install it with `npm install -g @github/copilot`, or set VOXPILOT_COPILOT_CLI_PATH",
-};
-
-pub(super) const CODEX: Quirks = Quirks {
-    asks: Asks::InMode { option: "mode", value: "read-only" },
-    second_prompt: SecondPrompt::Steers,
-    login_advice: "run `codex login`; the message waits and is sent afterwards",
-    install_advice: "install it with `npm install -g @openai/codex`",
     ..STANDARD
 };
+
+pub(super) const CODEX: Quirks =
+    Quirks { asks: Asks::InMode { option: "mode", value: "read-only" }, second_prompt: SecondPrompt::Steers, ..STANDARD };
 
 /// In its own mode something else than a person decides.
-pub(super) const CODEX_ACP: Quirks = Quirks {
-    asks: Asks::InMode { option: "mode", value: "read-only" },
-    second_prompt: SecondPrompt::Queued,
-    login_advice: "run `codex login`; the message waits and is sent afterwards",
-    install_advice: "install it with `npm install -g @agentclientprotocol/codex-acp`",
-    ..STANDARD
-};
+pub(super) const CODEX_ACP: Quirks =
+    Quirks { asks: Asks::InMode { option: "mode", value: "read-only" }, second_prompt: SecondPrompt::Queued, ..STANDARD };
 
-pub(super) const CLAUDE: Quirks = Quirks {
-    second_prompt: SecondPrompt::Queued,
-    login_advice: "run `claude /login`, or set ANTHROPIC_API_KEY; the message waits and is sent afterwards",
-    install_advice: "install it with `npm install -g @agentclientprotocol/claude-agent-acp`",
-    ..STANDARD
-};
+pub(super) const CLAUDE: Quirks = Quirks { second_prompt: SecondPrompt::Queued, ..STANDARD };
 
 /// A file that is not there must not be an error to it, so it reads by itself.
-pub(super) const GEMINI: Quirks = Quirks {
-    offers: Offers::NONE,
-    second_prompt: SecondPrompt::Cancels,
-    login_advice: "run `gemini` once, or set GEMINI_API_KEY; the message waits and is sent afterwards",
-    install_advice: "install it with `npm install -g @google/gemini-cli`",
-    ..STANDARD
-};
+pub(super) const GEMINI: Quirks = Quirks { offers: Offers::NONE, second_prompt: SecondPrompt::Cancels, ..STANDARD };
 
 pub(super) const OPENCODE: Quirks = Quirks {
     offers: Offers::NONE,
@@ -158,8 +124,6 @@ pub(super) const OPENCODE: Quirks = Quirks {
         value: r#"{"bash":"ask","edit":"ask","webfetch":"ask","external_directory":"ask"}"#,
     },
     second_prompt: SecondPrompt::Queued,
-    login_advice: "run `opencode auth login`; the message waits and is sent afterwards",
-    install_advice: "install it with `npm install -g opencode-ai`",
     ..STANDARD
 };
 
@@ -169,8 +133,6 @@ pub(super) const QWEN: Quirks = Quirks {
     asks: Asks::InMode { option: "mode", value: "default" },
     lists_by_directory: true,
     second_prompt: SecondPrompt::Cancels,
-    login_advice: "run `qwen` once and choose /auth, or set OPENAI_API_KEY; the message waits and is sent afterwards",
-    install_advice: "install it with `npm install -g @qwen-code/qwen-code`",
     ..STANDARD
 };
 
@@ -178,8 +140,6 @@ pub(super) const GOOSE: Quirks = Quirks {
     offers: Offers::NONE,
     asks: Asks::WithVariable { name: "GOOSE_MODE", value: "approve" },
     faults_in_text: &["Ran into this error:"],
-    login_advice: "run `goose configure`; the message waits and is sent afterwards",
-    install_advice: "see its own page for how to install it",
     ..STANDARD
 };
 
