@@ -9,8 +9,6 @@ use super::{item, shell};
 pub(super) const ACCEPT: &str = "accept";
 pub(super) const ACCEPT_FOR_SESSION: &str = "acceptForSession";
 pub(super) const DECLINE: &str = "decline";
-const WITH_RULE: &str = "acceptWithExecpolicyAmendment";
-const WITH_HOST: &str = "applyNetworkPolicyAmendment";
 /// More than are looked at, and few enough to be kept.
 const MOST_NAMED: usize = 256;
 
@@ -40,12 +38,12 @@ fn command(params: &Value) -> PermissionAsk {
         (None, None, Some(script)) => script.clone(),
         (None, None, None) => "Run a command".to_owned(),
     };
-    let mut options = vec![
+    // Not the decisions that change the program's own rules: those hold for all its sessions, and what it does by them it does not ask.
+    let options = vec![
         option(ACCEPT, "Allow once", "allow_once"),
         option(ACCEPT_FOR_SESSION, "Allow this for the rest of the session", "allow_always"),
+        option(DECLINE, "Reject", "reject_once"),
     ];
-    options.extend(offered(params).into_iter().filter_map(|decision| amendment(&decision)));
-    options.push(option(DECLINE, "Reject", "reject_once"));
     PermissionAsk {
         title,
         kind: Some("execute".to_owned()),
@@ -67,33 +65,6 @@ fn about(params: &Value) -> Value {
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect::<Map<_, _>>()
         .into()
-}
-
-/// The decisions that are more than a word, as they are offered.
-fn offered(params: &Value) -> Vec<Value> {
-    if let Some(decisions) = params["availableDecisions"].as_array() {
-        return decisions.iter().filter(|decision| decision.is_object()).cloned().collect();
-    }
-    let rule = Some(&params["proposedExecpolicyAmendment"]).filter(|rule| rule.is_array());
-    let hosts = params["proposedNetworkPolicyAmendments"].as_array().into_iter().flatten();
-    let rule = rule.map(|rule| json!({ WITH_RULE: { "execpolicy_amendment": rule } }));
-    rule.into_iter().chain(hosts.map(|host| json!({ WITH_HOST: { "network_policy_amendment": host } }))).collect()
-}
-
-/// A decision that also changes the program's own rules. What it covers is said in full, since those outlive the session.
-fn amendment(decision: &Value) -> Option<PermissionOption> {
-    if let Some(words) = decision[WITH_RULE]["execpolicy_amendment"].as_array() {
-        let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
-        let name = format!("Always allow commands that begin with `{}`: Codex's own rule, for all its sessions", words.join(" "));
-        return Some(option(&decision.to_string(), &name, "allow_always"));
-    }
-    let host = &decision[WITH_HOST]["network_policy_amendment"];
-    let (name, kind) = match host["action"].as_str()? {
-        "allow" => ("allow", "allow_always"),
-        _ => ("block", "reject_always"),
-    };
-    let name = format!("Always {name} network access to {}: Codex's own rule, for all its sessions", host["host"].as_str()?);
-    Some(option(&decision.to_string(), &name, kind))
 }
 
 fn file_change(params: &Value, known: Option<&ToolCall>) -> PermissionAsk {

@@ -9,6 +9,9 @@ use super::approval::DECLINE;
 use crate::acp::reply::code;
 use crate::jsonrpc::{self, INVALID_PARAMS, RpcId};
 
+/// To a question that nobody answers any more: it stops the turn.
+const CANCEL: &str = "cancel";
+
 /// In which form a request is answered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -43,22 +46,13 @@ pub(crate) fn line(rpc_id: &str, reply: &Reply) -> Option<Vec<u8>> {
         serde_json::from_str(rpc_id).or_else(|_| serde_json::from_str::<RpcId>(rpc_id).map(|id| Kept { id, kind: Kind::Approval })).ok()?;
     let result = match (kind, reply) {
         (_, Reply::Refused { problem, message }) => return Some(jsonrpc::refusal(&id, code(*problem), message)),
-        (Kind::Approval, Reply::Chosen { option_id }) => json!({ "decision": decision(option_id.as_deref()) }),
+        (Kind::Approval, Reply::Chosen { option_id }) => json!({ "decision": option_id.as_deref().unwrap_or(CANCEL) }),
         (Kind::Permissions, Reply::Chosen { option_id }) => granted(option_id.as_deref()),
         (Kind::Questions, Reply::Form { action, content }) => answers(*action, content.as_ref()),
         (Kind::Elicitation, Reply::Form { action, content }) => elicited(*action, content.as_ref()),
         _ => return Some(jsonrpc::refusal(&id, INVALID_PARAMS, "there is no such answer to this request")),
     };
     Some(jsonrpc::answer(&id, &result))
-}
-
-/// A question that nobody answers any more stops the turn.
-fn decision(option_id: Option<&str>) -> Value {
-    let option_id = option_id.unwrap_or("cancel");
-    match serde_json::from_str(option_id) {
-        Ok(decision @ Value::Object(_)) => decision,
-        _ => Value::from(option_id),
-    }
 }
 
 fn granted(option_id: Option<&str>) -> Value {

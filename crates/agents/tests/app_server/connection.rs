@@ -160,21 +160,15 @@ async fn a_new_server_goes_on_in_the_middle_of_a_turn() {
 #[tokio::test]
 async fn every_decision_reaches_the_program_in_its_own_form() {
     let mut rig = Rig::ready().await;
-    let amendment = r#"{"acceptWithExecpolicyAmendment":{"execpolicy_amendment":["rm","x"]}}"#;
-    let cases = [
-        (Some("accept"), "end_turn"),
-        (Some("acceptForSession"), "end_turn"),
-        (Some(amendment), "end_turn"),
-        (Some("decline"), "end_turn"),
-        (None, "cancelled"),
-    ];
+    let cases = [(Some("accept"), "end_turn"), (Some("acceptForSession"), "end_turn"), (Some("decline"), "end_turn"), (None, "cancelled")];
     for (number, (chosen, end)) in cases.into_iter().enumerate() {
         rig.prompt(&format!("c{number}"), "ask").await;
         let signals = rig.until(|signal| matches!(signal, Signal::Demand { .. })).await;
         let Some(Signal::Demand { rpc_id, demand: Demand::Permission(ask), .. }) = signals.into_iter().last() else { panic!() };
         assert_eq!((ask.title.as_str(), ask.command.as_deref(), ask.cwd.as_deref()), ("Remove it?", Some("rm x"), Some("/w")));
         let offered: Vec<&str> = ask.options.iter().map(|option| option.option_id.as_str()).collect();
-        assert_eq!(offered, ["accept", "acceptForSession", amendment, "decline"]);
+        // What would change its own rules for good is left out, also where it offers that.
+        assert_eq!(offered, ["accept", "acceptForSession", "decline"]);
         // As another server would.
         let cursor = rig.cursor;
         rig = rig.restart(cursor, Known { prompts: vec![("t1".to_owned(), format!("c{number}"))], ..Known::default() }).await;
