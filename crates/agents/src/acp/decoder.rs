@@ -399,7 +399,11 @@ impl Decoder {
     }
 
     fn update(&mut self, session: &Arc<str>, update: Update, signals: &mut Signals) {
-        self.goes_on(session, signals);
+        // What was used is told also where nothing more comes.
+        let may_be_last = matches!(update, Update::Usage { .. }) && self.held.iter().any(|held| held.grows && held.session == *session);
+        if !may_be_last {
+            self.goes_on(session, signals);
+        }
         if self.is_loading(session) {
             signals.push(Signal::Replay { agent_session: session.clone(), part: Part::Update(Box::new(update)) });
         } else {

@@ -25,7 +25,8 @@ pub(crate) fn check(params: &Value, signals: &[Signal]) -> Result<(), String> {
         ("agent_message_chunk", Seen::Update(Update::Notice { level, text: read, in_text: true, .. })) => {
             let marked = |text: &str| text.to_lowercase().starts_with(&format!("{level}: ")) && text.ends_with(read.as_str());
             // An answer of the model's server that was passed on: its words are what is read.
-            text.is_some_and(|text| marked(text) || (text.starts_with(r#"{"error""#) && text.contains(read.as_str())))
+            // A fault in fixed words is kept as it was said.
+            text.is_some_and(|text| marked(text) || text == read || (text.starts_with(r#"{"error""#) && text.contains(read.as_str())))
         }
         ("agent_thought_chunk", Seen::Update(Update::Thought { text: read })) => Some(read.as_str()) == text,
         ("user_message_chunk", Seen::Update(Update::UserMessage { text: read })) => Some(read.as_str()) == text,

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use agents::Signal;
 use agents::acp::decoder::{Decoded, Decoder};
 use agents::catalogue::{COPILOT, Catalogue, Quirks, Settings};
+use domain::agent::Update;
 use serde_json::Value;
 
 use tell::Names;
@@ -43,14 +44,16 @@ fn no_update_of_a_capture_is_lost_or_misread() {
             let mut decoded = Decoded::default();
             decoder.from_agent(0, entry["msg"].to_string().as_bytes(), &mut decoded);
             let mut signals = decoded.take_signals();
-            if !signals.is_empty()
+            // What was used may be told before it.
+            let tells_held = |signal: &Signal| !matches!(signal, Signal::Update { update: Update::Usage { .. }, .. });
+            if signals.first().is_some_and(tells_held)
                 && let Some(held) = held.take()
             {
                 check(&held, &signals[..1]);
                 signals.remove(0);
             }
             let params = &entry["msg"]["params"];
-            let begins = |text: &str| ["Error: ", r#"{"error""#].iter().any(|doubt| text.starts_with(doubt));
+            let begins = |text: &str| ["Error: ", r#"{"error""#, "Ran into this error:"].iter().any(|doubt| text.starts_with(doubt));
             let in_doubt = params["update"]["content"]["text"].as_str().is_some_and(begins);
             if entry["msg"]["method"] == "session/update" {
                 updates += 1;

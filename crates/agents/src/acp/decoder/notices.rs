@@ -175,7 +175,8 @@ fn a_text_that_begins_like_a_fault_and_ends_the_prompt_is_one() {
     let goose = || Decoder::default().with_quirks(crate::Quirks { faults_in_text: &["Ran into this error:"], ..crate::Quirks::default() });
     let (fault, more) = (chunk("a", "Ran into this error: 500."), chunk("a", " Please retry."));
     let whole = vec!["error: Ran into this error: 500. Please retry.".to_owned()];
-    assert_eq!(read_as(goose(), &[PROMPT, &chunk("a", "hm"), &fault, &more, END]), ("hm".into(), whole));
+    assert_eq!(read_as(goose(), &[PROMPT, &chunk("a", "hm"), &fault, &more, END]), ("hm".into(), whole.clone()));
+    assert_eq!(read_as(goose(), &[PROMPT, &fault, &more, &usage(), END]), (String::new(), whole), "what was used comes last");
     let call = update("a", r#"{"sessionUpdate":"tool_call","toolCallId":"k"}"#);
     let text = "Ran into this error: 500. Please retry.".to_owned();
     assert_eq!(read_as(goose(), &[PROMPT, &fault, &more, &call, END]), (text.clone(), vec![]));
