@@ -14,7 +14,7 @@ use crate::abilities::{self, Ability};
 use crate::{Engine, Refusal, Settings, Shared};
 
 /// How long an agent may take to say its version.
-const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
+const VERSION_TIMEOUT: Duration = Duration::from_secs(30);
 const ALLOWED: &str = "allowed";
 
 /// An agent as people choose it.
@@ -102,7 +102,7 @@ impl Shared {
         let settings = &self.settings;
         let program = settings.catalogue.find(agent, places);
         let Learned { version, logged_in, capabilities, said: kept, problem, installing, .. } = self.learned(&agent.id);
-        let said = || capabilities.as_ref()?.get("agent_version")?.as_str().map(str::to_owned);
+        let said = || kept.as_ref()?.agent_version.clone();
         let by_npx = program.as_ref().is_some_and(|program| program.how == Found::Npx);
         let packaged = agent.package.as_ref().filter(|_| by_npx).and_then(|package| package.version().map(str::to_owned));
         let version = packaged.or(version).or_else(said).filter(|_| program.is_some());

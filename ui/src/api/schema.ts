@@ -572,6 +572,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/mcp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** One message of the Model Context Protocol (streamable HTTP, without sessions). The tools describe themselves: `tools/list`. */
+        post: operations["mcp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -678,7 +695,10 @@ export interface components {
             title?: string | null;
             /** @description read, edit, delete, move, search, execute, think, fetch, switch_mode, other, or what the agent says. */
             kind?: string | null;
-            /** @description pending, in_progress, completed, failed, or what the agent says; cancelled or interrupted where we closed what it left open. */
+            /**
+             * @description pending, in_progress, completed, failed, or what the agent says; cancelled or interrupted where we closed what it left open, and
+             *     rejected where it was not allowed.
+             */
             status?: string | null;
             content?: components["schemas"]["ToolContent"][] | null;
             locations?: components["schemas"]["Location"][] | null;
@@ -1098,6 +1118,10 @@ export interface components {
             /** Format: int64 */
             line?: number | null;
         };
+        LoginBody: {
+            /** @description One of the ways that the agent offers (`auth_methods` of its capabilities), by its id; its own command or its first way without one. */
+            method?: string | null;
+        };
         /** @description A message of the conversation. */
         Message: {
             id: components["schemas"]["MessageId"];
@@ -1239,7 +1263,7 @@ export interface components {
         PermissionResolved: {
             request_id: components["schemas"]["PermissionId"];
             option_id?: string | null;
-            /** @description person, policy, rule, timeout, cancel, agent (it no longer asks) or agent_gone. */
+            /** @description person, mcp (a program for them), policy, rule, timeout, cancel, agent (it no longer asks) or agent_gone. */
             by: string;
         };
         /** @description A remembered answer. */
@@ -1692,7 +1716,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["LoginBody"] | null;
+            };
+        };
         responses: {
             /** @description what the login prints */
             200: {
@@ -3098,6 +3126,58 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    mcp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description a JSON-RPC answer, or an event stream that ends with it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
             };
         };
     };
