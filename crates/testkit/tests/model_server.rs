@@ -233,7 +233,7 @@ async fn anthropic_is_answered_by_the_same_rules() {
     let answered = json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "x", "content": "it is 42"}, {"type": "text", "text": "by the way"}]});
     let body = json!({"model": "m", "stream": false, "tools": tools, "messages": [asked, answered]});
     let (_, rest) = call(server.port(), "POST", path, &body).await;
-    assert!(rest.contains(r#"{"text":"it is 42","type":"text"}"#) && rest.contains("end_turn"), "{rest}");
+    assert!(rest.contains(r#"{"type":"text","text":"it is 42"}"#) && rest.contains("end_turn"), "{rest}");
     assert_eq!((server.requests()[1].last_user(), server.requests()[1].tool_names()), ("hi".to_owned(), vec!["ask"]));
     let (_, counted) = call(server.port(), "POST", "/v1/messages/count_tokens?beta=true", &json!({})).await;
     assert!(counted.contains("input_tokens"), "{counted}");
