@@ -6,9 +6,15 @@ use testkit::model_server::{Reply, Request, Script};
 use crate::replies::delegate_all;
 use crate::setup::Setup;
 
-/// Every fault in a thread of its own, all at the same time, with what the reason names.
-const FAULTS: [(&str, &str); 6] =
-    [("s400", "scripted 400"), ("s401", "401"), ("s429", "429"), ("s500", "500"), ("cut", "stream"), ("refusal", "overloaded today")];
+/// Every fault in a thread of its own, all at the same time, with what the reason names. Of a 500 Codex does not pass on the number.
+const FAULTS: [(&str, &str); 6] = [
+    ("s400", "scripted 400"),
+    ("s401", "401"),
+    ("s429", "429"),
+    ("s500", "internalServerError"),
+    ("cut", "stream"),
+    ("refusal", "overloaded today"),
+];
 
 fn faulty(request: &Request) -> Reply {
     match request.last_user().as_str() {

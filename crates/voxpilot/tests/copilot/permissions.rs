@@ -83,7 +83,7 @@ async fn allowed_once_a_command_runs_once_byte_for_byte_as_it_was_shown() {
 
 /// C26: the delegated call ends as denied, although Copilot says that it has finished.
 #[tokio::test]
-async fn rejected_a_command_does_not_run_and_its_call_has_failed() {
+async fn rejected_a_command_does_not_run_and_its_call_is_called_rejected() {
     let mut setup = asking().await;
     setup.main([delegate("no", "touch it"), Reply::text("It was not allowed.")]);
     setup.coder([Reply::new().and_call(bash("touch unwanted.txt")), Reply::text("Never said.")]);
@@ -96,7 +96,7 @@ async fn rejected_a_command_does_not_run_and_its_call_has_failed() {
     assert_eq!(delegation["stop_reason"], "denied");
     let updates = delegation["updates"].as_array().unwrap();
     let calls: Vec<_> = updates.iter().map(|placed| &placed["update"]).filter(|update| update["type"] == "tool_call").collect();
-    assert_eq!(calls.iter().map(|call| call["status"].as_str().unwrap()).collect::<Vec<_>>(), ["failed"], "{calls:?}");
+    assert_eq!(calls.iter().map(|call| call["status"].as_str().unwrap()).collect::<Vec<_>>(), ["rejected"], "{calls:?}");
     assert_eq!(setup.coder_requests().len(), 1, "Copilot's model is not asked again");
     setup.end().await;
 }
