@@ -99,6 +99,9 @@ impl Exchange {
         let (mut printed, mut said) = ([0; READ_BYTES], [0; READ_BYTES]);
         while self.outcome.is_none() {
             tokio::select! {
+                // What it printed before its answer is told before it.
+                biased;
+                () = sleep_until(self.deadline) => return Some(Bytes::from(self.fail("nobody has logged in in time"))),
                 read = self.stderr.read(&mut printed), if self.stderr_open => match read {
                     Ok(length @ 1..) => return Some(Bytes::copy_from_slice(&printed[..length])),
                     _ => self.stderr_open = false,
@@ -112,7 +115,6 @@ impl Exchange {
                         return Some(Bytes::from(text));
                     }
                 }
-                () = sleep_until(self.deadline) => return Some(Bytes::from(self.fail("nobody has logged in in time"))),
             }
         }
         None
