@@ -56,9 +56,9 @@ impl RpcError {
         matches!(self, RpcError::Rejected { code: INVALID_PARAMS, reason } if reason.contains("is already loaded"))
     }
 
-    /// None of the names that a method may have is known to the agent.
-    pub(crate) fn unknown_names(tried: &[&str]) -> RpcError {
-        RpcError::Unsupported(format!("unsupported: it speaks no dialect that is known here (tried {})", tried.join(", ")))
+    /// None of the names that a method may have is known to the agent; `error` is what it said to the last.
+    pub(crate) fn unknown_names(tried: &[&str], error: &RpcError) -> RpcError {
+        RpcError::Unsupported(format!("unsupported: it speaks no dialect that is known here (tried {}): {error}", tried.join(", ")))
     }
 
     pub(crate) fn code(&self) -> Option<i64> {

@@ -75,7 +75,10 @@ impl Request {
         let mut call = known.cloned().unwrap_or_default();
         let agent_call = self.report.as_ref().map(|report| report.call.id.clone());
         if let Some(report) = self.report {
+            // What is asked for now is judged by what is said now, also where that is nothing: ids are used again.
+            let said = report.call.input.clone();
             call.merge(report.call);
+            call.input = said.or(call.input);
         }
         let title = self.title.or_else(|| call.title.clone()).unwrap_or_else(|| "Permission".to_owned());
         PermissionAsk {

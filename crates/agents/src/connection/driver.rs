@@ -185,7 +185,8 @@ impl Driver {
             match self.peer.pending.rename_prompt(&call_id) {
                 Ok(prompt) => _ = self.repeats.spawn(prompt_again(self.peer.clone(), call_id, prompt)),
                 Err(tried) => {
-                    let error = if tried.is_empty() { error.into() } else { RpcError::unknown_names(&tried) };
+                    let error = error.into();
+                    let error = if tried.is_empty() { error } else { RpcError::unknown_names(&tried, &error) };
                     self.decoder.end_unsent(&call_id, error, &mut self.waiting.signals);
                 }
             }

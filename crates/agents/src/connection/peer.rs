@@ -71,7 +71,7 @@ impl Peer {
             }
         }
         Err(match missing {
-            Some(_) if tried.len() > 1 => RpcError::unknown_names(&tried),
+            Some(error) if tried.len() > 1 => RpcError::unknown_names(&tried, &error),
             Some(error) => error,
             None => RpcError::Malformed { method: method.to_owned() },
         })

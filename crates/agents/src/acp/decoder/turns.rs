@@ -27,6 +27,8 @@ impl Turns {
     /// The agent has taken the prompt, and will tell its end in a notification.
     pub(super) fn accept(&mut self, call: &str, turn: TurnIds) {
         self.note_foreign(call);
+        // Some use an id again: the answer to a prompt says whose it is from now on.
+        self.known.retain(|(id, _)| !turn.0.contains(id));
         self.bind(&turn, call);
     }
 
