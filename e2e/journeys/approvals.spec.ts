@@ -20,7 +20,7 @@ test.describe("nobody has chosen", () => {
     await expect(choice).toHaveCount(0);
     await page.reload();
     await expect(page.getByRole("heading", { name: "Welcome to VoxPilot" })).toBeVisible();
-    await expect(page.getByRole("list", { name: "Agents" })).toBeVisible();
+    await expect(page.getByRole("combobox", { name: "Agent", exact: true })).toBeVisible();
     await expect(choice).toHaveCount(0);
 
     await cockpit.send("delegate it");

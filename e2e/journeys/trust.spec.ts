@@ -14,7 +14,7 @@ test("a project's file is shown before it counts, counts after consent, and is a
   server,
 }) => {
   const banner = page.getByRole("region", { name: "This project wants to change settings" });
-  const agents = page.getByRole("list", { name: "Agents" });
+  const agents = page.getByRole("combobox", { name: "Agent", exact: true });
   await expect(banner).toContainText("voxpilot.toml");
   await expect(banner.getByRole("listitem").filter({ hasText: 'command = "/bin/false"' })).toContainText("6");
   await expect(page.getByRole("heading", { name: "Rocket" }), "a title harms nobody").toBeVisible();
@@ -47,7 +47,7 @@ test("a project's file is shown before it counts, counts after consent, and is a
 
 test("trust is taken back where the devices are", async ({ cockpit, page }) => {
   const banner = page.getByRole("region", { name: "This project wants to change settings" });
-  const agents = page.getByRole("list", { name: "Agents" });
+  const agents = page.getByRole("combobox", { name: "Agent", exact: true });
   await banner.getByRole("button", { name: "Trust this file" }).click();
   await expect(agents).toContainText("Their agent");
   const devices = new Devices(cockpit);
