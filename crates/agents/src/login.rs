@@ -129,7 +129,7 @@ impl Login {
     pub async fn output(&mut self) -> Option<Bytes> {
         match &mut self.0 {
             Way::Command(pty) => pty.output().await,
-            Way::Asked(exchange) => exchange.output().await,
+            Way::Asked(exchange) => Box::pin(exchange.output()).await,
         }
     }
 

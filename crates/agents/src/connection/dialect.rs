@@ -38,14 +38,16 @@ impl Decoder {
         }
     }
 
-    pub(super) fn to_agent(&mut self, line: &[u8]) {
+    /// A line of ours.
+    pub(super) fn ours(&mut self, line: &[u8]) {
         match self {
             Decoder::Acp(decoder) => decoder.to_agent(line),
             Decoder::Codex(decoder) => decoder.to_agent(line),
         }
     }
 
-    pub(super) fn from_agent(&mut self, seq: u64, line: &[u8], out: &mut Decoded) {
+    /// A line of the agent's, and its number in the journal.
+    pub(super) fn theirs(&mut self, seq: u64, line: &[u8], out: &mut Decoded) {
         match self {
             Decoder::Acp(decoder) => decoder.from_agent(seq, line, out),
             Decoder::Codex(decoder) => decoder.from_agent(seq, line, out),

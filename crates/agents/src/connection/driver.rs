@@ -164,9 +164,9 @@ impl Driver {
             match record.body {
                 Body::FromAgent(line) => {
                     self.has_spoken = true;
-                    self.decoder.from_agent(record.seq, &line, decoded);
+                    self.decoder.theirs(record.seq, &line, decoded);
                 }
-                Body::ToAgent { line, .. } => self.decoder.to_agent(&line),
+                Body::ToAgent { line, .. } => self.decoder.ours(&line),
                 Body::Oversized { bytes } => decoded.signals.bad_line("", Some(bytes)),
                 Body::Notice(text) => decoded.signals.push(Signal::Notice(text)),
                 Body::Exit { code, signal, stderr_tail } => exit = Some(Exit { code, signal, stderr_tail }),

@@ -126,7 +126,7 @@ fn thoughts_come_as_summary_or_as_they_are_and_never_twice() {
         delta("item/reasoning/summaryTextDelta", "c"),
     ];
     let done = happens("item/completed", json!({ "item": item }));
-    for lines in [[&streamed[..], &[done.clone()]].concat(), vec![done.clone()]] {
+    for lines in [[&streamed[..], std::slice::from_ref(&done)].concat(), vec![done.clone()]] {
         let signals = told(&lines);
         assert!(matches!(&signals[..], [Signal::Update { update: Update::Thought { text }, .. }] if text == "ab\n\nc"), "{signals:?}");
     }

@@ -126,11 +126,11 @@ fn cancelled_that_nobody_asked_for_is_an_interruption() {
 fn a_call_that_was_not_allowed_is_called_so() {
     let status = |asked: &Asked| {
         let updates = &asked.0.session.turn.as_ref().unwrap().call("c").unwrap().updates;
-        let calls = updates.iter().filter_map(|placed| match &placed.update {
+        let mut calls = updates.iter().filter_map(|placed| match &placed.update {
             Update::ToolCall(call) if call.id == "t" => call.status.clone(),
             _ => None,
         });
-        calls.last()
+        calls.next_back()
     };
     let report = |asked: &mut Asked, status: &str| {
         let input = Some(serde_json::json!({ "command": "rm -rf /" }));
