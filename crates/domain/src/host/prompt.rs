@@ -291,19 +291,18 @@ impl Step<'_> {
         self.retire();
     }
 
-    /// An agent that does not stop when told is ended where it works on nothing else, and left alone where it does.
+    /// An agent that does not stop when told is ended: at once where it works on nothing else, else when that is over.
     pub(super) fn stop_overdue(&mut self, call_id: &str) {
         let Some(at) = self.position(call_id).filter(|at| self.host.prompts[*at].state == PromptState::Stopping) else { return };
         let alone = self.host.prompts.iter().filter(|prompt| prompt.is_out()).count() == 1;
         let name = self.host.prompts[at].name.clone();
         self.end(at, AgentEnd::stopped("cancelled"));
-        if alone {
-            self.retire();
-        } else {
+        if !alone {
             // What it still writes belongs to nobody; the name gets a new agent session with its next prompt.
             self.host.sessions.remove(&name);
             self.keep(Keep::SessionRemoved { name });
         }
+        self.retire();
     }
 
     pub(super) fn interrupted(&mut self, prompt: &Prompt, text: &str) {
