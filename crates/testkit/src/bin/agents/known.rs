@@ -66,7 +66,7 @@ pub(crate) const ALL: [Known; 8] = [
         package: "@qwen-code/qwen-code",
         run: |command| ToolCall::new("run_shell_command", json!({ "command": command, "is_background": false })),
         write: |path, text| ToolCall::new("write_file", json!({ "file_path": path, "content": text })),
-        configure: |_, origin| variables(&[("OPENAI_BASE_URL", &format!("{origin}/v1")), ("OPENAI_API_KEY", "k"), ("OPENAI_MODEL", "gpt-4o")]),
+        configure: |_, origin| variables(&[("OPENAI_BASE_URL", &format!("{origin}/v1")), ("OPENAI_API_KEY", "k"), ("OPENAI_MODEL", MODEL)]),
     },
     Known {
         id: "goose",
