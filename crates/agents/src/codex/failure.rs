@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::fault::NOT_FOUND;
+use crate::fault::{self, NOT_FOUND};
 use crate::jsonrpc::{ErrorObject, METHOD_NOT_FOUND};
 
 const INVALID_REQUEST: i64 = -32600;
@@ -31,7 +31,7 @@ pub(super) fn wants_login(error: &Value, worked: bool) -> bool {
 
 /// What it says, with its kind and the HTTP status where there is one.
 pub(super) fn words(error: &Value) -> String {
-    let mut words = error["message"].as_str().map_or_else(|| "the turn failed without a reason".to_owned(), plain);
+    let mut words = error["message"].as_str().map_or_else(|| "the turn failed without a reason".to_owned(), fault::plain);
     if let Some(details) = error["additionalDetails"].as_str().filter(|details| !words.contains(details)) {
         words = format!("{words}: {details}");
     }
@@ -39,12 +39,6 @@ pub(super) fn words(error: &Value) -> String {
         Some(kind) => format!("{words} ({kind})"),
         None => words,
     }
-}
-
-/// Some of its messages are the whole body that a provider answered with.
-fn plain(message: &str) -> String {
-    let body: Option<Value> = serde_json::from_str(message).ok();
-    body.and_then(|body| body["error"]["message"].as_str().map(str::to_owned)).unwrap_or_else(|| message.to_owned())
 }
 
 fn kind(info: &Value) -> Option<String> {
