@@ -195,7 +195,7 @@ const ROWS: &[Row] = &[
             trap.filter("clean");
             let docs = trap.path().join("docs");
             fs::create_dir(&docs).unwrap();
-            assert!(Command::new("cp").arg("-r").arg(trap.path().join(".git")).arg(docs.join("x")).status().unwrap().success());
+            assert!(Command::new("cp").arg("-a").arg(trap.path().join(".git")).arg(docs.join("x")).status().unwrap().success());
             for entry in fs::read_dir(docs.join("x")).unwrap().flatten() {
                 fs::rename(entry.path(), docs.join(entry.file_name())).unwrap();
             }
