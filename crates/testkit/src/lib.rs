@@ -9,4 +9,5 @@ pub mod faulty_agent;
 pub mod model_server;
 pub mod processes;
 pub mod server;
+pub mod setup;
 pub mod summary;

@@ -118,6 +118,24 @@ impl Rig {
         self.env("VOXPILOT_AGENT", "codex").config(&crate::codex::section(command, args, &home))
     }
 
+    /// A command of the binary, not started yet: it finds the rig's server by the data directory and has the secret.
+    pub fn command(&self, args: &[&str]) -> Command {
+        let home = self.home.path().join("home");
+        let mut command = Command::new(faulty_agent::voxpilot_path());
+        command
+            .args(args)
+            .env_clear()
+            .env("HOME", &home)
+            .env("VOXPILOT_DATA_DIR", self.data_dir())
+            .env("VOXPILOT_TOKEN", TOKEN)
+            .current_dir(home)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        command
+    }
+
     pub async fn start(self) -> Server {
         let own = self.home.path().join("home/.config/voxpilot");
         std::fs::create_dir_all(&own).expect("the configuration directory can be made");
@@ -130,7 +148,7 @@ impl Rig {
     }
 }
 
-/// Starts the binary.
+/// Starts the server.
 fn launch(rig: &Rig, port: u16) -> Child {
     Command::new(faulty_agent::voxpilot_path())
         .arg("serve")

@@ -12,13 +12,14 @@ use anyhow::{Context, Result, bail};
 use engine::size;
 use store::{OpenError, Restore};
 
+use crate::say::say;
 use crate::stop::DATABASE;
 use crate::token;
 
 #[tokio::main(flavor = "current_thread")]
 pub async fn back_up(data_dir: &Path, target: &Path) -> Result<ExitCode> {
     let bytes = store::back_up(&existing(data_dir)?, target).await?;
-    println!("{}: {}, all of {} up to now", target.display(), size(bytes), data_dir.display());
+    say(format_args!("{}: {}, all of {} up to now", target.display(), size(bytes), data_dir.display()));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -41,14 +42,14 @@ pub async fn restore(data_dir: &Path, source: &Path) -> Result<ExitCode> {
         _ => {}
     }
     restore.finish()?;
-    println!("{} is as it was when {} was made; start the server to use it", data_dir.display(), source.display());
+    say(format_args!("{} is as it was when {} was made; start the server to use it", data_dir.display(), source.display()));
     Ok(ExitCode::SUCCESS)
 }
 
 #[tokio::main(flavor = "current_thread")]
 pub async fn vacuum(data_dir: &Path) -> Result<ExitCode> {
     let (before, after) = store::vacuum(&existing(data_dir)?).await.map_err(|error| stop_first(data_dir, error))?;
-    println!("the database had {} and has {} now", size(before), size(after));
+    say(format_args!("the database had {} and has {} now", size(before), size(after)));
     Ok(ExitCode::SUCCESS)
 }
 

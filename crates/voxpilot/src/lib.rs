@@ -11,6 +11,7 @@ pub mod logging;
 pub mod memory;
 pub mod probe;
 pub mod repair;
+pub mod say;
 mod scratch;
 pub mod serve;
 pub mod stop;

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use voxpilot::config::{self, ConfigError};
-use voxpilot::{backup, bridge, client, doctor, memory, probe, repair, serve, stop, trust};
+use voxpilot::{backup, bridge, client, doctor, memory, probe, repair, say, serve, stop, trust};
 
 const RUNNER: &str = "runner";
 
@@ -146,7 +146,7 @@ fn run(matches: &ArgMatches) -> Result<ExitCode> {
             Ok(runner::keep_terminal(command, args))
         }
         Some(("openapi", _)) => {
-            println!("{}", web::openapi_document());
+            say::print(&format!("{}\n", web::openapi_document()))?;
             Ok(ExitCode::SUCCESS)
         }
         Some((name @ ("sessions" | "send" | "attach" | "approve" | "export" | "mcp" | "link"), matches)) => client::run(name, matches),
@@ -157,7 +157,7 @@ fn run(matches: &ArgMatches) -> Result<ExitCode> {
 
 fn print_config(matches: &ArgMatches) -> Result<ExitCode> {
     let (config, _) = config::load(config::flags(matches))?;
-    print!("{}", config.report());
+    say::print(&config.report())?;
     config.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
     if let Err(error) = config.keep_data_apart() {
         eprintln!("warning: a server would refuse this: {error}");
@@ -171,8 +171,8 @@ async fn examine(matches: &ArgMatches) -> Result<ExitCode> {
     config.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
     let checks = doctor::examine(&config, &sources).await;
     match matches.get_flag("json") {
-        true => print!("{}", doctor::json(&checks)),
-        false => print!("{}", doctor::report(&checks, std::io::stdout().is_terminal())),
+        true => say::print(&doctor::json(&checks))?,
+        false => say::print(&doctor::report(&checks, std::io::stdout().is_terminal()))?,
     }
     Ok(if doctor::has_failed(&checks) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

@@ -12,12 +12,13 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-use agents::catalogue::{Agent, Asks, Found, Offline, Program, Words};
+use agents::catalogue::{Agent, Found, Offline, Program, Words};
 use anyhow::{Context, Result, bail};
 use engine::{Probe, Settings};
 use jiff::Timestamp;
 
 use crate::config::{Config, EnvValue, Sources};
+use crate::say::say;
 use crate::scratch::Scratch;
 use crate::{serve, token};
 use model::Model;
@@ -62,14 +63,14 @@ pub async fn run(config: &Config, sources: &Sources, agent: &str) -> Result<Exit
     let (version, outcomes) = outcomes?;
     print(agent, version.as_deref(), &outcomes);
     if offline.is_none() {
-        println!("{agent} cannot be pointed at a scripted model, so only what it says of itself was asked for");
+        say(format_args!("{agent} cannot be pointed at a scripted model, so only what it says of itself was asked for"));
     }
     let held: BTreeMap<String, String> =
         outcomes.iter().filter_map(|outcome| Some((outcome.id?.to_owned(), outcome.value.clone()))).collect();
     let path = Probe::path(&config.data_dir, agent);
     let probe = Probe { agent: agent.to_owned(), version, at: Timestamp::now().to_string(), held };
     write(&path, &probe).with_context(|| format!("writing {}", path.display()))?;
-    println!("written to {}", path.display());
+    say(format_args!("written to {}", path.display()));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -81,7 +82,6 @@ fn apart(
     (agent, program): (&Agent, &Program),
     offline: Option<(&Offline, String)>,
 ) -> Result<Settings> {
-    let asks = agent.quirks.asks;
     let (home, mut config, mut sources) = (scratch.home(), config.clone(), sources.clone());
     config.copilot_home = None;
     config.copilot_token_file = None;
@@ -112,19 +112,15 @@ fn apart(
                 .context("preparing the agent")?;
         }
     }
-    // As it is run where a person wants to be asked.
-    if let Asks::WithVariable { name, value } = asks {
-        section.env.insert(name.to_owned(), EnvValue::Text(value.to_owned()));
-    }
     let settings = serve::settings(&config, &sources)?;
     Ok(Settings { data_dir: scratch.data(), ..settings })
 }
 
 fn print(agent: &str, version: Option<&str>, outcomes: &[Outcome]) {
-    println!("{agent} {}", domain::text::visible(version.unwrap_or("(no version)")));
+    say(format_args!("{agent} {}", domain::text::visible(version.unwrap_or("(no version)"))));
     let width = outcomes.iter().map(|outcome| outcome.what.len()).max().unwrap_or(0);
     for Outcome { what, value, .. } in outcomes {
-        println!("  {what:width$}  {}", domain::text::visible(value));
+        say(format_args!("  {what:width$}  {}", domain::text::visible(value)));
     }
 }
 

@@ -9,6 +9,7 @@ use domain::ids::SessionId;
 use jiff::Timestamp;
 
 use crate::config::{Config, Sources};
+use crate::say::say;
 use crate::{serve, stop};
 
 type Environment = Vec<(String, String)>;
@@ -35,7 +36,7 @@ pub async fn run(config: &Config, sources: &Sources, session: Option<&str>) -> R
         }
     }
     if sound == found.len() {
-        println!("nothing is damaged in it");
+        say(format_args!("nothing is damaged in it"));
     }
     Ok(if refused { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
@@ -47,11 +48,11 @@ fn list(agents: &[(&Agent, Environment)]) -> Result<ExitCode> {
         for (record, damage) in examined?.damaged {
             any = true;
             let title = record.title.as_deref().map(|title| format!("  {}", domain::text::visible(title))).unwrap_or_default();
-            println!("{}  {}{title}  {damage}", agent.id, record.agent_session);
+            say(format_args!("{}  {}{title}  {damage}", agent.id, record.agent_session));
         }
     }
     if !any {
-        println!("no agent's record of a session is damaged");
+        say(format_args!("no agent's record of a session is damaged"));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -78,14 +79,14 @@ fn mend(agent: &Agent, record: &Record) -> Result<(), records::RepairError> {
     let time = Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
     match records::repair(record, &time)? {
         Done::Mended { damage, kept } => {
-            println!("{}: repaired: {damage}", record.agent_session);
-            println!("as it was: {}", kept.display());
-            println!("{} can load it again: continue it from the list of the agent's own sessions", agent.title);
+            say(format_args!("{}: repaired: {damage}", record.agent_session));
+            say(format_args!("as it was: {}", kept.display()));
+            say(format_args!("{} can load it again: continue it from the list of the agent's own sessions", agent.title));
         }
         Done::SetAside { damage, kept } => {
-            println!("{}: nothing that could be loaded is left of it: {damage}", record.agent_session);
-            println!("set aside as {}", kept.display());
-            println!("a session of VoxPilot that had it goes on with a new one, which is told what was asked before");
+            say(format_args!("{}: nothing that could be loaded is left of it: {damage}", record.agent_session));
+            say(format_args!("set aside as {}", kept.display()));
+            say(format_args!("a session of VoxPilot that had it goes on with a new one, which is told what was asked before"));
         }
     }
     Ok(())

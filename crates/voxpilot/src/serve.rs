@@ -1,8 +1,7 @@
 //! The server's life: from its settings to a socket, and from a signal to a clean end.
 
 use std::ffi::OsString;
-use std::fmt;
-use std::io::{self, Write as _};
+use std::io;
 use std::net::SocketAddr;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -23,6 +22,7 @@ use web::Certificate;
 use crate::catalogue::{catalogue, default_agent};
 use crate::client::address;
 use crate::config::{Config, Durability, McpSection, McpTransport, Secret, Sources};
+use crate::say::say;
 use crate::{housekeeping, logging, memory, stop, token, trust};
 
 /// How long open requests may take once the server stops.
@@ -199,11 +199,6 @@ fn announce(address: SocketAddr, login: &str, certificate: Option<&Certificate>,
         say(format_args!("warning: reachable from other machines, without encryption; whoever listens in can run commands here"));
         say(format_args!("warning: use --tls self-signed, a reverse proxy with TLS, Tailscale or an SSH tunnel"));
     }
-}
-
-/// To whoever started us, if they still listen: a terminal that is gone is no reason to fail.
-fn say(text: fmt::Arguments<'_>) {
-    let _ = writeln!(io::stdout(), "{text}");
 }
 
 async fn stop_signal() -> Result<()> {

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::say::say;
+
 /// The database's name in the data directory.
 pub const DATABASE: &str = "voxpilot.db";
 /// A server ends its idle agents before it leaves, each of which has its own grace.
@@ -24,15 +26,15 @@ pub async fn run(data_dir: &Path, all: bool) -> Result<ExitCode> {
     match running_server(data_dir)? {
         Some(pid) => {
             end(data_dir, pid).await?;
-            println!("the server is stopped");
+            say(format_args!("the server is stopped"));
         }
-        None => println!("no server runs on {}", data_dir.display()),
+        None => say(format_args!("no server runs on {}", data_dir.display())),
     }
     let runners = agents::find_runners(&data_dir.join("runners"));
     let alive = runners.iter().filter(|found| found.runner_alive).count();
     if !all {
         if alive > 0 {
-            println!("{alive} agent(s) go on in the background; `voxpilot stop --all` ends them too");
+            say(format_args!("{alive} agent(s) go on in the background; `voxpilot stop --all` ends them too"));
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -43,7 +45,7 @@ pub async fn run(data_dir: &Path, all: bool) -> Result<ExitCode> {
             bail!("the agent in {} could not be ended: {error}", found.dir.display());
         }
     }
-    println!("{ended} agent(s) ended");
+    say(format_args!("{ended} agent(s) ended"));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 
 use crate::config::{self, Consents, Review, Sources, visible};
+use crate::say::say;
 use crate::serve;
 
 pub use command::{command, run};
@@ -29,7 +30,7 @@ pub fn ask_at_start(sources: &Sources) -> Result<bool> {
     }
     show(&review)?;
     if let Err(problem) = usable(sources) {
-        println!("It cannot be trusted as it is: {problem}");
+        say(format_args!("It cannot be trusted as it is: {problem}"));
         return Ok(false);
     }
     let agreed = ask(&format!("Trust these {} lines? Without them, your own settings hold. [y/N] ", review.lines.len()))?;

@@ -86,3 +86,28 @@ fn doctor_fails_when_something_that_is_configured_does_not_work() {
     assert!(report.contains("fail  copilot") && report.contains("mend: npm install -g @github/copilot"), "{report}");
     assert!(!report.contains('\x1b'), "{report}");
 }
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_reason_to_panic() {
+    let home = tempfile::tempdir().unwrap();
+    for args in [&["config"][..], &["openapi"], &["trust", "--list"], &["repair", "--list"]] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_voxpilot"));
+        command.args(args).current_dir(home.path()).env_clear().env("HOME", home.path()).stdout(writer);
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{args:?}: {output:?}");
+    }
+}
+
+/// What a person asked for is on the disk, or they are told that it is not.
+#[test]
+fn output_that_cannot_be_written_is_an_error() {
+    let home = tempfile::tempdir().unwrap();
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_voxpilot"));
+    command.arg("openapi").env_clear().env("HOME", home.path()).stdout(full);
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("No space left"), "{output:?}");
+}

@@ -13,6 +13,7 @@ use agents::codex::decoder::Decoder;
 use domain::agent::Update;
 use serde_json::Value;
 
+use crate::captures::{self, entries, name};
 use crate::tell::Names;
 
 #[test]
@@ -75,19 +76,7 @@ fn text(signal: &Signal) -> Option<&str> {
 }
 
 fn captures() -> Vec<PathBuf> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/app_server/transcripts");
-    let mut captures: Vec<_> = dir.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
-    captures.sort();
-    captures
-}
-
-fn name(capture: &Path) -> &str {
-    capture.file_stem().unwrap().to_str().unwrap()
-}
-
-fn entries(capture: &Path) -> Vec<Value> {
-    let text = std::fs::read_to_string(capture).unwrap();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    captures::all_in("app_server/transcripts")
 }
 
 /// One decoder for every connection of a capture, and a new one where the program is started anew.

@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod account;
+mod captures;
 mod tell;
 
 use std::collections::HashMap;
@@ -17,6 +18,7 @@ use agents::catalogue::{COPILOT, Catalogue, Quirks, Settings};
 use domain::agent::Update;
 use serde_json::Value;
 
+use captures::{entries, name};
 use tell::Names;
 
 #[test]
@@ -69,19 +71,7 @@ fn no_update_of_a_capture_is_lost_or_misread() {
 }
 
 fn captures() -> Vec<PathBuf> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts");
-    let mut captures: Vec<_> = dir.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
-    captures.sort();
-    captures
-}
-
-fn name(capture: &Path) -> &str {
-    capture.file_stem().unwrap().to_str().unwrap()
-}
-
-fn entries(capture: &Path) -> Vec<Value> {
-    let text = std::fs::read_to_string(capture).unwrap();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    captures::all_in("transcripts")
 }
 
 /// One decoder for every connection of a capture, and a new one where an agent is started anew.

@@ -20,6 +20,7 @@ use tokio::task::{AbortHandle, JoinSet};
 
 use super::address::Address;
 use super::http::{Api, CallError};
+use crate::say::say;
 
 /// A line of the client's; the server takes less in a body.
 const LINE_MAX: usize = 4 * 1024 * 1024;
@@ -50,7 +51,7 @@ pub(super) async fn run(address: Address, matches: &ArgMatches) -> Result<ExitCo
         address.as_agent()
     };
     if matches.get_flag(PRINT_TOKEN) {
-        println!("{}", address.token());
+        say(format_args!("{}", address.token()));
         return Ok(ExitCode::SUCCESS);
     }
     let api = Api::new(address)?;

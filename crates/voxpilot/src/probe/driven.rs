@@ -10,7 +10,6 @@ use domain::agent::{Demand, Failure, Problem, Reply, Update};
 use domain::ids::RunnerId;
 use engine::Settings;
 use rustix::process::{Pid, Signal as Kill, kill_process_group};
-use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 use uuid::Uuid;
@@ -57,11 +56,6 @@ impl Driven {
     pub(super) async fn open(&mut self, known: Option<&KnownSession>) -> Result<Opened, Failure> {
         let (connection, cwd) = (self.connection.clone(), self.cwd.clone());
         listening(&mut self.signals, &mut self.heard, connection.open(NAME, &cwd, known, Reopen::No, true)).await
-    }
-
-    pub(super) async fn set(&mut self, agent_session: &str, option: &str, value: &str) -> Result<(), Failure> {
-        let (connection, value) = (self.connection.clone(), Value::String(value.to_owned()));
-        listening(&mut self.signals, &mut self.heard, connection.set_option(agent_session, None, option, &value)).await
     }
 
     /// `None` where it does not list at all.

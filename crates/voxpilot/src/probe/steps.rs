@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use agents::catalogue::{Asks, Words};
+use agents::catalogue::Words;
 use agents::{Capabilities, How, KnownSession};
 use anyhow::{Context, Result};
 use domain::agent::Failure;
@@ -27,11 +27,10 @@ pub(super) async fn words_only(settings: &Settings, agent: &str, cwd: &Path) -> 
 
 /// Everything.
 pub(super) async fn all(settings: &Settings, agent: &str, words: Words, cwd: &Path) -> Result<(Version, Vec<Outcome>)> {
-    let asks = settings.agent(agent).map_err(anyhow::Error::msg)?.quirks.asks;
     let mut driven = Driven::start(settings, agent, cwd).await?;
     let said = driven.connection.capabilities().clone();
     let mut outcomes = told(&said);
-    let lived = live(&mut driven, (words, asks), cwd, &mut outcomes).await;
+    let lived = live(&mut driven, words, cwd, &mut outcomes).await;
     driven.end().await?;
     if let Some(agent_session) = lived? {
         let mut again = Driven::start(settings, agent, cwd).await?;
@@ -50,20 +49,19 @@ fn told(said: &Capabilities) -> Vec<Outcome> {
 }
 
 /// From a new session to a kill in the middle of work. Gives the session, where there is something to come back to.
-async fn live(driven: &mut Driven, (words, asks): (Words, Asks), cwd: &Path, outcomes: &mut Vec<Outcome>) -> Result<Option<String>> {
+async fn live(driven: &mut Driven, words: Words, cwd: &Path, outcomes: &mut Vec<Outcome>) -> Result<Option<String>> {
     let opened = match driven.open(None).await {
-        Ok(opened) => opened.agent_session,
+        Ok(opened) => opened,
         Err(failure) => {
             outcomes.push(outcome(None, "opens a session", &format!("{NO}: {failure}")));
             return Ok(None);
         }
     };
     outcomes.push(outcome(None, "opens a session", YES));
-    if let Asks::InMode { option, value } = asks
-        && let Err(failure) = driven.set(&opened, option, value).await
-    {
-        outcomes.push(outcome(None, "is put into its asking mode", &format!("{NO}: {failure}")));
+    if opened.unguarded {
+        outcomes.push(outcome(None, "can be set to ask", NO));
     }
+    let opened = opened.agent_session;
     driven.prompt(&opened, words.say).await?;
     let ended = driven.until(|heard| heard.end.is_some() || heard.gone).await;
     let streams = ended && driven.heard.text.to_lowercase().contains(CODEWORD);

@@ -8,6 +8,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
 use super::{ask, consent, data_dir, has_terminal, show, usable};
 use crate::config::{self, Consents, Sources, visible};
+use crate::say::say;
 
 /// The command; it takes the settings too, since they say where the work directory and the data directory are.
 pub fn command() -> Command {
@@ -32,7 +33,7 @@ pub fn run(matches: &ArgMatches) -> Result<ExitCode> {
     }
     sources.warnings.iter().for_each(|warning| eprintln!("warning: {}", visible(warning)));
     let Some(review) = sources.review() else {
-        println!("there is no voxpilot.toml in the work directory that could be trusted");
+        say(format_args!("there is no voxpilot.toml in the work directory that could be trusted"));
         return Ok(ExitCode::SUCCESS);
     };
     let path = visible(&review.path.display().to_string());
@@ -40,18 +41,18 @@ pub fn run(matches: &ArgMatches) -> Result<ExitCode> {
         bail!("nothing of the file counts, so there is nothing to trust: {}", visible(&problem));
     }
     if !review.is_waiting() {
-        println!("{path} {}", if review.trusted { "is trusted" } else { "wants nothing that needs your consent" });
+        say(format_args!("{path} {}", if review.trusted { "is trusted" } else { "wants nothing that needs your consent" }));
         return Ok(ExitCode::SUCCESS);
     }
     show(&review)?;
     usable(&sources).map_err(|problem| anyhow::anyhow!("it cannot be trusted as it is: {problem}"))?;
     let agreed = matches.get_flag("yes") || has_terminal() && ask(&format!("Trust these {} lines? [y/N] ", review.lines.len()))?;
     if !agreed {
-        println!("not trusted: nothing of it counts; to consent without being asked, run `voxpilot trust --yes`");
+        say(format_args!("not trusted: nothing of it counts; to consent without being asked, run `voxpilot trust --yes`"));
         return Ok(ExitCode::FAILURE);
     }
     consent(&sources)?;
-    println!("trusted, until its content changes; a server that runs takes it up when it is started again");
+    say(format_args!("trusted, until its content changes; a server that runs takes it up when it is started again"));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -63,10 +64,10 @@ fn list(data_dir: &Path) -> Result<ExitCode> {
             Some(_) => "changed, so it is not trusted",
             None => "gone",
         };
-        println!("{}  {}  {now}", consent.at.strftime("%Y-%m-%d %H:%M UTC"), visible(&path.display().to_string()));
+        say(format_args!("{}  {}  {now}", consent.at.strftime("%Y-%m-%d %H:%M UTC"), visible(&path.display().to_string())));
     }
     if consents.files.is_empty() {
-        println!("no project is trusted");
+        say(format_args!("no project is trusted"));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -82,9 +83,9 @@ fn revoke(sources: &Sources, given: Option<&Path>) -> Result<ExitCode> {
         bail!("there is no consent to take back for that path: `voxpilot trust --list` prints those there are");
     };
     Consents::remove(&data_dir, &path).context("taking the consent back")?;
-    println!(
+    say(format_args!(
         "{} is not trusted any more; a server that runs with it goes on until it is started again",
         visible(&path.display().to_string())
-    );
+    ));
     Ok(ExitCode::SUCCESS)
 }

@@ -8,7 +8,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::Value;
 use testkit::server::{Rig, Server};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
-use tokio::process::{Child, ChildStdout, Command};
+use tokio::process::{Child, ChildStdout};
 use tokio::time::timeout;
 
 use crate::SOON;
@@ -28,29 +28,12 @@ impl Ended {
     }
 }
 
-/// Finds the server by its data directory and gets the token by the environment.
-fn command(rig: &Rig, args: &[&str]) -> Command {
-    let mut command = Command::new(testkit::faulty_agent::voxpilot_path());
-    command
-        .args(args)
-        .env_clear()
-        .env("HOME", rig.home().join("home"))
-        .env("VOXPILOT_DATA_DIR", rig.data_dir())
-        .env("VOXPILOT_TOKEN", "test-token-0123456789")
-        .current_dir(rig.home().join("home"))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true);
-    command
-}
-
 pub(crate) async fn run(server: &Server, args: &[&str]) -> Ended {
     run_with(server.rig(), args, &[], "").await
 }
 
 pub(crate) async fn run_with(rig: &Rig, args: &[&str], env: &[(&str, &str)], input: &str) -> Ended {
-    let mut child = command(rig, args).envs(env.iter().copied()).spawn().unwrap();
+    let mut child = rig.command(args).envs(env.iter().copied()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(input.as_bytes()).await.unwrap();
     drop(stdin);
@@ -67,7 +50,7 @@ pub(crate) async fn on_terminal(server: &Server, args: &[&str], input: &str) -> 
     let name = ptsname(&master, Vec::new()).unwrap();
     let screen = File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
     let keyboard = screen.try_clone().unwrap();
-    let mut child = command(server.rig(), args).stdin(keyboard).stdout(screen).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = server.rig().command(args).stdin(keyboard).stdout(screen).stderr(Stdio::null()).spawn().unwrap();
     let mut terminal = File::from(master);
     terminal.write_all(input.as_bytes()).unwrap();
     let shown = tokio::task::spawn_blocking(move || {
@@ -91,7 +74,7 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn start(server: &Server, args: &[&str]) -> Running {
-        let mut child = command(server.rig(), args).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = server.rig().command(args).stderr(Stdio::null()).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         Running { child, lines, seen: Vec::new() }
     }

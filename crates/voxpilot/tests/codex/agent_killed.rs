@@ -5,25 +5,30 @@ use testkit::model_server::{Gate, Reply};
 use testkit::processes;
 
 use crate::replies::{beyond, delegate, held_command};
-use crate::setup::{Setup, calls, eventually, said};
+use crate::setup::{Setup, calls, eventually, said, start, start_under};
 
 #[tokio::test]
 async fn the_native_process_killed_in_mid_answer() {
-    killed_in_mid_answer(Setup::native).await;
+    killed_in_mid_answer(|setup| setup.processes().native()).await;
 }
 
 /// It passes on the signals that it can see. This one it cannot, and Codex is left without it.
 #[tokio::test]
 async fn the_npm_wrapper_killed_in_mid_answer() {
-    killed_in_mid_answer(Setup::wrapper).await;
+    killed_in_mid_answer(|setup| {
+        let processes = setup.processes();
+        // On a newer Node the program takes its wrapper's place.
+        processes.wrappers.first().map_or_else(|| processes.native(), |wrapper| wrapper.pid)
+    })
+    .await;
 }
 
 async fn killed_in_mid_answer(victim: impl Fn(&Setup) -> i32) {
-    let mut setup = Setup::new().await;
+    let mut setup = start().await;
     setup.exchange("task", "the first request", "The first answer.").await;
     let gate = Gate::new();
     setup.main([delegate("task", "the second request"), Reply::text("It broke off.")]);
-    setup.codex([Reply::chunks(["half of ", "the answer"]).gate(&gate)]);
+    setup.coder([Reply::chunks(["half of ", "the answer"]).gate(&gate)]);
     setup.send("go").await;
     gate.release(1);
     setup.until_written("task", "half of ").await;
@@ -34,52 +39,52 @@ async fn killed_in_mid_answer(victim: impl Fn(&Setup) -> i32) {
     let result = setup.results().await.pop().unwrap();
     assert_eq!(result["display"], "half of ", "the partial text is kept");
     assert_eq!((result["is_error"].as_bool(), result["delegation"]["stop_reason"].as_str()), (Some(true), Some("interrupted")));
-    eventually("the whole process tree is gone", || setup.natives().is_empty() && setup.count("codex app-server") == 0).await;
+    eventually("the whole process tree is gone", || setup.processes().natives.is_empty() && setup.count("codex app-server") == 0).await;
 
     setup.exchange("task", "the third request", "Here again.").await;
     let restored = setup.notices("session_restored");
     assert_eq!(restored.len(), 1, "{}", setup.client.seen.tail());
     assert_eq!(restored[0]["session_name"], "task");
     assert!(setup.notices("session_lost").is_empty());
-    let asked = said(setup.codex_requests().last().unwrap());
+    let asked = said(setup.coder_requests().last().unwrap());
     for earlier in ["the first request", "The first answer.", "the second request", "the third request"] {
         assert!(asked.contains(earlier), "no `{earlier}` in the restored thread: {asked}");
     }
-    let told = setup.codex_requests().last().unwrap().last_user();
+    let told = setup.coder_requests().last().unwrap().last_user();
     assert!(told.contains("[Note: your process ended") && told.contains("half of"), "{told}");
-    assert_eq!(setup.codex_requests().len(), 3, "the broken prompt was not repeated");
+    assert_eq!(setup.coder_requests().len(), 3, "the broken prompt was not repeated");
     setup.exchange("task", "the fourth request", "Going on.").await;
-    assert!(!setup.codex_requests().last().unwrap().last_user().contains("[Note:"), "it is told once");
+    assert!(!setup.coder_requests().last().unwrap().last_user().contains("[Note:"), "it is told once");
     setup.end().await;
 }
 
 #[tokio::test]
 async fn killed_in_a_command_its_shells_end_and_the_call_is_interrupted() {
-    let mut setup = Setup::new().await;
+    let mut setup = start().await;
     setup.main([delegate("task", "run it"), Reply::text("It broke off.")]);
-    setup.codex([Reply::text("Running. ").and_call(held_command())]);
+    setup.coder([Reply::text("Running. ").and_call(held_command())]);
     setup.send("go").await;
     setup.until_printed("started").await;
-    processes::signal(setup.native(), "KILL");
+    processes::signal(setup.processes().native(), "KILL");
     assert_eq!(setup.turn_end().await, "completed");
     let result = setup.results().await.pop().unwrap();
     assert_eq!(result["delegation"]["stop_reason"], "interrupted");
     assert_eq!(calls(&result).iter().map(|call| call["status"].clone()).collect::<Vec<_>>(), ["interrupted"]);
     eventually("nothing but the server is left", || processes::of_dir(setup.server.rig().home()).len() == 1).await;
     setup.exchange("task", "and now?", "Files may be half changed.").await;
-    assert!(said(setup.codex_requests().last().unwrap()).contains("run it"));
+    assert!(said(setup.coder_requests().last().unwrap()).contains("run it"));
     assert_eq!(setup.read("runs.txt"), "run\n");
     setup.end().await;
 }
 
 #[tokio::test]
 async fn killed_while_it_asks_its_question_is_withdrawn_and_nothing_runs() {
-    let mut setup = Setup::with_policy("ask").await;
+    let mut setup = start_under("ask").await;
     setup.main([delegate("task", "touch it"), Reply::text("It broke off.")]);
-    setup.codex([Reply::new().and_call(beyond("touch asked.txt"))]);
+    setup.coder([Reply::new().and_call(beyond("touch asked.txt"))]);
     setup.send("go").await;
     let request = setup.until_kind("permission-request").await.data["request_id"].as_str().unwrap().to_owned();
-    processes::signal(setup.native(), "KILL");
+    processes::signal(setup.processes().native(), "KILL");
     assert_eq!(setup.turn_end().await, "completed");
     assert_eq!(setup.client.seen.of_kind("permission-resolved").last().unwrap().data["by"], "agent_gone");
     assert_eq!(setup.post(&format!("permissions/{request}"), json!({ "option_id": "accept" })).await, 409);

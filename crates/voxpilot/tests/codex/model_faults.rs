@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use testkit::model_server::{Reply, Request, Script};
 
 use crate::replies::delegate_all;
-use crate::setup::Setup;
+use crate::setup::{start, start_with};
 
 /// Every fault in a thread of its own, all at the same time, with what the reason names. Of a 500 Codex does not pass on the number.
 const FAULTS: [(&str, &str); 6] = [
@@ -43,7 +43,7 @@ fn script() -> Script {
 
 #[tokio::test]
 async fn a_faulty_model_behind_codex_fails_the_call_with_the_reason_and_the_thread_goes_on() {
-    let mut setup = Setup::with(script(), json!({ "permission_policy": "auto" }), |rig| rig).await;
+    let mut setup = start_with(script(), json!({ "permission_policy": "auto" }), |rig| rig).await;
     assert_eq!(setup.turn("try").await, "completed", "{}", setup.client.seen.tail());
     let results = setup.results().await;
     for (name, reason) in FAULTS {
@@ -60,14 +60,14 @@ async fn a_faulty_model_behind_codex_fails_the_call_with_the_reason_and_the_thre
     assert_eq!(setup.turn("again").await, "completed");
     let after: Vec<Value> = setup.results().await[FAULTS.len()..].iter().map(|result| result["display"].clone()).collect();
     assert_eq!(after, ["All is well."; FAULTS.len()]);
-    setup.native();
+    setup.processes().native();
     setup.end().await;
 }
 
 #[tokio::test]
 async fn straight_to_codex_a_model_fault_is_the_turns_failure_in_words() {
     let script = Script::rules(|_| Reply::status(401));
-    let mut setup = Setup::with(script, json!({ "model": "relay", "permission_policy": "auto" }), |rig| rig).await;
+    let mut setup = start_with(script, json!({ "model": "relay", "permission_policy": "auto" }), |rig| rig).await;
     assert_eq!(setup.turn("hello").await, "failed");
     let turn = setup.client.seen.of_kind("turn").last().unwrap().data.clone();
     let reason = turn["reason"].as_str().unwrap();
@@ -78,9 +78,9 @@ async fn straight_to_codex_a_model_fault_is_the_turns_failure_in_words() {
 /// The first stream breaks off, Codex asks again, and its answer stands once.
 #[tokio::test]
 async fn a_model_that_recovers_leaves_its_answer_once() {
-    let mut setup = Setup::new().await;
+    let mut setup = start().await;
     setup.main([delegate_all([("cut", "go on")]), Reply::text("Done.")]);
-    setup.codex([Reply::chunks(["one ", "two ", "thr"]).cut(), Reply::chunks(["one ", "two ", "three ", "four."])]);
+    setup.coder([Reply::chunks(["one ", "two ", "thr"]).cut(), Reply::chunks(["one ", "two ", "three ", "four."])]);
     assert_eq!(setup.turn("go").await, "completed", "{}", setup.client.seen.tail());
     let result = setup.results().await.pop().unwrap();
     assert_eq!(result["delegation"]["stop_reason"], "end_turn", "{result}");

@@ -4,7 +4,7 @@ use serde_json::json;
 use testkit::model_server::{Gate, Reply, Script};
 
 use crate::replies::delegate_all;
-use crate::setup::{Setup, said};
+use crate::setup::{said, start_with};
 
 const RED: [&str; 4] = ["rouge ", "🟥 ", "rot ", "red"];
 const BLUE: [&str; 4] = ["bleu ", "🟦🟦 ", "blau ", "blue"];
@@ -19,7 +19,7 @@ async fn two_names_at_once_run_side_by_side_and_never_mix_a_byte() {
         prompt if prompt.contains("red") => Reply::chunks(RED).gate(&gates.0),
         _ => Reply::chunks(BLUE).gate(&gates.1),
     });
-    let mut setup = Setup::with(script, json!({ "permission_policy": "auto" }), |rig| rig).await;
+    let mut setup = start_with(script, json!({ "permission_policy": "auto" }), |rig| rig).await;
     setup.send("go").await;
     for index in 0..RED.len() {
         red.release(1);
@@ -28,14 +28,14 @@ async fn two_names_at_once_run_side_by_side_and_never_mix_a_byte() {
         setup.until_written("blue", &BLUE[..=index].concat()).await;
     }
     assert_eq!(setup.client.seen.of_kind("copilot-done").count(), 0, "both are at work");
-    setup.native();
-    assert_eq!(setup.runners(), 1, "two threads of one process");
+    setup.processes().native();
+    assert_eq!(setup.processes().runners.len(), 1, "two threads of one process");
     red.open();
     blue.open();
     assert_eq!(setup.turn_end().await, "completed");
     assert_eq!(setup.client.seen.agent_text("red"), RED.concat());
     assert_eq!(setup.client.seen.agent_text("blue"), BLUE.concat());
-    for request in setup.codex_requests() {
+    for request in setup.coder_requests() {
         let said = said(&request);
         assert!(said.contains("say it in red") != said.contains("say it in blue"), "each knows of its own only: {said}");
     }

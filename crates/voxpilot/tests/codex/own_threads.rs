@@ -8,7 +8,7 @@ use testkit::model_server::{Reply, Script};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
-use crate::setup::{SOON, Setup, said};
+use crate::setup::{SOON, Setup, said, start_with};
 
 /// A Codex that somebody else has started.
 struct Outside {
@@ -77,7 +77,7 @@ impl Outside {
 }
 
 async fn straight() -> Setup {
-    Setup::with(Script::new(), json!({ "model": "relay", "permission_policy": "auto" }), |rig| rig).await
+    start_with(Script::new(), json!({ "model": "relay", "permission_policy": "auto" }), |rig| rig).await
 }
 
 /// The thread in what Codex is asked to list.
@@ -91,14 +91,14 @@ async fn listed(setup: &Setup, thread: &str) -> Value {
 #[tokio::test]
 async fn a_thread_made_outside_is_found_and_goes_on_here_with_what_was_said_before() {
     let mut setup = straight().await;
-    setup.codex([Reply::text("I shall remember the heron.")]);
+    setup.coder([Reply::text("I shall remember the heron.")]);
     let mut outside = Outside::start(&setup).await;
     let thread = outside.thread(&setup, "remember the word heron").await;
     outside.end().await;
 
     let own = listed(&setup, &thread).await;
     assert!(own["session_id"].is_null() && own["updated_at"].is_string(), "{own}");
-    assert!(setup.natives().is_empty(), "nothing of the looking is left");
+    assert!(setup.processes().natives.is_empty(), "nothing of the looking is left");
 
     let body = json!({ "agent": "codex", "agent_session_id": thread, "permission_policy": "auto" });
     let (status, session) = setup.server.call("POST", "/api/sessions", Some(body.clone())).await;
@@ -112,9 +112,9 @@ async fn a_thread_made_outside_is_found_and_goes_on_here_with_what_was_said_befo
     assert_eq!(listed(&setup, &thread).await["session_id"], session["id"]);
 
     setup.client = setup.server.stream(&setup.session, None).await;
-    setup.codex([Reply::text("It was heron.")]);
+    setup.coder([Reply::text("It was heron.")]);
     assert_eq!(setup.turn("which word was it?").await, "completed", "{}", setup.client.seen.tail());
-    let asked = said(setup.codex_requests().last().unwrap());
+    let asked = said(setup.coder_requests().last().unwrap());
     assert!(asked.contains("remember the word heron") && asked.contains("which word was it?"), "{asked}");
     assert_eq!(setup.client.seen.agent_text("main"), "It was heron.", "what was said before is not said again");
     assert!(setup.notices("session_lost").is_empty());
@@ -125,7 +125,7 @@ async fn a_thread_made_outside_is_found_and_goes_on_here_with_what_was_said_befo
 #[tokio::test]
 async fn a_thread_that_another_process_has_open_is_said_to_be_owned_elsewhere() {
     let mut setup = straight().await;
-    setup.codex([Reply::text("Mine.")]);
+    setup.coder([Reply::text("Mine.")]);
     let mut outside = Outside::start(&setup).await;
     let thread = outside.thread(&setup, "this is mine").await;
 
@@ -139,11 +139,11 @@ async fn a_thread_that_another_process_has_open_is_said_to_be_owned_elsewhere() 
     let reason = setup.client.seen.of_kind("turn").last().unwrap().data["reason"].as_str().unwrap().to_owned();
     assert!(reason.contains("another"), "it says who has it: {reason}");
     assert!(setup.notices("session_lost").is_empty(), "nothing was put in its place: {}", setup.client.seen.tail());
-    assert_eq!(setup.codex_requests().len(), 1, "nobody was asked");
+    assert_eq!(setup.coder_requests().len(), 1, "nobody was asked");
 
     outside.end().await;
-    setup.codex([Reply::text("It was yours.")]);
+    setup.coder([Reply::text("It was yours.")]);
     assert_eq!(setup.turn("whose was it?").await, "completed", "{}", setup.client.seen.tail());
-    assert!(said(setup.codex_requests().last().unwrap()).contains("this is mine"));
+    assert!(said(setup.coder_requests().last().unwrap()).contains("this is mine"));
     setup.end().await;
 }

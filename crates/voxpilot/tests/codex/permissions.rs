@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use testkit::model_server::{Reply, ToolCall};
 
 use crate::replies::{beyond, create, delegate, edit};
-use crate::setup::{Setup, calls};
+use crate::setup::{Setup, calls, start_under};
 
 pub(crate) async fn choose(setup: &Setup, request: &Value, option: &str) -> u16 {
     let options = request["options"].as_array().unwrap();
@@ -22,13 +22,13 @@ pub(crate) async fn asked(setup: &mut Setup) -> Value {
 /// Codex asks its model once, which wants this; then the main AI closes.
 async fn wants(setup: &Setup, call: ToolCall) {
     setup.main([delegate("ask", "do it"), Reply::text("So it is.")]);
-    setup.codex([Reply::new().and_call(call), Reply::text("I see.")]);
+    setup.coder([Reply::new().and_call(call), Reply::text("I see.")]);
     setup.send("go").await;
 }
 
 #[tokio::test]
 async fn a_question_shows_the_exact_command_and_it_runs_once_when_it_is_allowed() {
-    let mut setup = Setup::with_policy("ask").await;
+    let mut setup = start_under("ask").await;
     wants(&setup, beyond("echo 'it is' >> made.txt")).await;
     let question = asked(&mut setup).await;
     assert_eq!(question["kind"], "execute", "{question}");
@@ -52,7 +52,7 @@ async fn a_question_shows_the_exact_command_and_it_runs_once_when_it_is_allowed(
 
 #[tokio::test]
 async fn allowed_for_the_session_the_same_command_is_not_asked_for_again_and_another_one_is() {
-    let mut setup = Setup::with_policy("ask").await;
+    let mut setup = start_under("ask").await;
     wants(&setup, beyond("echo line >> lines.txt")).await;
     let question = asked(&mut setup).await;
     assert_eq!(choose(&setup, &question, "allow_always").await, 202);
@@ -73,13 +73,13 @@ async fn allowed_for_the_session_the_same_command_is_not_asked_for_again_and_ano
 /// Codex goes on after a refusal: its model is told, and may say or try something else.
 #[tokio::test]
 async fn declined_a_command_does_not_run_and_the_turn_goes_on() {
-    let mut setup = Setup::with_policy("ask").await;
+    let mut setup = start_under("ask").await;
     wants(&setup, beyond("touch unwanted.txt")).await;
     let question = asked(&mut setup).await;
     assert_eq!(choose(&setup, &question, "reject_once").await, 202);
     assert_eq!(setup.turn_end().await, "completed");
     assert!(!setup.exists("unwanted.txt"));
-    assert_eq!(setup.codex_requests().len(), 2, "its model was told");
+    assert_eq!(setup.coder_requests().len(), 2, "its model was told");
     let result = setup.results().await.pop().unwrap();
     assert_eq!(result["display"], "I see.", "{result}");
     assert_eq!(calls(&result).iter().map(|call| call["status"].as_str().unwrap()).collect::<Vec<_>>(), ["rejected"], "{result}");
@@ -88,7 +88,7 @@ async fn declined_a_command_does_not_run_and_the_turn_goes_on() {
 
 #[tokio::test]
 async fn a_change_of_files_is_shown_as_a_diff_before_it_is_made() {
-    let mut setup = Setup::with_policy("ask").await;
+    let mut setup = start_under("ask").await;
     std::fs::write(setup.server.rig().work_dir().join("old.txt"), "one\ntwo\n").unwrap();
     wants(&setup, edit("old.txt", "two", "three")).await;
     let question = asked(&mut setup).await;

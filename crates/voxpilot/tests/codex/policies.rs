@@ -6,12 +6,12 @@ use testkit::model_server::Reply;
 
 use crate::permissions::{asked, choose};
 use crate::replies::{beyond, create, delegate, shell};
-use crate::setup::{SOON, Setup};
+use crate::setup::{SOON, Setup, start_under, start_with};
 
 /// Codex tries a command outside of its own sandbox and a patch, one after the other.
 async fn tries_both(setup: &Setup) {
     setup.main([delegate("try", "try both"), Reply::text("Tried.")]);
-    setup.codex([
+    setup.coder([
         Reply::new().and_call(beyond("echo made > made.txt")),
         Reply::new().and_call(create("patched.txt", "patched")),
         Reply::text("Tried."),
@@ -22,7 +22,7 @@ async fn tries_both(setup: &Setup) {
 /// Codex tries a command inside of its sandbox, for which it may not ask at all. What is asked is refused.
 async fn tries_quietly(setup: &mut Setup) {
     setup.main([delegate("try", "try it quietly"), Reply::text("Tried.")]);
-    setup.codex([Reply::new().and_call(shell("echo quietly > quietly.txt")), Reply::text("Tried.")]);
+    setup.coder([Reply::new().and_call(shell("echo quietly > quietly.txt")), Reply::text("Tried.")]);
     setup.send("go").await;
     let is_end = |event: &Event| event.kind == "turn" && event.data["state"] != "running";
     loop {
@@ -40,7 +40,7 @@ fn questions(setup: &Setup) -> usize {
 
 #[tokio::test]
 async fn the_policy_auto_lets_commands_and_patches_through_and_asks_nobody() {
-    let mut setup = Setup::with_policy("auto").await;
+    let mut setup = start_under("auto").await;
     tries_both(&setup).await;
     assert_eq!(setup.turn_end().await, "completed", "{}", setup.client.seen.tail());
     assert_eq!((setup.read("made.txt").as_str(), setup.read("patched.txt").as_str()), ("made\n", "patched\n"));
@@ -51,7 +51,7 @@ async fn the_policy_auto_lets_commands_and_patches_through_and_asks_nobody() {
 #[tokio::test]
 async fn the_policies_ask_and_read_only_ask_for_each() {
     for policy in ["ask", "read-only"] {
-        let mut setup = Setup::with_policy(policy).await;
+        let mut setup = start_under(policy).await;
         tries_both(&setup).await;
         for (file, kind) in [("made.txt", "execute"), ("patched.txt", "edit")] {
             let question: Value = asked(&mut setup).await;
@@ -69,7 +69,7 @@ async fn the_policies_ask_and_read_only_ask_for_each() {
 
 #[tokio::test]
 async fn the_policy_deny_changes_nothing_and_asks_nobody() {
-    let mut setup = Setup::with_policy("deny").await;
+    let mut setup = start_under("deny").await;
     tries_both(&setup).await;
     assert_eq!(setup.turn_end().await, "completed", "{}", setup.client.seen.tail());
     tries_quietly(&mut setup).await;
@@ -82,7 +82,7 @@ async fn the_policy_deny_changes_nothing_and_asks_nobody() {
 #[tokio::test]
 async fn the_policy_goes_before_codexs_own_configuration() {
     let own = "approval_policy = \"never\"\nsandbox_mode = \"danger-full-access\"\n";
-    let mut setup = Setup::with(testkit::model_server::Script::new(), json!({ "permission_policy": "deny" }), |rig| {
+    let mut setup = start_with(testkit::model_server::Script::new(), json!({ "permission_policy": "deny" }), |rig| {
         let file = rig.codex_home().join("config.toml");
         let config = std::fs::read_to_string(&file).unwrap();
         std::fs::write(&file, format!("{own}{config}")).unwrap();
@@ -98,9 +98,9 @@ async fn the_policy_goes_before_codexs_own_configuration() {
 
 #[tokio::test]
 async fn a_change_of_the_policy_counts_for_the_next_thing_that_is_asked() {
-    let mut setup = Setup::with_policy("ask").await;
+    let mut setup = start_under("ask").await;
     setup.main([delegate("change", "run it"), Reply::text("Ran.")]);
-    setup.codex([Reply::new().and_call(beyond("touch one")), Reply::new().and_call(beyond("touch two")), Reply::text("Ran.")]);
+    setup.coder([Reply::new().and_call(beyond("touch one")), Reply::new().and_call(beyond("touch two")), Reply::text("Ran.")]);
     setup.send("go").await;
     asked(&mut setup).await;
     let path = format!("/api/sessions/{}", setup.session);

@@ -3,6 +3,8 @@
 use serde_json::json;
 use testkit::model_server::{Reply, ToolCall};
 
+use crate::setup::Real;
+
 /// The main AI hands `prompt` to the agent session called `name`.
 pub(crate) fn delegate(name: &str, prompt: &str) -> Reply {
     delegate_all([(name, prompt)])
@@ -10,9 +12,7 @@ pub(crate) fn delegate(name: &str, prompt: &str) -> Reply {
 
 /// Several delegations in one answer.
 pub(crate) fn delegate_all<'a>(tasks: impl IntoIterator<Item = (&'a str, &'a str)>) -> Reply {
-    let call =
-        |(name, prompt): (&str, &str)| ToolCall::new("delegate", json!({ "agent": "codex", "prompt": prompt, "session_name": name }));
-    Reply::tool_calls(tasks.into_iter().map(call))
+    Real::Codex.delegate_all(tasks)
 }
 
 /// Codex's shell, without what a login shell of this machine may print. After the longest wait that it allows a command would be

@@ -4,7 +4,7 @@ use serde_json::json;
 use testkit::model_server::{Gate, Reply};
 
 use crate::replies::{beyond, delegate, shell};
-use crate::setup::{Setup, calls, eventually, said};
+use crate::setup::{Setup, calls, eventually, said, start, start_under};
 
 async fn stop(setup: &mut Setup) {
     assert_eq!(setup.post("cancel", json!({})).await, 202);
@@ -13,10 +13,10 @@ async fn stop(setup: &mut Setup) {
 
 #[tokio::test]
 async fn a_turn_is_cancelled_in_mid_stream_and_the_next_message_works() {
-    let mut setup = Setup::new().await;
+    let mut setup = start().await;
     let gate = Gate::new();
     setup.main([delegate("talk", "talk for ever")]);
-    setup.codex([Reply::chunks(["and so ", "on"]).gate(&gate)]);
+    setup.coder([Reply::chunks(["and so ", "on"]).gate(&gate)]);
     setup.send("go").await;
     gate.release(1);
     setup.until_written("talk", "and so ").await;
@@ -27,18 +27,18 @@ async fn a_turn_is_cancelled_in_mid_stream_and_the_next_message_works() {
     assert_eq!(result["display"], "and so ", "what was written until then is kept");
     assert_eq!(result["delegation"]["stop_reason"], "cancelled");
 
-    let process = setup.native();
+    let process = setup.processes().native();
     setup.exchange("talk", "talk briefly", "Well.").await;
-    assert_eq!(setup.native(), process);
-    assert!(said(setup.codex_requests().last().unwrap()).contains("talk for ever"), "it is the same thread");
+    assert_eq!(setup.processes().native(), process);
+    assert!(said(setup.coder_requests().last().unwrap()).contains("talk for ever"), "it is the same thread");
     setup.end().await;
 }
 
 #[tokio::test]
 async fn a_turn_is_cancelled_in_a_command_its_processes_end_and_the_next_message_works() {
-    let mut setup = Setup::new().await;
+    let mut setup = start().await;
     setup.main([delegate("work", "work for ever")]);
-    setup.codex([Reply::new().and_call(shell("until [ -e never-4711 ]; do echo started; sleep 0.2; done"))]);
+    setup.coder([Reply::new().and_call(shell("until [ -e never-4711 ]; do echo started; sleep 0.2; done"))]);
     setup.send("go").await;
     setup.until_printed("started").await;
     assert!(setup.count("never-4711") > 0);
@@ -54,9 +54,9 @@ async fn a_turn_is_cancelled_in_a_command_its_processes_end_and_the_next_message
 
 #[tokio::test]
 async fn a_turn_is_cancelled_while_codex_asks_and_the_question_is_gone() {
-    let mut setup = Setup::with_policy("ask").await;
+    let mut setup = start_under("ask").await;
     setup.main([delegate("ask", "do something")]);
-    setup.codex([Reply::new().and_call(beyond("touch asked.txt"))]);
+    setup.coder([Reply::new().and_call(beyond("touch asked.txt"))]);
     setup.send("go").await;
     let request = setup.until_kind("permission-request").await.data["request_id"].as_str().unwrap().to_owned();
     stop(&mut setup).await;

@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 use testkit::model_server::{Reply, Script};
 
 use crate::replies::shell;
-use crate::setup::Setup;
+use crate::setup::start_with;
 
 #[tokio::test]
 async fn the_trace_holds_what_was_said_in_both_directions() {
-    let mut setup = Setup::with(Script::new(), json!({ "model": "relay", "permission_policy": "auto" }), |rig| rig).await;
-    setup.codex([Reply::text("I look. ").and_call(shell("echo looked")), Reply::text("Done with it.")]);
+    let mut setup = start_with(Script::new(), json!({ "model": "relay", "permission_policy": "auto" }), |rig| rig).await;
+    setup.coder([Reply::text("I look. ").and_call(shell("echo looked")), Reply::text("Done with it.")]);
     assert_eq!(setup.turn("look at it").await, "completed", "{}", setup.client.seen.tail());
     let capture = setup.server.text("GET", &format!("/api/sessions/{}/trace/capture", setup.session)).await;
     let lines: Vec<Value> = capture.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -3,15 +3,15 @@
 use testkit::model_server::{Gate, Reply};
 
 use crate::replies::{create, delegate, edit, plan, shell};
-use crate::setup::{Setup, calls, said};
+use crate::setup::{calls, said, start};
 
 #[tokio::test]
 async fn a_turn_streams_text_reasoning_plan_tools_and_usage_and_is_kept() {
-    let mut setup = Setup::new().await;
+    let mut setup = start().await;
     std::fs::write(setup.server.rig().work_dir().join("hello.txt"), "hello moon\n").unwrap();
     let gate = Gate::new();
     setup.main([delegate("greet", "Greet the world in hello.txt."), Reply::text("Codex greets the world now.")]);
-    setup.codex([
+    setup.coder([
         Reply::new()
             .and_thought("What is ")
             .and_thought("to be done?")
@@ -27,7 +27,7 @@ async fn a_turn_streams_text_reasoning_plan_tools_and_usage_and_is_kept() {
     gate.release(3);
     // Its model has said two words and is held: what is seen now was streamed.
     setup.until_written("greet", "I look ").await;
-    assert_eq!(setup.codex_requests().len(), 1);
+    assert_eq!(setup.coder_requests().len(), 1);
     gate.open();
     assert_eq!(setup.turn_end().await, "completed", "{}", setup.client.seen.tail());
 
@@ -59,12 +59,12 @@ async fn a_turn_streams_text_reasoning_plan_tools_and_usage_and_is_kept() {
 
 #[tokio::test]
 async fn a_follow_up_is_in_the_same_thread_and_the_same_process() {
-    let mut setup = Setup::new().await;
+    let mut setup = start().await;
     setup.exchange("talk", "remember the heron", "I shall.").await;
-    let process = setup.native();
+    let process = setup.processes().native();
     setup.exchange("talk", "which bird?", "The heron.").await;
-    assert_eq!(setup.native(), process);
-    let asked = said(setup.codex_requests().last().unwrap());
+    assert_eq!(setup.processes().native(), process);
+    let asked = said(setup.coder_requests().last().unwrap());
     for words in ["remember the heron", "I shall.", "which bird?"] {
         assert!(asked.contains(words), "no `{words}` in {asked}");
     }

@@ -4,7 +4,7 @@ use serde_json::json;
 use testkit::model_server::{Gate, ModelServer, Reply, Script, ToolCall};
 use testkit::server::Rig;
 
-use crate::setup::Setup;
+use crate::setup::{Real, Setup};
 
 const COPILOT: [&str; 4] = ["copilot one, ", "copilot two 🙂, ", "copilot three, ", "copilot's end"];
 const CODEX: [&str; 4] = ["codex one, ", "codex two 🙃, ", "codex three, ", "codex's end"];
@@ -31,7 +31,7 @@ async fn copilot_and_codex_stream_at_once_outlive_a_killed_server_and_both_end_w
     let server = rig.start().await;
     let session = server.new_session(json!({ "permission_policy": "auto" })).await;
     let client = server.stream(&session, None).await;
-    let mut setup = Setup { model, server, session, client };
+    let mut setup = Setup { agent: Real::Codex, model, server, session, client };
     setup.send("do both").await;
     for index in 0..2 {
         copilot.release(1);
@@ -40,8 +40,8 @@ async fn copilot_and_codex_stream_at_once_outlive_a_killed_server_and_both_end_w
         setup.until_written("b", CODEX[index]).await;
     }
     assert_eq!(setup.client.seen.of_kind("copilot-done").count(), 0, "both are at work: {}", setup.client.seen.tail());
-    assert_eq!(setup.runners(), 2, "a runner each");
-    let process = setup.native();
+    assert_eq!(setup.processes().runners.len(), 2, "a runner each");
+    let process = setup.processes().native();
 
     setup.kill_server().await;
     copilot.release(1);
@@ -71,7 +71,7 @@ async fn copilot_and_codex_stream_at_once_outlive_a_killed_server_and_both_end_w
         agents["agents"].as_array().unwrap().iter().map(|view| (view["name"].as_str().unwrap(), view["agent"].as_str().unwrap())).collect();
     names.sort_unstable();
     assert_eq!(names, [("a", "copilot"), ("b", "codex")], "{agents}");
-    assert_eq!(setup.native(), process, "nobody was started again");
+    assert_eq!(setup.processes().native(), process, "nobody was started again");
     assert_eq!(setup.model.requests().len(), 4, "nobody was asked twice");
     setup.end().await;
 }

@@ -7,7 +7,7 @@ use testkit::model_server::{Gate, Reply, Script};
 use testkit::processes;
 
 use crate::replies::{bash, delegate, held_command};
-use crate::setup::{AgentProcesses, Setup, eventually, said};
+use crate::setup::{AgentProcesses, eventually, journal_of, said, start, start_with};
 
 /// Holds S0-32, S0-37, S0-45, C19, C20.
 #[tokio::test]
@@ -21,7 +21,7 @@ async fn the_npm_wrapper_killed_in_mid_answer() {
 }
 
 async fn killed_in_mid_answer(which: &str, victim: impl Fn(&AgentProcesses) -> i32) {
-    let mut setup = Setup::new().await;
+    let mut setup = start().await;
     setup.exchange("task", "the first request", "The first answer.").await;
     let gate = Gate::new();
     setup.main([delegate("task", "the second request"), Reply::text("It broke off.")]);
@@ -29,7 +29,7 @@ async fn killed_in_mid_answer(which: &str, victim: impl Fn(&AgentProcesses) -> i
     setup.send("go").await;
     gate.release(1);
     setup.until_written("task", "half of ").await;
-    eventually("Copilot has noted the request", || setup.journal_of("the second request").is_some()).await;
+    eventually("Copilot has noted the request", || journal_of(&setup, "the second request").is_some()).await;
     let killed = Instant::now();
     processes::signal(victim(&setup.processes()), "KILL");
     setup.until_notice("agent_gone").await;
@@ -65,7 +65,7 @@ async fn killed_in_mid_answer(which: &str, victim: impl Fn(&AgentProcesses) -> i
 
 #[tokio::test]
 async fn killed_in_mid_tool_its_shells_end_and_the_call_is_interrupted() {
-    let mut setup = Setup::new().await;
+    let mut setup = start().await;
     setup.main([delegate("task", "run it"), Reply::text("It broke off.")]);
     setup.coder([Reply::text("Running. ").and_call(held_command())]);
     setup.send("go").await;
@@ -85,7 +85,7 @@ async fn killed_in_mid_tool_its_shells_end_and_the_call_is_interrupted() {
 
 #[tokio::test]
 async fn killed_while_it_asks_its_question_is_withdrawn_and_nothing_runs() {
-    let mut setup = Setup::with(Script::new(), json!({ "permission_policy": "ask" }), |rig| rig).await;
+    let mut setup = start_with(Script::new(), json!({ "permission_policy": "ask" }), |rig| rig).await;
     setup.main([delegate("task", "touch it"), Reply::text("It broke off.")]);
     setup.coder([Reply::new().and_call(bash("touch asked.txt"))]);
     setup.send("go").await;

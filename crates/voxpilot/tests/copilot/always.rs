@@ -6,7 +6,7 @@ use testkit::model_server::{Reply, Script, ToolCall};
 
 use crate::permissions::{answer, asked, asking, choose};
 use crate::replies::{bash, create, delegate};
-use crate::setup::Setup;
+use crate::setup::{Setup, kill_idle_agent, start_with};
 
 /// A turn in which Copilot uses one tool; sent, and not waited for.
 async fn use_tool(setup: &Setup, name: &str, tool: ToolCall) {
@@ -55,7 +55,7 @@ async fn an_always_outlives_copilots_own_memory_and_covers_exactly_that_command(
     assert!(setup.notices("unasked_tool").is_empty(), "it has asked");
 
     // Likewise in another process, under another server.
-    setup.kill_idle_agent().await;
+    kill_idle_agent(&setup).await;
     setup.kill_server().await;
     setup.restart_server().await;
     use_tool(&setup, "always", bash(line)).await;
@@ -112,7 +112,7 @@ async fn an_always_for_the_project_holds_in_its_other_sessions_until_it_is_revok
 
 #[tokio::test]
 async fn the_policy_deny_goes_before_what_is_remembered() {
-    let mut setup = Setup::with(Script::new(), json!({ "permission_policy": "ask" }), |rig| rig).await;
+    let mut setup = start_with(Script::new(), json!({ "permission_policy": "ask" }), |rig| rig).await;
     use_tool(&setup, "deny", bash("touch it.txt")).await;
     let question = asked(&mut setup).await;
     assert_eq!(choose(&setup, &question, "allow_always").await, 202);

@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 use testkit::model_server::{Reply, Script};
 
-use crate::setup::{Setup, said};
+use crate::setup::{Setup, said, start_with};
 
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 async fn straight() -> Setup {
-    Setup::with(Script::new(), json!({ "model": "relay", "permission_policy": "auto" }), |rig| rig).await
+    start_with(Script::new(), json!({ "model": "relay", "permission_policy": "auto" }), |rig| rig).await
 }
 
 async fn send(setup: &Setup, content: &str, attachments: Value) {

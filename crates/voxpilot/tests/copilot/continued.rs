@@ -7,7 +7,7 @@ use testkit::model_server::{Reply, Script};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::Command;
 
-use crate::setup::{SOON, Setup, said};
+use crate::setup::{SOON, Setup, said, start_with};
 
 /// Talks to a Copilot of its own, as another client would, and gives the id of the session that it made.
 async fn outside(setup: &Setup, prompt: &str) -> String {
@@ -47,7 +47,7 @@ async fn outside(setup: &Setup, prompt: &str) -> String {
 
 #[tokio::test]
 async fn a_session_made_outside_is_found_and_goes_on_here_with_what_was_said_before() {
-    let mut setup = Setup::with(Script::new(), json!({ "model": "relay" }), |rig| rig).await;
+    let mut setup = start_with(Script::new(), json!({ "model": "relay" }), |rig| rig).await;
     setup.coder([Reply::text("I shall remember the heron.")]);
     let agent_session = outside(&setup, "remember the word heron").await;
 

@@ -5,7 +5,7 @@ use testkit::client::Transcript;
 use testkit::model_server::{Gate, Reply};
 
 use crate::replies::{bash, create, delegate, edit};
-use crate::setup::{Setup, said};
+use crate::setup::{Setup, said, start, start_with};
 
 const COMMENT: &str = "The review says: greet the world, and say so in a note.";
 
@@ -31,7 +31,7 @@ fn call(name: &str, prompt: &str) -> testkit::model_server::ToolCall {
 /// Holds S0-2, S1-1, S1-3, S1-4, S1-7, S1-18, S1-38, S1-40, S1-41, S1-42, S1-43, S1-44, S1-45, S1-46, S1-49, S1-50, S1-51, S1-52, S1-53, S1-60, S1-V1, S1-V2, S1-V3, S1-V4, S1-V7.
 #[tokio::test]
 async fn v1_v2_v3_v4_v7_a_review_comment_becomes_a_change_that_streams_and_is_reported_to_the_model() {
-    let mut setup = Setup::new().await;
+    let mut setup = start().await;
     let gate = Gate::new();
     scripted(&setup, &gate);
     setup.send(COMMENT).await;
@@ -104,7 +104,7 @@ fn v7_the_model_reads_the_compact_result(setup: &Setup) {
 /// Holds S0-19, S1-35, S1-47, S1-56, S1-82, S1-V8, S1-V13, S1-V15, C39.
 #[tokio::test]
 async fn v5_v6_v8_v13_v15_history_and_a_fresh_client_have_all_that_a_finished_block_shows() {
-    let mut setup = Setup::new().await;
+    let mut setup = start().await;
     let gate = Gate::new();
     gate.open();
     scripted(&setup, &gate);
@@ -158,7 +158,7 @@ fn three_finished_tool_calls(delegation: &Value) {
 #[tokio::test]
 async fn a_session_without_a_main_ai_talks_straight_to_copilot() {
     let mut setup =
-        Setup::with(testkit::model_server::Script::new(), json!({ "model": "relay", "permission_policy": "auto" }), |rig| rig).await;
+        start_with(testkit::model_server::Script::new(), json!({ "model": "relay", "permission_policy": "auto" }), |rig| rig).await;
     setup.coder([Reply::new().and_call(bash("echo straight > made.txt")), Reply::text("Made it.")]);
     assert_eq!(setup.turn("make a file").await, "completed");
     assert_eq!(setup.read("made.txt"), "straight\n");
@@ -170,7 +170,7 @@ async fn a_session_without_a_main_ai_talks_straight_to_copilot() {
 /// Holds S1-14.
 #[tokio::test]
 async fn a_name_that_makes_no_sense_is_told_to_the_model_and_never_reaches_copilot() {
-    let mut setup = Setup::new().await;
+    let mut setup = start().await;
     setup.main([delegate("", "do it"), Reply::text("I see.")]);
     assert_eq!(setup.turn("go").await, "completed");
     assert!(said(&setup.main_requests()[1]).contains("session_name"));

@@ -3,7 +3,7 @@
 use serde_json::json;
 use testkit::model_server::Script;
 
-use crate::setup::Setup;
+use crate::setup::start_with;
 
 /// Holds S0-7, S1-57, C1, C34.
 #[tokio::test]
@@ -11,7 +11,7 @@ async fn copilot_gets_its_own_environment_the_work_directory_and_nothing_of_ours
     let secret = |rig: testkit::server::Rig| {
         rig.env("COPILOT_SOMETHING", "passed on").env("MY_DATABASE_PASSWORD", "hunter2").env("LC_ALL", "C.UTF-8")
     };
-    let mut setup = Setup::with(Script::new(), json!({}), secret).await;
+    let mut setup = start_with(Script::new(), json!({}), secret).await;
     setup.exchange("look", "look around", "Nice.").await;
     let processes = setup.processes();
     let work = setup.server.rig().work_dir();

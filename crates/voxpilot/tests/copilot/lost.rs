@@ -8,7 +8,7 @@ use store::{Row, Store, Write};
 use testkit::model_server::{Reply, Request, Script};
 
 use crate::replies::delegate_all;
-use crate::setup::{Setup, said};
+use crate::setup::{Setup, journal_of, kill_idle_agent, said, start, start_with};
 
 const BANNER: &str =
     "The previous Copilot session could not be restored. A new session has been started. Your conversation history in VoxPilot is intact.";
@@ -66,10 +66,10 @@ fn asked<'a>(requests: &'a [Request], prompt: &str) -> Vec<&'a Request> {
 async fn every_kind_of_unreadable_state_ends_in_a_new_session_with_banner_recap_and_log_line() {
     let script = Script::new()
         .otherwise(|request| Reply::text(if request.last_user().contains("the first task") { "Half done." } else { "Going on." }));
-    let mut setup = Setup::with(script, serde_json::json!({}), |rig| rig).await;
+    let mut setup = start_with(script, serde_json::json!({}), |rig| rig).await;
     delegate_to_all(&mut setup, "the first task").await;
-    let journals: Vec<PathBuf> = names().iter().map(|name| setup.journal_of(&format!("the first task of {name}")).unwrap()).collect();
-    setup.kill_idle_agent().await;
+    let journals: Vec<PathBuf> = names().iter().map(|name| journal_of(&setup, &format!("the first task of {name}")).unwrap()).collect();
+    kill_idle_agent(&setup).await;
     for (damage, journal) in DAMAGES.iter().zip(&journals) {
         (damage.apply)(journal);
     }
@@ -140,7 +140,7 @@ fn torn_loads(setup: &Setup, requests: &[Request]) {
 /// Holds C14.
 #[tokio::test]
 async fn a_session_that_was_never_prompted_is_made_anew_in_silence() {
-    let mut setup = Setup::new().await;
+    let mut setup = start().await;
     setup.exchange("other", "something", "Something.").await;
     setup.server.terminate().await;
     never_prompted(&setup, "quiet").await;

@@ -11,7 +11,7 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
 use crate::replies::delegate;
-use crate::setup::{SOON, Setup};
+use crate::setup::{SOON, Setup, start_with};
 
 const SECRET: &str = "hush-hush-very-secret";
 
@@ -84,7 +84,7 @@ fn assert_hidden(setup: &Setup) {
 
 #[tokio::test]
 async fn a_stdio_server_reaches_copilot_through_its_own_flag() {
-    let mut setup = Setup::with(Script::new(), json!({ "permission_policy": "auto" }), |rig| {
+    let mut setup = start_with(Script::new(), json!({ "permission_policy": "auto" }), |rig| {
         let server = write_server(rig.home());
         rig.config(&format!("[mcp_servers.tiny]\ncommand = \"node\"\nargs = [{server:?}]\nenv = {{ TINY_SECRET = {SECRET:?} }}\n"))
     })
@@ -102,7 +102,7 @@ async fn a_stdio_server_reaches_copilot_through_its_own_flag() {
 async fn an_http_server_is_passed_with_the_session_and_its_headers() {
     let dir = tempfile::tempdir().unwrap();
     let (mut server, port) = http_server(dir.path()).await;
-    let mut setup = Setup::with(Script::new(), json!({ "permission_policy": "auto" }), |rig| {
+    let mut setup = start_with(Script::new(), json!({ "permission_policy": "auto" }), |rig| {
         rig.config(&format!("[mcp_servers.far]\nurl = \"http://127.0.0.1:{port}/mcp\"\nheaders = {{ x-secret = {SECRET:?} }}\n"))
     })
     .await;

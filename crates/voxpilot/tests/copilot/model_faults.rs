@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use testkit::model_server::{Reply, Request, Script};
 
 use crate::replies::{delegate, delegate_all};
-use crate::setup::Setup;
+use crate::setup::{start, start_with};
 
 /// Every fault in a session of its own, all at the same time: each takes Copilot seconds of retries. With what the reason names.
 const FAULTS: [(&str, &str); 4] = [("s401", "HTTP 401"), ("s429", "429"), ("s500", "500"), ("cut", "Failed to get response")];
@@ -53,7 +53,7 @@ fn notices(result: &Value) -> Vec<Value> {
 
 #[tokio::test]
 async fn a_faulty_model_behind_copilot_fails_the_call_with_the_reason_and_the_session_goes_on() {
-    let mut setup = Setup::with(script(&["s401", "s429", "s500", "cut"]), json!({}), |rig| rig).await;
+    let mut setup = start_with(script(&["s401", "s429", "s500", "cut"]), json!({}), |rig| rig).await;
     assert_eq!(setup.turn("try").await, "completed");
     let results = setup.results().await;
     for (name, reason) in FAULTS {
@@ -79,7 +79,7 @@ async fn a_faulty_model_behind_copilot_fails_the_call_with_the_reason_and_the_se
 
 #[tokio::test]
 async fn a_model_that_recovers_leaves_its_answer_once() {
-    let mut setup = Setup::with(script(&RECOVERING), json!({}), |rig| rig).await;
+    let mut setup = start_with(script(&RECOVERING), json!({}), |rig| rig).await;
     assert_eq!(setup.turn("try").await, "completed");
     for result in setup.results().await {
         let name = result["delegation"]["session_name"].as_str().unwrap();
@@ -95,7 +95,7 @@ async fn a_model_that_recovers_leaves_its_answer_once() {
 
 #[tokio::test]
 async fn straight_to_copilot_a_model_fault_is_the_turns_failure_in_words() {
-    let mut setup = Setup::with(Script::rules(|_| Reply::status(401)), json!({ "model": "relay" }), |rig| rig).await;
+    let mut setup = start_with(Script::rules(|_| Reply::status(401)), json!({ "model": "relay" }), |rig| rig).await;
     assert_eq!(setup.turn("hello").await, "failed");
     let turn = setup.client.seen.of_kind("turn").last().unwrap().data.clone();
     let reason = turn["reason"].as_str().unwrap();
@@ -110,7 +110,7 @@ async fn straight_to_copilot_a_model_fault_is_the_turns_failure_in_words() {
 #[tokio::test]
 async fn a_repetition_that_outlives_the_server_is_still_shown_once() {
     let gate = testkit::model_server::Gate::new();
-    let mut setup = Setup::new().await;
+    let mut setup = start().await;
     setup.main([delegate("held", "go on"), Reply::text("Done.")]);
     setup.coder([Reply::chunks(["one ", "two ", "thr"]).cut(), Reply::chunks(["one ", "two ", "three ", "four."]).gate(&gate)]);
     setup.send("go").await;
@@ -136,7 +136,7 @@ async fn a_repetition_that_outlives_the_server_is_still_shown_once() {
 async fn an_answer_that_begins_like_an_error_is_shown_as_an_answer() {
     const ANSWERS: [&[&str]; 3] =
         [&["Error: the test fails in line 3."], &["Error: ", "the test fails ", "in line 3."], &["Err", "or: it fails."]];
-    let mut setup = Setup::new().await;
+    let mut setup = start().await;
     for (number, pieces) in ANSWERS.iter().enumerate() {
         let name = format!("answer-{number}");
         setup.main([delegate(&name, "what does the test say?"), Reply::text("I see.")]);

@@ -4,12 +4,12 @@ use serde_json::json;
 use testkit::model_server::{Gate, Reply, Script};
 
 use crate::replies::delegate_all;
-use crate::setup::{Setup, said};
+use crate::setup::{Setup, said, start, start_with};
 
 /// Holds S1-2, S1-9, S1-10, S1-15, S1-16, S1-20, S1-28, S1-29, S1-V9, S1-V10, S1-V11, S1-V12.
 #[tokio::test]
 async fn v9_v10_v11_v12_names_are_sessions_with_their_own_memory_on_one_process() {
-    let mut setup = Setup::new().await;
+    let mut setup = start().await;
     setup.exchange("auth-bug-fix", "Find the auth bug.", "It is in login.rs.").await;
     let process = setup.processes().native();
     setup.exchange("auth-bug-fix", "Mend it.", "Mended.").await;
@@ -64,7 +64,7 @@ async fn two_names_at_once_run_side_by_side_and_never_mix_a_byte() {
         prompt if prompt.contains("red") => Reply::chunks(RED).gate(&gates.0),
         _ => Reply::chunks(BLUE).gate(&gates.1),
     });
-    let mut setup = Setup::with(script, json!({}), |rig| rig).await;
+    let mut setup = start_with(script, json!({}), |rig| rig).await;
     setup.send("paint").await;
     for step in 0..RED.len() {
         red.release(1);
@@ -91,7 +91,7 @@ async fn two_names_at_once_run_side_by_side_and_never_mix_a_byte() {
 /// Holds C28.
 #[tokio::test]
 async fn two_prompts_to_one_name_run_in_turn() {
-    let mut setup = Setup::new().await;
+    let mut setup = start().await;
     let gate = Gate::new();
     setup.main([delegate_all([("same", "the first"), ("same", "the second")]), Reply::text("Both done.")]);
     setup.coder([Reply::chunks(["first ", "answer"]).gate(&gate), Reply::text("second answer")]);

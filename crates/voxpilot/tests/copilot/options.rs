@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::setup::Setup;
+use crate::setup::{Setup, kill_idle_agent, start, start_with};
 
 const PLAN: &str = "https://agentclientprotocol.com/protocol/session-modes#plan";
 const AGENT: &str = "https://agentclientprotocol.com/protocol/session-modes#agent";
@@ -23,14 +23,14 @@ fn mode_option(view: &Value) -> &Value {
 /// Holds C32.
 #[tokio::test]
 async fn c32_plan_mode_is_set_by_its_short_name_and_is_there_again_after_the_agent_was_killed() {
-    let mut setup = Setup::new().await;
+    let mut setup = start().await;
     setup.exchange("docs", "first", "One.").await;
     assert_eq!(view(&setup).await["mode"], AGENT);
     let (status, set) = set(&setup, json!({ "mode": "plan" })).await;
     assert_eq!((status, &set["mode"], &set["wanted"]), (200, &json!(PLAN), &Value::Null), "{set}");
     assert_eq!(mode_option(&set), PLAN);
 
-    setup.kill_idle_agent().await;
+    kill_idle_agent(&setup).await;
     assert_eq!(view(&setup).await["mode"], PLAN, "known although nothing runs");
     setup.exchange("docs", "second", "Two.").await;
     let after = view(&setup).await;
@@ -41,9 +41,9 @@ async fn c32_plan_mode_is_set_by_its_short_name_and_is_there_again_after_the_age
 
 #[tokio::test]
 async fn a_mode_that_is_set_while_the_agent_is_gone_is_told_at_the_next_restore_also_by_another_server() {
-    let mut setup = Setup::new().await;
+    let mut setup = start().await;
     setup.exchange("docs", "first", "One.").await;
-    setup.kill_idle_agent().await;
+    kill_idle_agent(&setup).await;
     let (status, set) = set(&setup, json!({ "options": { "mode": PLAN } })).await;
     assert_eq!((status, &set["wanted"]), (200, &json!({ "mode": PLAN })), "{set}");
     setup.kill_server().await;
@@ -63,13 +63,13 @@ fn allow_all(view: &Value) -> &Value {
 /// C25: the agent's own "allow all" stays on where a person chose it, over the death of its process, until they choose who is asked.
 #[tokio::test]
 async fn allow_all_is_respected_where_a_person_chose_it() {
-    let mut setup = Setup::with(testkit::model_server::Script::new(), json!({ "permission_policy": "ask" }), |rig| rig).await;
+    let mut setup = start_with(testkit::model_server::Script::new(), json!({ "permission_policy": "ask" }), |rig| rig).await;
     setup.exchange("docs", "first", "One.").await;
     assert_eq!(allow_all(&view(&setup).await), "off");
     let (status, set) = set(&setup, json!({ "options": { "allow_all": "on" } })).await;
     assert_eq!((status, allow_all(&set)), (200, &json!("on")), "{set}");
     setup.exchange("docs", "second", "Two.").await;
-    setup.kill_idle_agent().await;
+    kill_idle_agent(&setup).await;
     setup.exchange("docs", "third", "Three.").await;
     assert_eq!(allow_all(&view(&setup).await), "on");
     let path = format!("/api/sessions/{}", setup.session);
@@ -84,7 +84,7 @@ async fn allow_all_is_respected_where_a_person_chose_it() {
 
 #[tokio::test]
 async fn what_copilot_does_not_offer_is_refused_by_name() {
-    let mut setup = Setup::new().await;
+    let mut setup = start().await;
     setup.exchange("docs", "first", "One.").await;
     let cases = [
         (json!({ "mode": "dream" }), "`dream` is not a value of `mode`"),

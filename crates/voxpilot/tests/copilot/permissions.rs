@@ -5,13 +5,13 @@ use serde_json::{Value, json};
 use testkit::model_server::{Reply, Script};
 
 use crate::replies::{bash, create, delegate};
-use crate::setup::{SOON, Setup};
+use crate::setup::{SOON, Setup, start_with};
 
 /// Quotes, blanks at the ends, a tab, a dollar, a backslash, letters beyond ASCII, and more than one line.
 const ODD: &str = "cat > odd.txt <<'END' \n  \"double\" 'single' $HOME `tick` \\\\ \\n\ttab  \n\u{e4}\u{20ac}\u{1f642} *?[a-z] # not a comment  \nEND\necho done >> runs.txt";
 
 pub(crate) async fn asking() -> Setup {
-    Setup::with(Script::new(), json!({ "permission_policy": "ask" }), |rig| rig).await
+    start_with(Script::new(), json!({ "permission_policy": "ask" }), |rig| rig).await
 }
 
 pub(crate) async fn answer(setup: &Setup, request: &Value, body: Value) -> u16 {

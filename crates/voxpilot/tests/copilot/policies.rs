@@ -5,10 +5,10 @@ use testkit::model_server::{Reply, Script, ToolCall};
 
 use crate::permissions::{asked, asking, choose};
 use crate::replies::{bash, create, delegate, edit};
-use crate::setup::Setup;
+use crate::setup::{Setup, start_with};
 
 async fn with_policy(policy: &str) -> Setup {
-    Setup::with(Script::new(), json!({ "permission_policy": policy }), |rig| rig).await
+    start_with(Script::new(), json!({ "permission_policy": policy }), |rig| rig).await
 }
 
 async fn change_policy(setup: &Setup, policy: &str) {

@@ -5,14 +5,14 @@ use testkit::model_server::{Gate, Reply, Script};
 use testkit::processes;
 
 use crate::replies::{delegate, delegate_all};
-use crate::setup::{SOON, Setup, eventually, said};
+use crate::setup::{SOON, Setup, eventually, said, start, start_with};
 
 const PIECES: [&str; 4] = ["eins 🙂 ", "zwei ", "drei ", "vier"];
 
 /// Holds S1-30, S1-31, S1-32, S1-58, S1-V14, S3-13, S3-V1, C17.
 #[tokio::test]
 async fn v14_clients_that_reload_in_mid_stream_have_the_same_text_as_one_that_never_left() {
-    let mut setup = Setup::new().await;
+    let mut setup = start().await;
     let gate = Gate::new();
     setup.main([delegate("count", "count to four"), Reply::text("Counted.")]);
     setup.coder([Reply::chunks(PIECES).gate(&gate)]);
@@ -46,7 +46,7 @@ async fn v14_clients_that_reload_in_mid_stream_have_the_same_text_as_one_that_ne
 /// Holds C22.
 #[tokio::test]
 async fn work_goes_on_while_nobody_looks() {
-    let mut setup = Setup::new().await;
+    let mut setup = start().await;
     let gate = Gate::new();
     setup.main([delegate("count", "count to four"), Reply::text("Counted.")]);
     setup.coder([Reply::chunks(PIECES).gate(&gate)]);
@@ -54,7 +54,7 @@ async fn work_goes_on_while_nobody_looks() {
     gate.release(1);
     setup.until_written("count", PIECES[0]).await;
     // The only client goes; nobody is there while the rest is written and told to the main AI.
-    let Setup { model, server, session, client } = setup;
+    let Setup { model, server, session, client, .. } = setup;
     let left_at = client.seen.clone();
     drop(client);
     gate.open();
@@ -69,7 +69,7 @@ async fn work_goes_on_while_nobody_looks() {
 /// Holds S0-16, S0-17, S0-59, S1-21, S1-63, S1-V16, C40.
 #[tokio::test]
 async fn v16_after_a_restart_finished_blocks_are_there_and_follow_ups_restore_every_name() {
-    let mut setup = Setup::new().await;
+    let mut setup = start().await;
     setup.main([delegate_all([("left", "remember the word alpha"), ("right", "remember the word beta")]), Reply::text("Noted.")]);
     setup.coder([Reply::text("Remembered."), Reply::text("Remembered.")]);
     assert_eq!(setup.turn("remember").await, "completed");
@@ -110,14 +110,14 @@ async fn v16_after_a_restart_finished_blocks_are_there_and_follow_ups_restore_ev
 /// Holds S3-V3, C21.
 #[tokio::test]
 async fn an_idle_copilot_that_nobody_watches_is_ended_and_comes_back_with_its_memory() {
-    let mut setup = Setup::with(Script::new(), json!({}), |rig| rig.env("VOXPILOT_COPILOT_CONNECTION_TTL", "1")).await;
+    let mut setup = start_with(Script::new(), json!({}), |rig| rig.env("VOXPILOT_COPILOT_CONNECTION_TTL", "1")).await;
     setup.exchange("task", "remember the word alpha", "Remembered.").await;
-    let Setup { model, server, session, client } = setup;
+    let Setup { agent, model, server, session, client } = setup;
     let seen = client.seen.clone();
     drop(client);
     eventually("nothing but the server runs", || processes::of_dir(server.rig().home()).len() == 1).await;
     let client = server.stream(&session, seen.cursor).await.continuing(seen);
-    let mut setup = Setup { model, server, session, client };
+    let mut setup = Setup { agent, model, server, session, client };
     setup.exchange("task", "which word?", "Alpha.").await;
     assert_eq!(setup.notices("session_restored").len(), 1);
     assert!(said(setup.coder_requests().last().unwrap()).contains("remember the word alpha"));

@@ -6,7 +6,7 @@ use serde_json::json;
 use testkit::faulty_agent::voxpilot_path;
 use testkit::model_server::{Reply, Script};
 
-use crate::setup::{SOON, Setup, said};
+use crate::setup::{SOON, Setup, journal_of, kill_idle_agent, said, start_with};
 
 async fn run(setup: &Setup, args: &[&str]) -> Output {
     let rig = setup.server.rig();
@@ -24,12 +24,12 @@ fn text(bytes: &[u8]) -> String {
 
 #[tokio::test]
 async fn a_damaged_session_is_repaired_by_the_command_that_the_notice_and_the_doctor_name_and_goes_on_with_its_memory() {
-    let mut setup = Setup::with(Script::new(), json!({ "model": "relay" }), |rig| rig).await;
+    let mut setup = start_with(Script::new(), json!({ "model": "relay" }), |rig| rig).await;
     setup.coder([Reply::text("I shall remember the heron.")]);
     assert_eq!(setup.turn("remember the word heron").await, "completed", "{}", setup.client.seen.tail());
-    let journal = setup.journal_of("remember the word heron").unwrap();
+    let journal = journal_of(&setup, "remember the word heron").unwrap();
     let agent_session = journal.parent().unwrap().file_name().unwrap().to_str().unwrap().to_owned();
-    setup.kill_idle_agent().await;
+    kill_idle_agent(&setup).await;
     let mut lines: Vec<String> = std::fs::read_to_string(&journal).unwrap().lines().map(str::to_owned).collect();
     lines.insert(2, "\u{fffd}this is no event".to_owned());
     std::fs::write(&journal, lines.join("\n") + "\n{\"type\":\"half of a").unwrap();

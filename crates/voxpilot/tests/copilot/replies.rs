@@ -5,6 +5,8 @@ use std::path::Path;
 use serde_json::json;
 use testkit::model_server::{Reply, ToolCall};
 
+use crate::setup::Real;
+
 /// The main AI hands `prompt` to the agent session called `name`.
 pub(crate) fn delegate(name: &str, prompt: &str) -> Reply {
     delegate_all([(name, prompt)])
@@ -12,9 +14,7 @@ pub(crate) fn delegate(name: &str, prompt: &str) -> Reply {
 
 /// Several delegations in one answer.
 pub(crate) fn delegate_all<'a>(tasks: impl IntoIterator<Item = (&'a str, &'a str)>) -> Reply {
-    Reply::tool_calls(
-        tasks.into_iter().map(|(name, prompt)| ToolCall::new("copilot_agent", json!({ "prompt": prompt, "session_name": name }))),
-    )
+    Real::Copilot.delegate_all(tasks)
 }
 
 /// Copilot's shell. The wait is far above any test: a command that outlives it would be moved to the background.

@@ -9,7 +9,7 @@ use testkit::model_server::{Gate, Reply};
 use testkit::processes;
 
 use crate::replies::delegate;
-use crate::setup::{NATIVE, Setup, eventually, said};
+use crate::setup::{NATIVE, Setup, eventually, journal_of, said, start};
 
 /// Looks for Copilots all the time, on a thread of its own.
 struct Census {
@@ -63,14 +63,14 @@ fn parent(pid: i32) -> Option<i32> {
 }
 
 async fn half_written() -> (Setup, Gate) {
-    let mut setup = Setup::new().await;
+    let mut setup = start().await;
     let gate = Gate::new();
     setup.main([delegate("task", "the first request"), Reply::text("It broke off.")]);
     setup.coder([Reply::chunks(["half of ", "the answer"]).gate(&gate)]);
     setup.send("go").await;
     gate.release(1);
     setup.until_written("task", "half of ").await;
-    eventually("Copilot has noted the request", || setup.journal_of("the first request").is_some()).await;
+    eventually("Copilot has noted the request", || journal_of(&setup, "the first request").is_some()).await;
     (setup, gate)
 }
 

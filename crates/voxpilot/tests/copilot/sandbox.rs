@@ -6,7 +6,7 @@ use serde_json::json;
 use testkit::model_server::{Reply, Script};
 
 use crate::replies::{bash, delegate};
-use crate::setup::Setup;
+use crate::setup::start_with;
 
 #[tokio::test]
 async fn copilot_works_in_a_sandbox_and_does_not_get_out_of_it() {
@@ -16,7 +16,7 @@ async fn copilot_works_in_a_sandbox_and_does_not_get_out_of_it() {
     }
     // What it is given in the data directory it can read, and nothing else there.
     let config = "[agents.copilot]\nsandbox = \"workdir\"\n[mcp_servers.nothing]\ncommand = \"/bin/true\"\n";
-    let mut setup = Setup::with(Script::new(), json!({ "permission_policy": "auto" }), |rig| rig.config(config)).await;
+    let mut setup = start_with(Script::new(), json!({ "permission_policy": "auto" }), |rig| rig.config(config)).await;
     let (home, work) = (setup.server.rig().home().to_owned(), setup.server.rig().work_dir());
     std::fs::write(home.join("data/kept"), "never to be seen").unwrap();
     let script = format!("echo in > inside.txt; echo out > {0}/home/outside.txt; cat {0}/data/kept; echo end", home.display());

@@ -4,14 +4,14 @@ use serde_json::{Value, json};
 use testkit::model_server::{Gate, Reply, Script};
 
 use crate::replies::{bash, delegate, delegate_all, held_command};
-use crate::setup::{SOON, Setup, said};
+use crate::setup::{SOON, kill_idle_agent, said, start, start_with};
 
 const PIECES: [&str; 5] = ["before, ", "still before 🙂, ", "while it was down, ", "after, ", "and the end"];
 
 /// Holds S3-14, S3-15, S3-V4, C18, C20.
 #[tokio::test]
 async fn killed_while_copilot_streams_the_same_turn_completes_with_the_exact_text() {
-    let mut setup = Setup::new().await;
+    let mut setup = start().await;
     let gate = Gate::new();
     setup.main([delegate("long", "write something long"), Reply::text("Written.")]);
     setup.coder([Reply::chunks(PIECES).gate(&gate)]);
@@ -57,7 +57,7 @@ async fn killed_again_and_again_in_a_flood_of_two_names_not_a_byte_is_missing_do
         prompt if prompt.contains("left") => Reply::chunks(answers.0.iter().map(String::as_str)).gate(&answers.2),
         _ => Reply::chunks(answers.1.iter().map(String::as_str)).gate(&answers.2),
     });
-    let mut setup = Setup::with(script, json!({}), |rig| rig).await;
+    let mut setup = start_with(script, json!({}), |rig| rig).await;
     setup.send("go").await;
     for _ in 0..3 {
         gate.release(800);
@@ -79,7 +79,7 @@ async fn killed_again_and_again_in_a_flood_of_two_names_not_a_byte_is_missing_do
 
 #[tokio::test]
 async fn killed_while_copilots_tool_runs_the_tool_ends_once_and_the_turn_completes() {
-    let mut setup = Setup::new().await;
+    let mut setup = start().await;
     setup.main([delegate("tool", "run it"), Reply::text("It ran.")]);
     setup.coder([Reply::text("Running. ").and_call(held_command()), Reply::text("It has ended.")]);
     setup.send("go").await;
@@ -102,7 +102,7 @@ async fn killed_while_copilots_tool_runs_the_tool_ends_once_and_the_turn_complet
 
 #[tokio::test]
 async fn killed_while_copilot_asks_the_question_is_still_there_and_is_answered_once() {
-    let mut setup = Setup::with(Script::new(), json!({ "permission_policy": "ask" }), |rig| rig).await;
+    let mut setup = start_with(Script::new(), json!({ "permission_policy": "ask" }), |rig| rig).await;
     setup.main([delegate("ask", "append twice"), Reply::text("Appended.")]);
     setup.coder([
         Reply::new().and_call(bash("echo one >> lines.txt")),
@@ -135,7 +135,7 @@ async fn killed_while_copilot_asks_the_question_is_still_there_and_is_answered_o
 
 #[tokio::test]
 async fn killed_with_two_messages_queued_both_run_once_and_in_order() {
-    let mut setup = Setup::new().await;
+    let mut setup = start().await;
     let gate = Gate::new();
     for prompt in ["first", "second", "third"] {
         setup.main([delegate("queue", prompt), Reply::text(prompt)]);
@@ -172,7 +172,7 @@ async fn killed_with_two_messages_queued_both_run_once_and_in_order() {
 
 #[tokio::test]
 async fn killed_while_copilot_starts_one_agent_gets_the_prompt_once() {
-    let mut setup = Setup::new().await;
+    let mut setup = start().await;
     setup.main([delegate("start", "append a line"), Reply::text("Appended.")]);
     setup.coder([Reply::new().and_call(bash("echo line >> lines.txt")), Reply::text("Appended.")]);
     setup.send("go").await;
@@ -185,7 +185,7 @@ async fn killed_while_copilot_starts_one_agent_gets_the_prompt_once() {
     setup.processes().native();
     assert_eq!(setup.processes().runners.len(), 1);
     // And what was started in such a hurry can be restored like any other.
-    setup.kill_idle_agent().await;
+    kill_idle_agent(&setup).await;
     setup.exchange("start", "and again?", "No.").await;
     assert_eq!(setup.notices("session_restored").len(), 1, "{}", setup.client.seen.tail());
     setup.end().await;

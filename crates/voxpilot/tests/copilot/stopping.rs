@@ -6,7 +6,7 @@ use serde_json::json;
 use testkit::model_server::{Gate, Reply, Script};
 
 use crate::replies::{bash, delegate, delegate_all};
-use crate::setup::{Setup, eventually, said};
+use crate::setup::{Setup, eventually, said, start, start_with};
 
 /// Stops the turn and says how long that took.
 async fn stop(setup: &mut Setup, what: &str) {
@@ -18,7 +18,7 @@ async fn stop(setup: &mut Setup, what: &str) {
 
 #[tokio::test]
 async fn a_turn_is_cancelled_in_mid_stream_and_the_next_message_works() {
-    let mut setup = Setup::new().await;
+    let mut setup = start().await;
     let gate = Gate::new();
     setup.main([delegate("talk", "talk for ever")]);
     setup.coder([Reply::chunks(["and so ", "on"]).gate(&gate)]);
@@ -43,7 +43,7 @@ async fn a_turn_is_cancelled_in_mid_stream_and_the_next_message_works() {
 
 #[tokio::test]
 async fn a_turn_is_cancelled_in_mid_tool_its_processes_end_and_the_next_message_works() {
-    let mut setup = Setup::new().await;
+    let mut setup = start().await;
     setup.main([delegate("work", "work for ever")]);
     setup.coder([Reply::new().and_call(bash("echo started; sleep 4711"))]);
     setup.send("go").await;
@@ -62,7 +62,7 @@ async fn a_turn_is_cancelled_in_mid_tool_its_processes_end_and_the_next_message_
 
 #[tokio::test]
 async fn a_turn_is_cancelled_while_copilot_asks_and_the_question_is_gone() {
-    let mut setup = Setup::with(Script::new(), json!({ "permission_policy": "ask" }), |rig| rig).await;
+    let mut setup = start_with(Script::new(), json!({ "permission_policy": "ask" }), |rig| rig).await;
     setup.main([delegate("ask", "do something")]);
     setup.coder([Reply::new().and_call(bash("touch asked.txt"))]);
     setup.send("go").await;
@@ -87,7 +87,7 @@ async fn one_of_two_calls_is_cancelled_and_the_other_goes_on() {
         prompt if prompt.contains("unwanted") => Reply::chunks(["no ", "more"]).gate(&gates.0),
         _ => Reply::chunks(["go ", "on"]).gate(&gates.1),
     });
-    let mut setup = Setup::with(script, json!({}), |rig| rig).await;
+    let mut setup = start_with(script, json!({}), |rig| rig).await;
     setup.send("go").await;
     unwanted.release(1);
     setup.until_written("unwanted", "no ").await;

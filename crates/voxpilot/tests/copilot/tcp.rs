@@ -13,7 +13,7 @@ use tokio::process::{Child, Command};
 use tokio::task::JoinSet;
 
 use crate::replies::delegate;
-use crate::setup::{SOON, Setup};
+use crate::setup::{Real, SOON, Setup};
 
 /// Copilot on a port of its own, with the scripted model behind it.
 struct Remote {
@@ -103,7 +103,7 @@ async fn s2_4_copilot_works_over_tcp_and_a_lost_connection_ends_the_call_with_th
     let server = rig.start().await;
     let session = server.new_session(json!({ "permission_policy": "auto" })).await;
     let client = server.stream(&session, None).await;
-    let mut setup = Setup { model, server, session, client };
+    let mut setup = Setup { agent: Real::Copilot, model, server, session, client };
 
     setup.exchange("far", "say hello", "Hello over TCP.").await;
     assert_eq!(setup.client.seen.agent_text("far"), "Hello over TCP.");

@@ -6,11 +6,11 @@ use testkit::server::Rig;
 use testkit::summary::{difference, summary};
 
 use crate::replies::{bash, create, edit};
-use crate::setup::Setup;
+use crate::setup::start_with;
 
 #[tokio::test]
 async fn a_capture_of_copilot_plays_back_to_the_same_events() {
-    let mut setup = Setup::with(Script::new(), json!({ "model": "relay", "permission_policy": "auto", "title": "x" }), |rig| rig).await;
+    let mut setup = start_with(Script::new(), json!({ "model": "relay", "permission_policy": "auto", "title": "x" }), |rig| rig).await;
     let work = setup.server.rig().work_dir();
     setup.coder([
         Reply::chunks(["I look ", "at it 🙂. "]).and_call(create(&work.join("note.md"), "greeted\n")),

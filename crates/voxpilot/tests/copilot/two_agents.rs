@@ -3,7 +3,7 @@
 use serde_json::json;
 use testkit::model_server::{Gate, Reply, Script, ToolCall};
 
-use crate::setup::Setup;
+use crate::setup::{start, start_with};
 
 const PIECES: [&str; 5] = ["one, ", "two 🙂, ", "three while nobody listens, ", "four, ", "and the end"];
 const COUNT: usize = 400;
@@ -29,7 +29,7 @@ async fn two_agents_stream_at_once_outlive_a_killed_server_and_both_end_whole() 
         _ => Reply::chunks(PIECES).gate(&held),
     });
     let demo = "[agents.demo]\nargs = [\"demo-agent\", \"--pace\", \"normal\"]\n";
-    let mut setup = Setup::with(script, json!({ "permission_policy": "auto" }), |rig| rig.config(demo)).await;
+    let mut setup = start_with(script, json!({ "permission_policy": "auto" }), |rig| rig.config(demo)).await;
     setup.send("do both").await;
     gate.release(2);
     setup.until_written("a", PIECES[1]).await;
@@ -73,7 +73,7 @@ async fn two_agents_stream_at_once_outlive_a_killed_server_and_both_end_whole() 
 /// The general tool names its agents, and an agent that is not there is told to the main AI.
 #[tokio::test]
 async fn the_general_tool_says_which_agents_there_are_and_refuses_others() {
-    let mut setup = Setup::new().await;
+    let mut setup = start().await;
     let call = ToolCall::new("delegate", json!({ "agent": "nobody", "session_name": "x", "prompt": "hello" }));
     setup.main([Reply::tool_calls([call]), Reply::text("I see.")]);
     assert_eq!(setup.turn("go").await, "completed");

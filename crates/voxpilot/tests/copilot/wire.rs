@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use testkit::model_server::{Reply, Script};
 
 use crate::replies::{bash, create};
-use crate::setup::Setup;
+use crate::setup::{Setup, kill_idle_agent, start_with};
 
 /// The captured lines of a session, oldest first.
 struct Wire {
@@ -56,7 +56,7 @@ impl Wire {
 }
 
 async fn straight(policy: &str) -> Setup {
-    Setup::with(Script::new(), json!({ "model": "relay", "permission_policy": policy }), |rig| rig).await
+    start_with(Script::new(), json!({ "model": "relay", "permission_policy": policy }), |rig| rig).await
 }
 
 async fn answer(setup: &mut Setup, option: &str) -> Value {
@@ -243,7 +243,7 @@ async fn a_session_is_loaded_and_repeated_before_it_goes_on() {
     let mut setup = straight("auto").await;
     setup.coder([Reply::text("The first answer."), Reply::text("The second answer.")]);
     assert_eq!(setup.turn("first").await, "completed");
-    setup.kill_idle_agent().await;
+    kill_idle_agent(&setup).await;
     assert_eq!(setup.turn("second").await, "completed");
     let wire = Wire::of(&setup).await;
     let (opened, load) = (wire.sent("session/new")[0], wire.sent("session/load")[0]);

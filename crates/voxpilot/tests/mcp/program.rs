@@ -10,7 +10,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use rmcp::{ClientHandler, RoleClient, ServiceExt};
 use serde_json::{Value, json};
 use testkit::server::{Rig, Server};
-use tokio::process::{Child, Command};
+use tokio::process::Child;
 use tokio::time::timeout;
 
 use crate::SOON;
@@ -37,25 +37,9 @@ pub(crate) async fn server() -> Server {
     Rig::default().demo_agent().start().await
 }
 
-pub(crate) fn command(rig: &Rig, args: &[&str]) -> Command {
-    let mut command = Command::new(testkit::faulty_agent::voxpilot_path());
-    command
-        .args(args)
-        .env_clear()
-        .env("HOME", rig.home().join("home"))
-        .env("VOXPILOT_DATA_DIR", rig.data_dir())
-        .env("VOXPILOT_TOKEN", "test-token-0123456789")
-        .current_dir(rig.home().join("home"))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true);
-    command
-}
-
 /// The token that agents may have.
 pub(crate) async fn token_for_agents(server: &Server) -> String {
-    let output = timeout(SOON, command(server.rig(), &["mcp", "--print-token"]).output()).await.unwrap().unwrap();
+    let output = timeout(SOON, server.rig().command(&["mcp", "--print-token"]).output()).await.unwrap().unwrap();
     assert!(output.status.success(), "{output:?}");
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
@@ -75,7 +59,7 @@ impl Program {
     }
 
     pub(crate) async fn stdio(server: &Server, args: &[&str]) -> Program {
-        let mut child = command(server.rig(), &[&["mcp"], args].concat()).stderr(Stdio::inherit()).spawn().unwrap();
+        let mut child = server.rig().command(&[&["mcp"], args].concat()).stderr(Stdio::inherit()).spawn().unwrap();
         let pipes = (child.stdout.take().unwrap(), child.stdin.take().unwrap());
         let heard = Heard::default();
         let service = timeout(SOON, heard.clone().serve(pipes)).await.expect("a handshake").unwrap();

@@ -6,7 +6,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::time::timeout;
 
 use crate::SOON;
-use crate::program::{Program, command, server, token_for_agents};
+use crate::program::{Program, server, token_for_agents};
 
 #[tokio::test]
 async fn the_command_carries_every_tool_and_what_is_told_meanwhile() {
@@ -30,7 +30,7 @@ async fn the_command_carries_every_tool_and_what_is_told_meanwhile() {
 #[tokio::test]
 async fn where_no_server_runs_it_says_so_and_starts_none() {
     let rig = Rig::default();
-    let output = timeout(SOON, command(&rig, &["mcp"]).output()).await.unwrap().unwrap();
+    let output = timeout(SOON, rig.command(&["mcp"]).output()).await.unwrap().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(!output.status.success() && output.stdout.is_empty(), "{said}");
     assert!(said.contains("no server runs on ") && said.contains("`voxpilot serve`"), "{said}");
@@ -40,7 +40,7 @@ async fn where_no_server_runs_it_says_so_and_starts_none() {
 #[tokio::test]
 async fn a_wrong_token_is_told_at_once() {
     let server = server().await;
-    let mut command = command(server.rig(), &["mcp"]);
+    let mut command = server.rig().command(&["mcp"]);
     let output = timeout(SOON, command.env("VOXPILOT_TOKEN", "wrong-token-0123456789").output()).await.unwrap().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(!output.status.success() && said.contains("refused the token"), "{said}");
@@ -50,7 +50,7 @@ async fn a_wrong_token_is_told_at_once() {
 #[tokio::test]
 async fn garbage_and_long_lines_are_refused_and_the_next_line_counts() {
     let server = server().await;
-    let mut child = command(server.rig(), &["mcp"]).spawn().unwrap();
+    let mut child = server.rig().command(&["mcp"]).spawn().unwrap();
     let (mut stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
     let mut lines = BufReader::new(stdout).lines();
     let long = format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"{}\"}}", "x".repeat(5 * 1024 * 1024));
@@ -91,7 +91,7 @@ async fn a_configuration_that_hands_the_servers_own_token_to_agents_is_refused()
         let dir = rig.home().join("home/.config/voxpilot");
         std::fs::create_dir_all(&dir).unwrap();
         std::fs::write(dir.join("voxpilot.toml"), config).unwrap();
-        let mut serve = command(&rig, &["serve", "--bind", "127.0.0.1:0"]);
+        let mut serve = rig.command(&["serve", "--bind", "127.0.0.1:0"]);
         let mut child = serve.env("VOXPILOT_WORK_DIR", rig.work_dir()).spawn().unwrap();
         if starts {
             let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
