@@ -28,7 +28,7 @@ use crate::turn;
 
 pub use debt::{Debt, Stage};
 pub use effect::{Act, Effect, Keep, Timer};
-pub use input::{Input, Opened, OptionOutcome, Signal, StartFailure, Started, WriteOutcome};
+pub use input::{Input, Opened, OptionOutcome, Signal, StartFailure, Started, Told, WriteOutcome};
 pub use process::Process;
 pub use prompt::{Prompt, PromptState};
 pub use record::{AgentSession, DebtRecord, Described, How};
@@ -55,6 +55,8 @@ pub struct Host {
     needs_login: bool,
     /// What the agent said of sessions that we cannot name yet.
     reports: Reports,
+    /// The agent's sessions that it is being told something of: options, or to ask. Once for each that it has not answered.
+    telling: Vec<String>,
     /// The last journal record whose meaning is stored, or about to be with the effects of this step.
     cursor: u64,
     /// It can close a session and bring it back.
@@ -73,6 +75,7 @@ impl Host {
             debts: Vec::new(),
             needs_login: false,
             reports: Reports::default(),
+            telling: Vec::new(),
             cursor: 0,
             can_reopen: false,
             ended_early: None,
@@ -162,8 +165,8 @@ impl Step<'_> {
             }
             Input::StopOverdue { call_id } => self.stop_overdue(&call_id),
             Input::SetOptions { name, set, allow_all, shown } => self.set_options(&name, set, allow_all, shown),
-            Input::OptionsSet { name, outcomes, described } => self.options_set(&name, outcomes, described),
-            Input::NotForbidden { runner, name } => self.not_forbidden(runner, &name),
+            Input::OptionsSet { told, outcomes, described } => self.options_set(&told, outcomes, described),
+            Input::Forbidden { told, asks } => self.forbidden(&told, asks),
             Input::PolicyChanged { by_person } => self.policy_changed(by_person),
             Input::ForgetAlways => self.forget_always(),
             Input::LoggedIn => self.host.needs_login = false,

@@ -17,6 +17,12 @@ pub(crate) const FILES: [&str; 2] = ["file", "other file"];
 /// What an agent writes after it has answered.
 pub(crate) const LATE: &str = "late";
 
+/// Some sessions come up with the agent's own "allow all" on.
+pub(crate) fn allows_all(agent_session: &str) -> bool {
+    let number = agent_session.rsplit_once('-').and_then(|(_, number)| number.parse().ok());
+    number.is_some_and(|number: u64| number.is_multiple_of(7))
+}
+
 impl World {
     /// The agents that can do something.
     pub fn busy_agents(&self) -> Vec<RunnerId> {
@@ -140,7 +146,7 @@ impl World {
             process.sessions.push(OpenSession { id: session.clone(), cut: None });
         }
         let mut opened = opened(session, how);
-        opened.described.allows_all = number.is_multiple_of(7);
+        opened.described.allows_all = allows_all(&opened.agent_session);
         opened
     }
 

@@ -63,6 +63,7 @@ defects! {
     ConfirmAssumed "confirm-assumed" "After a restart what waits for a person's consent counts as agreed to."
     PolicyStale "policy-stale" "The policy that held when the server started decides."
     GrantStretched "grant-stretched" "A permission covers the change of another file than the one that it names."
+    SetEarly "set-early" "Options and asking count as set before the agent has been told of them."
     BrowserOffset "browser-offset" "A browser counts a surrogate pair as one."
     BrowserSkips "browser-skips" "A browser that comes back skips the event at its cursor."
 }

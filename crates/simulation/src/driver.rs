@@ -202,6 +202,11 @@ impl World {
                     server.tasks.push(Task { id: 0, agent: agent.clone(), act: act.clone(), state: TaskState::Ready(outcome) });
                     state = TaskState::Silent;
                 }
+                if let (Act::ForbidAll { runner, session }, Some(Defect::SetEarly)) = (&act, self.defect) {
+                    let outcome = host::Input::Forbidden { told: host::Told::of(*runner, session), asks: true };
+                    server.tasks.push(Task { id: 0, agent: agent.clone(), act: act.clone(), state: TaskState::Ready(outcome) });
+                    state = TaskState::Silent;
+                }
                 server.tasks.push(Task { id, agent, act, state });
             }
             Effect::Append(_) | Effect::Save(_) | Effect::Keep(_) => {}

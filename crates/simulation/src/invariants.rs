@@ -33,6 +33,7 @@ invariants! {
     StopStops "stop-stops" "After a stop nothing new is begun for what was stopped, and its prompt does not go on running."
     OneOwner "one-owner" "An agent has one process in a session: a new one starts only when the old one is cleared away."
     OpenSession "open-session" "A prompt goes only into an agent session that its process has open and serves."
+    SetFirst "set-first" "A prompt goes to an agent only after what was set for its session before, and after the agent's answer to that."
     StreamsWhole "streams-whole" "Streams are whole by offset, and a browser that comes back sees the same text."
     TurnEndsOnce "turn-ends-once" "Every turn ends once, with the right state."
     QueueInOrder "queue-in-order" "Messages run in the order they were sent, all of them but the withdrawn ones."

@@ -36,7 +36,7 @@ kinds!(host_kind, HOST_INPUTS, host::Input, "input: ",
     host::Input::Done { .. } => "done", host::Input::ReplySent { .. } => "reply sent",
     host::Input::TerminalChanged { .. } => "terminal changed", host::Input::StopOverdue { .. } => "stop overdue",
     host::Input::SetOptions { .. } => "set options", host::Input::OptionsSet { .. } => "options set",
-    host::Input::NotForbidden { .. } => "not forbidden", host::Input::PolicyChanged { .. } => "policy changed", host::Input::ForgetAlways => "forget always",
+    host::Input::Forbidden { .. } => "forbidden", host::Input::PolicyChanged { .. } => "policy changed", host::Input::ForgetAlways => "forget always",
     host::Input::LoggedIn => "logged in", host::Input::Retire => "retire", host::Input::Restored(_) => "restored",
     // These come from the turn, inside the machine.
     host::Input::Prompt { .. } | host::Input::Stop { .. } | host::Input::Decided { .. } | host::Input::ForgetSession { .. } => "of the turn",

@@ -51,6 +51,8 @@ struct CallTruth {
     delegated: bool,
     /// The processes that got its prompt, and whether they refused it for want of a login.
     reached: Vec<(RunnerId, bool)>,
+    /// There was a server that might have prompted an agent with it, and died: the next one sends it again, whatever it sets meanwhile.
+    sent_again: bool,
     /// What the agent answered, as far as the server has read it.
     answer: Option<Result<String, Fault>>,
     /// What the agent wrote about it, as far as the server has read it, and what of it is in the log.
@@ -102,6 +104,14 @@ impl Oracle {
             Input::Turn(turn::Input::Confirm { call_id, approved: true, .. }) => _ = self.agreed.insert(call_id.clone()),
             _ => {}
         }
+    }
+
+    pub fn server_starts(&mut self) {
+        self.calls.values_mut().for_each(|call| call.sent_again = true);
+    }
+
+    pub fn is_sent_again(&self, call: &str) -> bool {
+        self.calls.get(call).is_some_and(|call| call.sent_again)
     }
 
     /// The prompt of a call reaches a process.

@@ -7,6 +7,7 @@ use domain::ids::RunnerId;
 use domain::machine::{Input, Machine};
 use domain::turn;
 
+use crate::agent::allows_all;
 use crate::defects::Defect;
 use crate::driver::{Recovery, Server};
 use crate::invariants::Checked;
@@ -28,6 +29,7 @@ impl World {
 
     pub fn server_starts(&mut self) {
         self.servers += 1;
+        self.oracle.server_starts();
         self.coverage.count("fault: server starts");
         self.clear_orphans();
         let mut turn = self.store.fold();
@@ -119,7 +121,9 @@ impl World {
         }
         let of_runner = self.store.permissions.values().filter(|row| row.runner == runner);
         let asked = of_runner.map(|row| (row.request.tool_call_id.clone(), row.request.ask.clone())).collect();
-        let found = Found { runner, cursor: row.cursor, evidence, can_reopen: true, allows_all: Default::default(), debts, asked };
+        let allows_all = self.store.sessions.values().filter(|session| allows_all(&session.agent_session));
+        let allows_all = allows_all.map(|session| session.name.clone()).collect();
+        let found = Found { runner, cursor: row.cursor, evidence, can_reopen: true, allows_all, debts, asked };
         self.input(Input::Host { agent: row.agent, input: host::Input::Restored(Box::new(found)) })
     }
 

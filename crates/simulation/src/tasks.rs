@@ -1,7 +1,7 @@
 //! What the server has begun for the hosts: each task does one thing outside, and its end comes back as an input.
 
 use domain::agent::{AskedFile, Demand, Exited, Failure, Fault, FilePlace, PermissionAsk, PermissionOption, Reply};
-use domain::host::{self, Act, Described, OptionOutcome, StartFailure, WriteOutcome};
+use domain::host::{self, Act, Described, OptionOutcome, StartFailure, Told, WriteOutcome};
 use domain::ids::{PermissionId, RunnerId};
 use domain::machine::Input;
 use uuid::Uuid;
@@ -80,6 +80,7 @@ impl World {
                 self.open_session(task, runner, name, restore)?
             }
             Act::Prompt { runner, turn_id, call_id, agent_session, .. } => {
+                self.check_set_before(task, runner, &call_id, &agent_session)?;
                 let id = if self.has(Defect::PromptIdDrawn) { self.new_id() } else { turn_id.prompt_write(&call_id) };
                 self.write_prompt(runner, id, call_id, agent_session)?
             }
@@ -92,12 +93,14 @@ impl World {
                 }
                 Next::Ready(host::Input::Prepared { id, outcome: Box::new(outcome) })
             }
-            Act::ForbidAll { runner, session } if self.fault(self.swarm.agents_err, 3) => {
-                self.oracle.unguarded += 1;
-                Next::Ready(host::Input::NotForbidden { runner, name: session.name })
+            Act::ForbidAll { runner, session } => {
+                let asks = !self.fault(self.swarm.agents_err, 3);
+                self.oracle.unguarded += u32::from(!asks);
+                Next::Ready(host::Input::Forbidden { told: Told::of(runner, &session), asks })
             }
             Act::Do { id, demand, .. } => self.do_demand(id, &demand)?,
-            Act::SetOptions { session, .. } => {
+            Act::SetOptions { runner, session } => {
+                let told = Told::of(runner, &session);
                 let wanted = session.wanted.as_ref().and_then(|wanted| wanted.as_object()).cloned().unwrap_or_default();
                 let outcomes = wanted.into_iter().map(|(id, value)| OptionOutcome {
                     shown: (id.clone(), value.to_string()),
@@ -106,7 +109,7 @@ impl World {
                     outcome: Ok(()),
                 });
                 let (outcomes, described) = (outcomes.collect(), Described::default());
-                Next::Ready(host::Input::OptionsSet { name: session.name, outcomes, described })
+                Next::Ready(host::Input::OptionsSet { told, outcomes, described })
             }
             Act::Acknowledge { runner, cursor } => {
                 self.trim(runner, cursor)?;
@@ -128,12 +131,20 @@ impl World {
                 }
                 Next::Ready(host::Input::Cleared { runner })
             }
-            Act::WatchTerminal { .. }
-            | Act::KillTerminals { .. }
-            | Act::ForbidAll { .. }
-            | Act::GiveUp { .. }
-            | Act::Adopt { .. }
-            | Act::Timer(_) => Next::Over,
+            Act::WatchTerminal { .. } | Act::KillTerminals { .. } | Act::GiveUp { .. } | Act::Adopt { .. } | Act::Timer(_) => Next::Over,
+        })
+    }
+
+    fn check_set_before(&self, id: u64, prompted: RunnerId, call: &str, agent_session: &str) -> Checked {
+        let Some(server) = &self.server else { return Ok(()) };
+        let setting = server.tasks.iter().any(|task| match &task.act {
+            Act::SetOptions { runner, session } | Act::ForbidAll { runner, session } => {
+                task.id < id && *runner == prompted && session.agent_session == agent_session
+            }
+            _ => false,
+        });
+        hold(!setting || self.oracle.is_sent_again(call), Invariant::SetFirst, || {
+            format!("{agent_session} is prompted while it is being set")
         })
     }
 

@@ -74,9 +74,11 @@ impl Real {
     }
 
     fn is_native(self, command: &str) -> bool {
+        // Every server asks once for the version.
+        let works = !command.contains("--version");
         match self {
-            Real::Copilot => command.contains(COPILOT),
-            Real::Codex => command.split(' ').next().is_some_and(|program| program.ends_with("/codex")),
+            Real::Copilot => command.contains(COPILOT) && works,
+            Real::Codex => command.split(' ').next().is_some_and(|program| program.ends_with("/codex")) && works,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Described, Found, How};
+use super::{AgentSession, Described, Found, How};
 use crate::agent::{Demand, Failure, Fault, PermissionAsk, Place, Reply, Update};
 use crate::ids::{PermissionId, RunnerId, TurnId};
 
@@ -79,14 +79,14 @@ pub enum Input {
         shown: String,
     },
     OptionsSet {
-        name: String,
+        told: Told,
         outcomes: Vec<OptionOutcome>,
         described: Described,
     },
-    /// The agent would not be set to ask.
-    NotForbidden {
-        runner: RunnerId,
-        name: String,
+    /// The agent was told to ask; `asks`: and from now on it does.
+    Forbidden {
+        told: Told,
+        asks: bool,
     },
     PolicyChanged {
         by_person: bool,
@@ -197,4 +197,18 @@ pub enum Signal {
     Gone {
         text: String,
     },
+}
+
+/// The session that an agent was told something of.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Told {
+    pub runner: RunnerId,
+    pub name: String,
+    pub agent_session: String,
+}
+
+impl Told {
+    pub fn of(runner: RunnerId, session: &AgentSession) -> Told {
+        Told { runner, name: session.name.clone(), agent_session: session.agent_session.clone() }
+    }
 }

@@ -10,7 +10,7 @@
 //! ```
 
 use super::grant::Grant;
-use super::{Act, Keep, NamedState, Process, Step, Timer, WriteOutcome};
+use super::{Act, AgentSession, Keep, NamedState, Process, Step, Timer, WriteOutcome};
 use crate::agent::{Failure, Fault, PermissionAsk};
 use crate::ids::TurnId;
 use crate::turn::{AgentEnd, Input as TurnInput};
@@ -117,7 +117,13 @@ impl Step<'_> {
         if self.host.prompts.iter().any(|other| other.name == name && other.is_out()) {
             return;
         }
-        match self.host.sessions.entry(name.clone()).or_default().state {
+        let named = self.host.sessions.entry(name.clone()).or_default();
+        // What was set before it counts for it.
+        let is_told = |record: &AgentSession| self.host.telling.contains(&record.agent_session);
+        if named.record.as_ref().is_some_and(is_told) {
+            return;
+        }
+        match named.state {
             NamedState::Stored => self.open_session(&name, false),
             NamedState::Cut => self.open_session(&name, true),
             NamedState::Opening => {}
@@ -296,6 +302,8 @@ impl Step<'_> {
         let Some(at) = self.position(call_id).filter(|at| self.host.prompts[*at].state == PromptState::Stopping) else { return };
         let alone = self.host.prompts.iter().filter(|prompt| prompt.is_out()).count() == 1;
         let name = self.host.prompts[at].name.clone();
+        // It may go on working: nothing else is asked in this session until another process has it, after a restart either.
+        self.cut_session(at);
         self.end(at, AgentEnd::stopped("cancelled"));
         if !alone {
             // What it still writes belongs to nobody; the name gets a new agent session with its next prompt.

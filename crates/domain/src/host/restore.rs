@@ -7,7 +7,6 @@ use super::{Act, DebtRecord, NamedState, Process, Step};
 use crate::agent::PermissionAsk;
 use crate::event::TurnState;
 use crate::ids::{RunnerId, TurnId};
-use crate::policy::Policy;
 use crate::turn::{CallState, Input as TurnInput};
 
 /// A runner that an earlier server had, and what can be known about it.
@@ -58,6 +57,8 @@ impl Step<'_> {
         };
         self.act(Act::Adopt { runner, cursor });
         self.reenter_sessions(runner, &allows_all);
+        // Whether the earlier server could still tell it to ask is not known.
+        self.align_allow_all();
         self.take_up_prompts(runner, written.as_ref());
         for (call_id, ask) in asked {
             self.note_asked(&call_id, &ask);
@@ -90,10 +91,7 @@ impl Step<'_> {
     fn reenter_sessions(&mut self, runner: RunnerId, allows_all: &BTreeSet<String>) {
         for (name, named) in &mut self.host.sessions {
             if named.record.as_ref().is_some_and(|record| record.runner_id == Some(runner)) {
-                let unasked = allows_all.contains(name);
-                named.state = NamedState::open(unasked);
-                let chosen = named.record.as_ref().is_some_and(|record| record.allow_all);
-                named.unguarded = unasked && !chosen && self.context.policy != Policy::Auto;
+                named.state = NamedState::open(allows_all.contains(name));
             }
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::{Act, AgentSession, Described, How, Keep, Opened, OptionOutcome, Process, Step};
+use super::{Act, AgentSession, Described, How, Keep, Opened, OptionOutcome, Process, Step, Told};
 use crate::agent::{Failure, Fault};
 use crate::ids::RunnerId;
 use crate::policy::Policy;
@@ -158,6 +158,7 @@ impl Step<'_> {
 
     /// The process is gone, and nothing is in it any more. The names that were being opened.
     pub(super) fn leave_sessions(&mut self) -> Vec<String> {
+        self.host.telling.clear();
         let mut opening = Vec::new();
         for (name, named) in &mut self.host.sessions {
             if std::mem::take(&mut named.state) == NamedState::Opening {
@@ -250,6 +251,7 @@ impl Step<'_> {
                 && !record.allow_all
             {
                 *allows_all = false;
+                self.host.telling.push(record.agent_session.clone());
                 acts.push(Act::ForbidAll { runner, session: Box::new(record.clone()) });
             }
         }
@@ -277,17 +279,29 @@ impl Step<'_> {
                 && record.wanted.as_ref().and_then(Value::as_object).is_some_and(|wanted| !wanted.is_empty())
             {
                 *setting = true;
+                self.host.telling.push(record.agent_session.clone());
                 acts.push(Act::SetOptions { runner, session: Box::new(record.clone()) });
             }
         }
         self.effects.extend(acts.into_iter().map(super::Effect::Act));
     }
 
+    /// The agent has answered to what one of its sessions was set to.
+    pub(super) fn told(&mut self, runner: RunnerId, agent_session: &str) {
+        if self.is_current(runner)
+            && let Some(at) = self.host.telling.iter().position(|told| told == agent_session)
+        {
+            self.host.telling.remove(at);
+        }
+    }
+
     /// The agent has answered: what it took is so, what it refused is wanted no longer. What a process that is gone did not answer waits
     /// for the next.
-    pub(super) fn options_set(&mut self, name: &str, outcomes: Vec<OptionOutcome>, described: Described) {
-        let title = self.title();
-        let Some(named) = self.host.sessions.get_mut(name) else { return };
+    pub(super) fn options_set(&mut self, told: &Told, outcomes: Vec<OptionOutcome>, described: Described) {
+        self.told(told.runner, &told.agent_session);
+        let (title, name) = (self.title(), told.name.as_str());
+        let is_meant = |named: &&mut Named| named.record.as_ref().is_some_and(|record| record.agent_session == told.agent_session);
+        let Some(named) = self.host.sessions.get_mut(name).filter(is_meant) else { return };
         if let NamedState::Open { setting, allows_all, .. } = &mut named.state {
             *setting = false;
             *allows_all = described.allows_all;

@@ -27,6 +27,8 @@ struct Rig {
     agents: BTreeMap<String, AgentWords>,
     /// Its sessions cannot be set to ask.
     unguarded: bool,
+    /// Its sessions are opened with its own "allow all" on.
+    allows_all: bool,
 }
 
 impl Rig {
@@ -38,7 +40,7 @@ impl Rig {
 
     fn of(settings: turn::Settings, names: &[&str], policy: Policy, words: AgentWords) -> Rig {
         let (ids, agents) = (std::cell::Cell::new(0), BTreeMap::from([(AGENT.to_owned(), words)]));
-        let mut rig = Rig { machine: Machine::default(), ids, settings, policy, agents, unguarded: false };
+        let mut rig = Rig { machine: Machine::default(), ids, settings, policy, agents, unguarded: false, allows_all: false };
         let item = QueueItem {
             message_id: MessageId(Uuid::from_u128(1)),
             turn_id: TurnId(Uuid::from_u128(2)),
@@ -103,7 +105,7 @@ impl Rig {
             let opened = Opened {
                 agent_session: format!("s-{name}"),
                 how: How::New,
-                described: Described::default(),
+                described: Described { allows_all: self.allows_all, ..Described::default() },
                 wanted: None,
                 unguarded: self.unguarded,
                 cut_off: false,
@@ -208,6 +210,19 @@ fn what_a_broken_off_turn_left_running_is_stopped_and_its_process_makes_room() {
     assert!(effects.iter().any(closed), "{effects:?}");
 }
 
+/// The agent may go on with what it was told to stop, and the next call of the session must not be taken for that.
+#[test]
+fn a_session_in_which_a_prompt_would_not_stop_is_not_open_any_more() {
+    let mut rig = Rig::new(&["main", "main"]);
+    rig.open(&["main"]);
+    rig.host(super::Input::Written { call_id: "c1".into(), outcome: super::WriteOutcome::Written });
+    rig.turn(turn::Input::CancelCall { call_id: "c1".into() });
+    let effects = rig.host(super::Input::StopOverdue { call_id: "c1".into() });
+    assert_eq!(words(&effects), ["c1 cancelled"]);
+    let closed = |effect: &Effect| matches!(effect, Effect::Keep(Keep::Session(session)) if session.runner_id.is_none());
+    assert!(effects.iter().any(closed), "{effects:?}");
+}
+
 /// An agent that would act by itself is not run where everything is denied, and people are told elsewhere.
 #[test]
 fn an_agent_that_does_not_ask_is_not_run_under_deny() {
@@ -215,9 +230,6 @@ fn an_agent_that_does_not_ask_is_not_run_under_deny() {
     let never = || AgentWords { title: "Alpha".into(), unasked: Some("it never asks".into()), ..AgentWords::default() };
     let rig = Rig::of(settings(), &["main"], Policy::Deny, never());
     assert!(rig.machine.hosts().all(|host| host.runner().is_none() && host.prompts().is_empty()), "nothing is started");
-    let told = |effects: &[Effect]| {
-        effects.iter().any(|effect| matches!(effect, Effect::Append(Event::Notice(notice)) if notice.code == "acts_unasked"))
-    };
     for (policy, of, unguarded, sent, warned) in [
         (Policy::Deny, AgentWords::default(), true, false, false),
         (Policy::Deny, AgentWords::default(), false, true, false),
@@ -229,9 +241,47 @@ fn an_agent_that_does_not_ask_is_not_run_under_deny() {
         rig.unguarded = unguarded;
         let effects = rig.open(&["main"]);
         let prompted = acts(&effects).iter().any(|act| matches!(act, Act::Prompt { .. }));
-        assert_eq!((prompted, told(&effects)), (sent, warned), "{policy:?} {unguarded}");
+        assert_eq!((prompted, is_told(&effects)), (sent, warned), "{policy:?} {unguarded}");
         assert_eq!(words(&effects), if sent { vec![] } else { vec!["c1 agent_unguarded"] }, "{policy:?}");
     }
+}
+
+fn told_of(runner: RunnerId) -> super::Told {
+    super::Told { runner, name: "main".into(), agent_session: "s-main".into() }
+}
+
+/// People are told that it may act without asking.
+fn is_told(effects: &[Effect]) -> bool {
+    effects.iter().any(|effect| matches!(effect, Effect::Append(Event::Notice(notice)) if notice.code == "acts_unasked"))
+}
+
+/// What was set before a prompt counts for it, so the prompt waits until the agent has said that it does.
+#[test]
+fn a_prompt_waits_until_the_agent_was_told_what_was_set_before_it() {
+    let prompted = |effects: &[Effect]| acts(effects).iter().any(|act| matches!(act, Act::Prompt { .. }));
+    for asks in [true, false] {
+        let mut rig = Rig::new(&["main", "main"]);
+        rig.policy = Policy::Auto;
+        rig.allows_all = true;
+        rig.open(&["main"]);
+        rig.policy = Policy::Ask;
+        let effects = rig.host(super::Input::PolicyChanged { by_person: true });
+        assert!(acts(&effects).iter().any(|act| matches!(act, Act::ForbidAll { .. })), "{effects:?}");
+        assert!(!prompted(&rig.answered("c1", Ok("end_turn"))), "it is not told yet");
+        let runner = rig.runner();
+        let effects = rig.host(super::Input::Forbidden { told: told_of(runner), asks });
+        assert_eq!((prompted(&effects), is_told(&effects)), (true, !asks), "{effects:?}");
+    }
+    let mut rig = Rig::new(&["main", "main"]);
+    rig.open(&["main"]);
+    let set = BTreeMap::from([("model".to_owned(), serde_json::json!("large"))]);
+    let effects = rig.host(super::Input::SetOptions { name: "main".into(), set, allow_all: None, shown: "model: large".into() });
+    assert!(acts(&effects).iter().any(|act| matches!(act, Act::SetOptions { .. })), "{effects:?}");
+    assert!(!prompted(&rig.answered("c1", Ok("end_turn"))), "it is not told yet");
+    let outcome =
+        super::OptionOutcome { id: "model".into(), value: "large".into(), shown: ("Model".into(), "large".into()), outcome: Ok(()) };
+    let set = super::Input::OptionsSet { told: told_of(rig.runner()), outcomes: vec![outcome], described: Described::default() };
+    assert!(prompted(&rig.host(set)));
 }
 
 #[test]
@@ -240,7 +290,7 @@ fn a_session_that_could_not_be_set_to_ask_refuses_the_next_prompt() {
     rig.open(&["main"]);
     rig.policy = Policy::Deny;
     let runner = rig.runner();
-    rig.host(super::Input::NotForbidden { runner, name: "main".into() });
+    rig.host(super::Input::Forbidden { told: told_of(runner), asks: false });
     let effects = rig.answered("c1", Ok("end_turn"));
     assert_eq!(words(&effects), ["c1 end_turn", "c2 agent_unguarded"]);
 }

@@ -1,17 +1,17 @@
 //! Agents that act without asking, whatever the policy says: not prompted where everything is denied, and told to people elsewhere.
 
-use super::{NamedState, PromptState, Step};
-use crate::ids::RunnerId;
+use super::{NamedState, PromptState, Step, Told};
 use crate::policy::Policy;
 use crate::turn::AgentEnd;
 
 impl Step<'_> {
-    /// The agent could not be set to ask.
-    pub(super) fn not_forbidden(&mut self, runner: RunnerId, name: &str) {
-        if !self.is_current(runner) {
+    /// The agent was told to ask.
+    pub(super) fn forbidden(&mut self, told: &Told, asks: bool) {
+        self.told(told.runner, &told.agent_session);
+        if asks || !self.is_current(told.runner) {
             return;
         }
-        if let Some(named) = self.host.sessions.get_mut(name)
+        if let Some(named) = self.host.sessions.get_mut(&told.name)
             && let NamedState::Open { allows_all, .. } = &mut named.state
         {
             *allows_all = true;

@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 
 use agents::Asks;
 use agents::options::{self, Asking};
-use domain::host::{AgentSession, Described, Input, OptionOutcome};
+use domain::host::{AgentSession, Described, Input, OptionOutcome, Told};
 use domain::ids::RunnerId;
 use domain::policy::Policy;
 use serde_json::Value;
 
 use super::Work;
-use crate::actor::{Actor, Ended};
+use crate::actor::Actor;
 use crate::command::{AgentSessionView, Refusal, Reply};
 
 /// Who waits for an agent's answer, by the name of its session.
@@ -82,6 +82,7 @@ impl Actor {
     pub(super) fn send_options(&self, agent: String, runner: RunnerId, session: AgentSession) -> Work {
         let Some(connection) = self.links.connection(runner).cloned() else { return Work::Nothing };
         let asks = self.asks(&agent);
+        let told = Told::of(runner, &session);
         Work::host(agent, async move {
             let wanted = session.wanted.as_ref().and_then(Value::as_object).cloned().unwrap_or_default();
             let (mut described, mut mode, mut outcomes) = (session.options, session.mode, Vec::new());
@@ -98,13 +99,13 @@ impl Actor {
                 outcomes.push(OptionOutcome { id, value, shown, outcome });
             }
             let allows_all = options::acts_unasked(described.as_ref(), asks);
-            Input::OptionsSet { name: session.name, outcomes, described: Described { mode, options: described, allows_all } }
+            Input::OptionsSet { told, outcomes, described: Described { mode, options: described, allows_all } }
         })
     }
 
     /// The agent has answered: whoever waits for that is told once it is stored, see [`Actor::send_option_replies`].
     pub(crate) fn options_answered(&mut self, agent: &str, input: &Input) {
-        let Input::OptionsSet { name, outcomes, .. } = input else { return };
+        let Input::OptionsSet { told: Told { name, .. }, outcomes, .. } = input else { return };
         let title = self.shared.agent_title(agent);
         let refused = outcomes.iter().rev().find_map(|outcome| outcome.refusal(&title));
         for waiting in self.option_replies.0.iter_mut().filter(|waiting| waiting.name == *name) {
@@ -122,27 +123,24 @@ impl Actor {
         }
     }
 
-    /// Sets the agent to ask. Where that cannot be, the host is told.
+    /// Sets the agent to ask.
     pub(super) fn forbid_all(&self, agent: String, runner: RunnerId, session: AgentSession) -> Work {
         let Some(connection) = self.links.connection(runner).cloned() else { return Work::Nothing };
-        let asks = self.asks(&agent);
-        Work::task(async move {
+        let (asks, told) = (self.asks(&agent), Told::of(runner, &session));
+        Work::host(agent, async move {
             let described = session.options.as_ref();
-            let failed = match options::asking(described, asks) {
-                Asking::Asks => false,
-                Asking::Cannot => true,
+            let asks = match options::asking(described, asks) {
+                Asking::Asks => true,
+                Asking::Cannot => false,
                 Asking::After(id, value) => {
                     let set = connection.set_option(&session.agent_session, described, &id, &value).await;
                     set.inspect_err(|failure| {
                         tracing::warn!(agent_session = session.agent_session, %failure, "the agent could not be set to ask");
                     })
-                    .is_err()
+                    .is_ok()
                 }
             };
-            match failed {
-                true => Ended::Host { agent, input: Box::new(Input::NotForbidden { runner, name: session.name }) },
-                false => Ended::Nothing,
-            }
+            Input::Forbidden { told, asks }
         })
     }
 
