@@ -89,12 +89,12 @@ fn doctor_fails_when_something_that_is_configured_does_not_work() {
 
 #[test]
 fn a_reader_that_has_seen_enough_is_no_reason_to_panic() {
-    let home = tempfile::tempdir().unwrap();
+    let (home, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     for args in [&["config"][..], &["openapi"], &["trust", "--list"], &["repair", "--list"]] {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
         let mut command = Command::new(env!("CARGO_BIN_EXE_voxpilot"));
-        command.args(args).current_dir(home.path()).env_clear().env("HOME", home.path()).stdout(writer);
+        command.args(args).current_dir(work.path()).env_clear().env("HOME", home.path()).stdout(writer);
         let output = command.output().unwrap();
         assert!(output.status.success(), "{args:?}: {output:?}");
     }
