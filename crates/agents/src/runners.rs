@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use runner::{Body, LeftoverError, find};
+use runner::{Bar, Body, LeftoverError, find};
 use serde_json::Value;
 use tokio::time::{Duration, Instant, sleep};
 use uuid::Uuid;
@@ -27,10 +27,15 @@ pub fn find_runner(dir: &Path) -> Option<Found> {
     find(dir.parent()?).into_iter().find(|found| found.dir == dir)
 }
 
-/// Ends a runner with its agent, or what a dead one left; returns when all are gone.
-pub async fn end_runner(found: &Found) -> Result<(), String> {
+/// Ends a runner with its agent, or what a dead one left; returns when all are gone. While what it gives is held, none that was
+/// being started comes up there either.
+pub async fn end_runner(found: &Found) -> Result<Option<Bar>, String> {
     let deadline = Instant::now() + DYING;
     loop {
+        let barred = runner::bar(&found.dir);
+        if let Ok(Some(bar)) = barred {
+            return runner::end_leftovers(found).await.map(|()| Some(bar)).map_err(|error| error.to_string());
+        }
         let stopped = match runner::attach(&found.dir, u64::MAX).await {
             Ok((handle, _records)) => {
                 cancel_prompts(&handle, &found.dir).await;
@@ -44,12 +49,14 @@ pub async fn end_runner(found: &Found) -> Result<(), String> {
         };
         // One that was killed, before or while it was told to end, has left its agent behind.
         match runner::end_leftovers(found).await {
-            Ok(()) => return Ok(()),
+            // Somebody has the directory, and has not said yet who it is.
+            Ok(()) if barred.is_ok() && Instant::now() < deadline => sleep(LOOK).await,
+            Ok(()) => return Ok(None),
             // It has ended its agent and is about to leave.
-            Err(LeftoverError::RunnerAlive) if stopped.is_ok() => return Ok(()),
+            Err(LeftoverError::RunnerAlive) if stopped.is_ok() => return Ok(None),
             // It does not answer any more but is not gone yet either: it is being killed.
             Err(LeftoverError::RunnerAlive) if Instant::now() < deadline => sleep(LOOK).await,
-            Err(LeftoverError::RunnerAlive) => return stopped,
+            Err(LeftoverError::RunnerAlive) => return stopped.map(|()| None),
             Err(error) => return Err(error.to_string()),
         }
     }

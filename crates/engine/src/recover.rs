@@ -1,13 +1,18 @@
 //! After a start: what an earlier server left running is taken up, and what nobody owns any more is ended.
 
 use std::collections::HashSet;
+use std::io::ErrorKind;
 use std::path::Path;
+use std::time::Duration;
 
 use agents::Found;
 use domain::ids::SessionId;
 
 use crate::trace::kept;
 use crate::{Engine, Refusal, Settings};
+
+const REMOVE_TRIES: u32 = 20;
+const REMOVE_AGAIN: Duration = Duration::from_millis(10);
 
 /// Wakes every session that has something open, and cleans away runners that belong to none.
 pub(crate) async fn recover(engine: &Engine) -> Result<(), Refusal> {
@@ -38,9 +43,11 @@ pub(crate) fn count_running(settings: &Settings) -> usize {
 
 /// Ends what is left of a runner and its agent, and removes its directory.
 async fn clear(settings: &Settings, found: &Found) {
-    if let Err(error) = agents::end_runner(found).await {
+    let ended = agents::end_runner(found).await;
+    if let Err(error) = &ended {
         tracing::warn!(dir = %found.dir.display(), error, "the leftovers of a runner could not be ended");
     }
+    // What it gave keeps the directory free of others until it is gone.
     remove_dir(settings, &found.dir).await;
 }
 
@@ -76,10 +83,14 @@ async fn remove_dir(settings: &Settings, dir: &Path) {
     if let Ok(Err(error)) = kept {
         tracing::warn!(dir = %dir.display(), %error, "the traffic of an agent could not be kept");
     }
-    match tokio::fs::remove_dir_all(dir).await {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            tracing::warn!(dir = %dir.display(), %error, "the directory of a runner could not be removed");
+    let mut tries = 0;
+    while let Err(error) = tokio::fs::remove_dir_all(dir).await {
+        match error.kind() {
+            ErrorKind::NotFound => return,
+            // A runner that was on its way has written into its log meanwhile.
+            ErrorKind::DirectoryNotEmpty if tries < REMOVE_TRIES => tries += 1,
+            _ => return tracing::warn!(dir = %dir.display(), %error, "the directory of a runner could not be removed"),
         }
-        _ => {}
+        tokio::time::sleep(REMOVE_AGAIN).await;
     }
 }

@@ -30,6 +30,11 @@ impl<T: Send + 'static> Tasks<T> {
         while self.0.join_next().await.is_some() {}
     }
 
+    /// Ends all of them, wherever they are, and waits until they have ended.
+    pub(crate) async fn end(&mut self) {
+        self.0.shutdown().await;
+    }
+
     /// Lets go of those that have ended.
     pub(crate) fn reap(&mut self) {
         while self.0.try_join_next().is_some() {}

@@ -25,8 +25,8 @@ pub use process::run;
 pub use pty::{Pty, PtySpec};
 pub use record::{Body, MAX_LINE_BYTES, Record};
 pub use server::{
-    AttachError, Found, Handle, LeftoverError, ReadError, Records, RequestError, StartError, WriteError, attach, end_leftovers, find,
-    left_behind, start,
+    AttachError, Bar, Found, Handle, LeftoverError, ReadError, Records, RequestError, StartError, WriteError, attach, bar, end_leftovers,
+    find, left_behind, start,
 };
 pub use spec::{Durability, MARK, Spec, put_private};
 pub use starting::starting_line;

@@ -12,9 +12,9 @@ mod serve;
 mod signals;
 mod stdin;
 
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::io;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -24,13 +24,11 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
-use rustix::fs::{FlockOperation, flock};
-
 use crate::identity::{Identity, ProcessIdentity};
 use crate::journal::Journal;
 use crate::processes;
 use crate::record::{Body, ExitPayload, Kind};
-use crate::spec::{self, Spec, lock_path, socket_address, socket_path};
+use crate::spec::{self, Spec, socket_address, socket_path};
 use attach::Attach;
 use life::{Event, Life};
 use stdin::Stdin;
@@ -100,7 +98,7 @@ fn start_detached(given: &Path, dir: &Path) -> io::Result<()> {
 }
 
 fn live(dir: &Path) -> io::Result<()> {
-    let _lock = lock(dir)?;
+    let _lock = spec::lock(dir)?.ok_or_else(|| io::Error::other("another runner has this directory"))?;
     // Fails only for the leader of a group; then whoever started it has already set it apart.
     let _ = rustix::process::setsid();
     let own = rustix::process::getpid();
@@ -163,13 +161,6 @@ fn tend_agent(hub: &Arc<Hub>, life: &mut Life, mut identity: Identity) -> io::Re
 }
 
 /// Two runners must never share a directory.
-fn lock(dir: &Path) -> io::Result<File> {
-    let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(lock_path(dir))?;
-    flock(&file, FlockOperation::NonBlockingLockExclusive)
-        .map_err(|error| io::Error::other(format!("another runner has this directory: {error}")))?;
-    Ok(file)
-}
-
 fn listen(dir: &Path) -> io::Result<UnixListener> {
     let (address, _opened) = socket_address(dir)?;
     match fs::remove_file(&address) {

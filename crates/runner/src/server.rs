@@ -15,7 +15,7 @@ use crate::spec;
 use crate::wire::{self, Request, Status, VERSION};
 
 pub use handle::{Handle, RequestError, WriteError};
-pub use leftovers::{Found, LeftoverError, end_leftovers, find, left_behind};
+pub use leftovers::{Bar, Found, LeftoverError, bar, end_leftovers, find, left_behind};
 pub use records::{ReadError, Records};
 pub use start::{StartError, start};
 

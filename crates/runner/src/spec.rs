@@ -6,7 +6,8 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -70,8 +71,14 @@ pub(crate) fn log_path(dir: &Path) -> PathBuf {
     dir.join("runner.log")
 }
 
-pub(crate) fn lock_path(dir: &Path) -> PathBuf {
-    dir.join("lock")
+/// Whoever has it has the directory. `None` while somebody else does.
+pub(crate) fn lock(dir: &Path) -> io::Result<Option<fs::File>> {
+    let file = fs::OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(dir.join("lock"))?;
+    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(Some(file)),
+        Err(Errno::WOULDBLOCK) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 pub(crate) fn socket_path(dir: &Path) -> PathBuf {

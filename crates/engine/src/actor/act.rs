@@ -175,7 +175,8 @@ impl Actor {
     /// Everything that the session started is ended: its agents, each told to stop what it works on first.
     pub(crate) async fn end_agents(&mut self) {
         self.model.stop();
-        self.tasks = crate::tasks::Tasks::default();
+        // One that starts an agent would go on starting it.
+        self.tasks.end().await;
         agent::end_all(self).await;
     }
 

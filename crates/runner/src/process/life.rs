@@ -154,7 +154,7 @@ impl Life {
     /// Input closed, then asked, then killed: the agent, its group, and whatever else descends from it.
     fn end_tree(&mut self, agent: &Agent) {
         let grace = if self.exit.is_some() { ORPHANS } else { self.grace() };
-        self.hub.stdin.close();
+        self.hub.stdin.finish();
         self.wait_for(grace, |life| life.exit.is_some());
         // Usually the agent leaves nobody behind, and that is known at once.
         if self.wait_for(NOBODY_LEFT, |life| life.tree_gone) {

@@ -26,12 +26,20 @@ struct Queue {
     bytes: usize,
     /// Every id ever accepted: a server that died before it heard the answer asks again.
     written: HashSet<Uuid>,
-    closed: bool,
+    state: State,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Open,
+    /// Nothing more is taken; what is queued is still written.
+    Finishing,
+    Closed,
 }
 
 impl Stdin {
     pub(super) fn new() -> Self {
-        let queue = Queue { lines: VecDeque::new(), bytes: 0, written: HashSet::new(), closed: false };
+        let queue = Queue { lines: VecDeque::new(), bytes: 0, written: HashSet::new(), state: State::Open };
         Self { queue: Mutex::new(queue), changed: Condvar::new() }
     }
 
@@ -45,7 +53,7 @@ impl Stdin {
         if queue.written.contains(&write_id) {
             return (Status::Done, String::new());
         }
-        if queue.closed {
+        if queue.state != State::Open {
             return (Status::Gone, "the agent takes no more input".to_owned());
         }
         if queue.bytes > 0 && queue.bytes + line.len() > QUEUE_BYTES {
@@ -63,10 +71,19 @@ impl Stdin {
         (Status::Done, String::new())
     }
 
+    /// Closes the pipe behind what is queued: the agent hears everything that it was told before, if it still reads.
+    pub(super) fn finish(&self) {
+        let mut queue = self.queue();
+        if queue.state == State::Open {
+            queue.state = State::Finishing;
+        }
+        self.changed.notify_all();
+    }
+
     /// Closes the pipe as soon as a write in progress lets go of it; what is still queued is dropped.
     pub(super) fn close(&self) {
         let mut queue = self.queue();
-        queue.closed = true;
+        queue.state = State::Closed;
         queue.lines.clear();
         queue.bytes = 0;
         self.changed.notify_all();
@@ -75,11 +92,10 @@ impl Stdin {
     fn take(&self) -> Option<Vec<u8>> {
         let mut queue = self.queue();
         loop {
-            if queue.closed {
-                return None;
-            }
-            if let Some(line) = queue.lines.pop_front() {
-                return Some(line);
+            match (queue.state, queue.lines.pop_front()) {
+                (State::Open | State::Finishing, Some(line)) => return Some(line),
+                (State::Open, None) => {}
+                (State::Finishing, None) | (State::Closed, _) => return None,
             }
             queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
         }

@@ -2,7 +2,8 @@
 //! takes over their work.
 
 use std::collections::HashSet;
-use std::fs;
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::identity::Identity;
 use crate::processes::{self, Process};
-use crate::spec::{MARK, Spec};
+use crate::spec::{MARK, Spec, lock};
 
 const LOOK: Duration = Duration::from_millis(20);
 const KILL: Duration = Duration::from_secs(10);
@@ -57,6 +58,17 @@ fn look_at(dir: PathBuf) -> Found {
         identity,
         dir,
     }
+}
+
+/// While it is held, no runner comes up in its directory: one that is on its way leaves again.
+#[derive(Debug)]
+pub struct Bar {
+    _lock: File,
+}
+
+/// Keeps runners out of `dir`. `None` where one is there, perhaps so new that it has not said yet who it is.
+pub fn bar(dir: &Path) -> io::Result<Option<Bar>> {
+    Ok(lock(dir)?.map(|lock| Bar { _lock: lock }))
 }
 
 /// Ends every process that a dead runner's agent has left, asked first and then killed, and returns when all are gone.

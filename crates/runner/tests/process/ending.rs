@@ -177,3 +177,20 @@ async fn stop_does_not_wait_for_records_that_nobody_reads() {
     within(handle.stop()).await.unwrap();
     assert_eq!(exit(&rig.journal()).0, Some(0));
 }
+
+/// Many lines wait for an agent that reads slowly; the stop comes behind them and not in their place.
+#[tokio::test]
+async fn what_was_written_before_a_stop_reaches_the_agent() {
+    let mut rig = Rig::script("echo ready; sleep 0.3; wc -l");
+    rig.spec.term_grace_ms = 10_000;
+    let rig = rig.start().await;
+    let (handle, mut records) = rig.attach(0).await;
+    read_lines(&mut records, 1).await;
+    for _ in 0..200 {
+        within(handle.write(uuid::Uuid::new_v4(), vec![b'x'; 1000])).await.unwrap();
+    }
+    within(handle.stop()).await.unwrap();
+    drop(records);
+    gone(rig.identity().runner.pid).await;
+    assert_eq!(lines(&rig.journal()).iter().map(|line| line.trim()).collect::<Vec<_>>(), ["ready", "200"]);
+}

@@ -60,3 +60,26 @@ async fn a_runner_killed_in_a_flood_leaves_a_whole_journal_with_everything_it_to
     let last: usize = lines(&journal[journal.len() - 1..])[0].parse().unwrap();
     assert_eq!(last, journal.len(), "no line is missing");
 }
+
+#[tokio::test]
+async fn a_runner_does_not_come_up_in_a_directory_that_is_barred() {
+    let rig = Rig::script("exec cat");
+    std::fs::create_dir_all(&rig.dir).unwrap();
+    let bar = runner::bar(&rig.dir).unwrap().unwrap();
+    assert!(runner::bar(&rig.dir).unwrap().is_none(), "there is one bar");
+    let exe = crate::rig::exe();
+    let begun = runner::start(&exe, &rig.dir, &rig.spec);
+    // It starts itself once more and leaves, and that one finds the bar.
+    let words = async {
+        while !std::fs::read_to_string(rig.dir.join("runner.log")).is_ok_and(|log| log.contains("another runner has this directory")) {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    };
+    tokio::select! {
+        came = begun => panic!("{came:?}"),
+        () = within(words) => {}
+    }
+    drop(bar);
+    let rig = rig.start().await;
+    assert!(runner::bar(&rig.dir).unwrap().is_none(), "whoever is up has it");
+}

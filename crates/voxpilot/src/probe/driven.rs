@@ -120,7 +120,7 @@ impl Driven {
         // One that was killed cannot be told any more.
         let _ = listening(&mut self.signals, &mut self.heard, connection.stop()).await;
         match agents::find_runner(&self.dir) {
-            Some(found) => agents::end_runner(&found).await.map_err(anyhow::Error::msg).context("ending the agent"),
+            Some(found) => agents::end_runner(&found).await.map(drop).map_err(anyhow::Error::msg).context("ending the agent"),
             None => Ok(()),
         }
     }

@@ -89,3 +89,19 @@ async fn wait_for(condition: impl Fn() -> bool) {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
+
+/// At whatever moment of its start that is: what is on its way does not come up, and what is up is ended.
+#[tokio::test]
+async fn a_session_deleted_while_its_agent_starts_leaves_nothing_running() {
+    let server = Rig::default().demo_agent().start().await;
+    for step in 0..40 {
+        let session = server.new_session(json!({})).await;
+        server.send(&session, "count to 3").await;
+        tokio::time::sleep(Duration::from_micros(500 * step)).await;
+        assert_eq!(server.call("DELETE", &format!("/api/sessions/{session}"), None).await.0, 204);
+    }
+    let runners = server.rig().data_dir().join("runners");
+    processes::none_left(&runners, SOON).await.unwrap_or_else(|left| panic!("{left:?}\n{}", server.log()));
+    assert_eq!(std::fs::read_dir(&runners).unwrap().count(), 0, "and nothing on the disk");
+    server.end().await;
+}
