@@ -73,12 +73,11 @@ impl Real {
         command.starts_with("node ") && command.contains(started)
     }
 
+    /// At work: every server asks once for the version, and so does the npm wrapper.
     fn is_native(self, command: &str) -> bool {
-        // Every server asks once for the version.
-        let works = !command.contains("--version");
         match self {
-            Real::Copilot => command.contains(COPILOT) && works,
-            Real::Codex => command.split(' ').next().is_some_and(|program| program.ends_with("/codex")) && works,
+            Real::Copilot => command.contains(COPILOT) && command.contains(" --acp "),
+            Real::Codex => command.split(' ').next().is_some_and(|program| program.ends_with("/codex")) && command.contains(" app-server "),
         }
     }
 }

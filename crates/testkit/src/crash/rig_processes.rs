@@ -24,7 +24,7 @@ pub(super) fn agents(home: &Path, agent: Agent) -> Vec<i32> {
         match agent {
             Agent::Demo => program.ends_with("/voxpilot") && words.next() == Some("demo-agent"),
             // One that only says its version works on nothing.
-            Agent::Copilot => program.ends_with("/copilot") && !process.command.contains("--version"),
+            Agent::Copilot => program.ends_with("/copilot") && process.command.contains(" --acp "),
             Agent::Codex => program.ends_with("/codex") && words.next() == Some("app-server"),
         }
     };

@@ -52,7 +52,7 @@ impl Census {
 /// A process that Copilot has just forked looks like Copilot itself until it becomes what it is for; only those of other parents count.
 /// One that only says its version works on nothing.
 fn copilots(home: &Path) -> Vec<i32> {
-    let works = |process: &&processes::Process| process.command.contains(NATIVE) && !process.command.contains("--version");
+    let works = |process: &&processes::Process| process.command.contains(NATIVE) && process.command.contains(" --acp ");
     let natives: Vec<i32> = processes::of_dir(home).iter().filter(works).map(|process| process.pid).collect();
     natives.iter().copied().filter(|pid| parent(*pid).is_some_and(|parent| !natives.contains(&parent))).collect()
 }
