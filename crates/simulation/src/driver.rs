@@ -191,21 +191,20 @@ impl World {
             Effect::Host { agent, act } => {
                 server.next_task += 1;
                 let id = server.next_task;
-                let mut state = TaskState::Todo;
-                if let (Act::Prompt { call_id, .. }, Some(Defect::WrittenEarly)) = (&act, self.defect) {
-                    let outcome = host::Input::Written { call_id: call_id.clone(), outcome: host::WriteOutcome::Written };
+                // What a defect hears of before it is done.
+                let early = match (&act, self.defect) {
+                    (Act::Prompt { call_id, .. }, Some(Defect::WrittenEarly)) => {
+                        Some(host::Input::Written { call_id: call_id.clone(), outcome: host::WriteOutcome::Written })
+                    }
+                    (Act::Clear { runner, .. }, Some(Defect::ClearedEarly)) => Some(host::Input::Cleared { runner: *runner }),
+                    (Act::ForbidAll { runner, session }, Some(Defect::SetEarly)) => {
+                        Some(host::Input::Forbidden { told: host::Told::of(*runner, session), asks: true })
+                    }
+                    _ => None,
+                };
+                let state = if early.is_some() { TaskState::Silent } else { TaskState::Todo };
+                if let Some(outcome) = early {
                     server.tasks.push(Task { id: 0, agent: agent.clone(), act: act.clone(), state: TaskState::Ready(outcome) });
-                    state = TaskState::Silent;
-                }
-                if let (Act::Clear { runner, .. }, Some(Defect::ClearedEarly)) = (&act, self.defect) {
-                    let outcome = host::Input::Cleared { runner: *runner };
-                    server.tasks.push(Task { id: 0, agent: agent.clone(), act: act.clone(), state: TaskState::Ready(outcome) });
-                    state = TaskState::Silent;
-                }
-                if let (Act::ForbidAll { runner, session }, Some(Defect::SetEarly)) = (&act, self.defect) {
-                    let outcome = host::Input::Forbidden { told: host::Told::of(*runner, session), asks: true };
-                    server.tasks.push(Task { id: 0, agent: agent.clone(), act: act.clone(), state: TaskState::Ready(outcome) });
-                    state = TaskState::Silent;
                 }
                 server.tasks.push(Task { id, agent, act, state });
             }

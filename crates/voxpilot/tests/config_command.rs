@@ -7,15 +7,14 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// The built binary in an empty home, with nothing of our own environment.
+fn command(home: &Path, work_dir: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_voxpilot"));
+    command.args(args).current_dir(work_dir).env_clear().env("HOME", home);
+    command
+}
+
 fn voxpilot(home: &Path, work_dir: &Path, args: &[&str], env: &[(&str, &str)]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_voxpilot"))
-        .args(args)
-        .current_dir(work_dir)
-        .env_clear()
-        .env("HOME", home)
-        .envs(env.iter().copied())
-        .output()
-        .unwrap()
+    command(home, work_dir, args).envs(env.iter().copied()).output().unwrap()
 }
 
 #[test]
@@ -93,9 +92,7 @@ fn a_reader_that_has_seen_enough_is_no_reason_to_panic() {
     for args in [&["config"][..], &["openapi"], &["trust", "--list"], &["repair", "--list"]] {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
-        let mut command = Command::new(env!("CARGO_BIN_EXE_voxpilot"));
-        command.args(args).current_dir(work.path()).env_clear().env("HOME", home.path()).stdout(writer);
-        let output = command.output().unwrap();
+        let output = command(home.path(), work.path(), args).stdout(writer).output().unwrap();
         assert!(output.status.success(), "{args:?}: {output:?}");
     }
 }
@@ -105,9 +102,7 @@ fn a_reader_that_has_seen_enough_is_no_reason_to_panic() {
 fn output_that_cannot_be_written_is_an_error() {
     let home = tempfile::tempdir().unwrap();
     let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_voxpilot"));
-    command.arg("openapi").env_clear().env("HOME", home.path()).stdout(full);
-    let output = command.output().unwrap();
+    let output = command(home.path(), home.path(), &["openapi"]).stdout(full).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     assert!(String::from_utf8_lossy(&output.stderr).contains("No space left"), "{output:?}");
 }

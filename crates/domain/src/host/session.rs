@@ -287,9 +287,9 @@ impl Step<'_> {
     }
 
     /// The agent has answered to what one of its sessions was set to.
-    pub(super) fn told(&mut self, runner: RunnerId, agent_session: &str) {
-        if self.is_current(runner)
-            && let Some(at) = self.host.telling.iter().position(|told| told == agent_session)
+    pub(super) fn told(&mut self, told: &Told) {
+        if self.is_current(told.runner)
+            && let Some(at) = self.host.telling.iter().position(|telling| *telling == told.agent_session)
         {
             self.host.telling.remove(at);
         }
@@ -298,7 +298,7 @@ impl Step<'_> {
     /// The agent has answered: what it took is so, what it refused is wanted no longer. What a process that is gone did not answer waits
     /// for the next.
     pub(super) fn options_set(&mut self, told: &Told, outcomes: Vec<OptionOutcome>, described: Described) {
-        self.told(told.runner, &told.agent_session);
+        self.told(told);
         let (title, name) = (self.title(), told.name.as_str());
         let is_meant = |named: &&mut Named| named.record.as_ref().is_some_and(|record| record.agent_session == told.agent_session);
         let Some(named) = self.host.sessions.get_mut(name).filter(is_meant) else { return };

@@ -7,7 +7,7 @@ use crate::turn::AgentEnd;
 impl Step<'_> {
     /// The agent was told to ask.
     pub(super) fn forbidden(&mut self, told: &Told, asks: bool) {
-        self.told(told.runner, &told.agent_session);
+        self.told(told);
         if asks || !self.is_current(told.runner) {
             return;
         }
