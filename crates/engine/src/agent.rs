@@ -145,7 +145,9 @@ impl Actor {
     fn reply(&self, agent: String, runner: RunnerId, id: PermissionId, rpc_id: String, reply: Reply) -> Work {
         let Some(connection) = self.connection(runner) else { return Work::Nothing };
         let write_id: Uuid = id.reply_write();
+        let stops = self.links.stops(runner);
         Work::task(async move {
+            stops.over().await;
             loop {
                 let sent = connection.answer(write_id, &rpc_id, &reply).await;
                 if is_settled("a reply", &sent).await {

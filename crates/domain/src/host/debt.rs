@@ -46,8 +46,16 @@ pub enum Stage {
     Asked,
     /// It is being done.
     Doing,
+    /// The reply is decided, and waits for the stop that the agent is to hear first.
+    Held(Reply),
     /// The reply is decided and on its way.
     Replying(Reply),
+}
+
+impl Stage {
+    pub fn is_decided(&self) -> bool {
+        matches!(self, Stage::Held(_) | Stage::Replying(_))
+    }
 }
 
 impl Debt {
@@ -57,7 +65,7 @@ impl Debt {
     }
 
     fn takes_room(&self) -> bool {
-        self.is_large() && matches!(self.stage, Stage::Doing | Stage::Replying(_))
+        self.is_large() && (self.stage == Stage::Doing || self.stage.is_decided())
     }
 
     /// It changes something, or tells something, that must not happen twice.
@@ -244,7 +252,7 @@ impl Step<'_> {
 
     /// The turn has an answer to what was asked.
     pub(super) fn decided(&mut self, id: PermissionId, option_id: Option<String>, content: Option<Value>) {
-        let Some(debt) = self.host.debt(id).filter(|debt| !matches!(debt.stage, Stage::Doing | Stage::Replying(_))) else { return };
+        let Some(debt) = self.host.debt(id).filter(|debt| debt.stage != Stage::Doing && !debt.stage.is_decided()) else { return };
         match &debt.demand {
             Demand::Permission(ask) => {
                 let (ask, call_id) = (ask.clone(), debt.call_id.clone().unwrap_or_default());
@@ -313,11 +321,28 @@ impl Step<'_> {
     fn send_reply(&mut self, id: PermissionId, reply: Reply) {
         let Some(runner) = self.host.process.live() else { return };
         let Some(debt) = self.host.debts.iter_mut().find(|debt| debt.id == id) else { return };
+        // An agent that is told "cancelled" before it hears of the stop takes it for a rejection, and ends or goes on by itself.
+        if self.host.prompts.iter().any(|prompt| prompt.has_stop_to_come() && debt.call_id.as_ref() == Some(&prompt.call_id)) {
+            debt.stage = Stage::Held(reply);
+            return;
+        }
         // The reply goes with the act; here it only matters that there is one.
         let kept = if debt.is_large() { Reply::Done } else { reply.clone() };
         debt.stage = Stage::Replying(kept);
         let act = Act::Reply { runner, id, rpc_id: debt.rpc_id.clone(), reply };
         self.act(act);
+    }
+
+    /// The stop is on its way, or the prompt is over without one.
+    pub(super) fn send_held_replies(&mut self, call_id: &str) {
+        let held = |debt: &Debt| match &debt.stage {
+            Stage::Held(reply) if debt.call_id.as_deref() == Some(call_id) => Some((debt.id, reply.clone())),
+            _ => None,
+        };
+        let held: Vec<_> = self.host.debts.iter().filter_map(held).collect();
+        for (id, reply) in held {
+            self.send_reply(id, reply);
+        }
     }
 
     pub(super) fn reply_sent(&mut self, id: PermissionId) {
@@ -348,6 +373,7 @@ impl Step<'_> {
         for id in open {
             self.decided(id, None, None);
         }
+        self.send_held_replies(call_id);
     }
 
     /// Takes up what an earlier server owed.

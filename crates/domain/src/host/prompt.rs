@@ -74,6 +74,11 @@ impl Prompt {
         }
     }
 
+    /// It is told to stop as soon as it is known to be written.
+    pub(super) fn has_stop_to_come(&self) -> bool {
+        self.state == PromptState::Sending { stop: true }
+    }
+
     pub(super) fn is_unsure(&self) -> bool {
         matches!(self.state, PromptState::Unsure { .. })
     }
@@ -281,6 +286,7 @@ impl Step<'_> {
                 self.act(Act::KillTerminals { call_id: call_id.to_owned() });
                 self.act(Act::Cancel { runner, call_id: call_id.to_owned(), agent_session });
                 self.act(Act::Timer(Timer::Stop { call_id: call_id.to_owned() }));
+                self.send_held_replies(call_id);
                 // Its turn was broken off, so no later server would know that there is something to stop.
                 if self.turn.call(call_id).is_none() {
                     self.abandon(at);

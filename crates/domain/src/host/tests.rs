@@ -10,7 +10,7 @@ use uuid::Uuid;
 mod grants;
 
 use super::*;
-use crate::agent::{Failure, Fault};
+use crate::agent::{Demand, Failure, Fault, PermissionAsk, Place};
 use crate::event::{QueueItem, ToolCall, TurnState};
 use crate::ids::{MessageId, PermissionId, TurnId};
 use crate::machine::{AgentWords, Context, Effect, Input, Machine};
@@ -177,6 +177,26 @@ fn a_prompt_that_was_stopped_while_it_was_sent_does_not_wait_for_a_login() {
     rig.turn(turn::Input::CancelCall { call_id: "c1".into() });
     let effects = rig.answered("c1", Err(Fault::NeedsLogin));
     assert_eq!(words(&effects), ["c1 cancelled"]);
+}
+
+/// Its question shows that it has the prompt before the runner says so; the stop can only go behind the prompt.
+#[test]
+fn what_a_prompt_asked_is_answered_behind_its_stop() {
+    let mut rig = Rig::new(&["main"]);
+    rig.open(&["main"]);
+    let ask = |seq| Signal::Demand {
+        agent_session: Arc::from("s-main"),
+        place: Place { seq, index: 0 },
+        rpc_id: seq.to_string(),
+        demand: Demand::Permission(PermissionAsk { title: "Run".into(), ..PermissionAsk::default() }),
+    };
+    rig.signals(vec![ask(1)]);
+    let mut early = rig.turn(turn::Input::Cancel);
+    early.extend(rig.signals(vec![ask(2)]));
+    assert!(!acts(&early).iter().any(|act| matches!(act, Act::Reply { .. })), "{early:?}");
+    let effects = rig.host(super::Input::Written { call_id: "c1".into(), outcome: WriteOutcome::Written });
+    let acts: Vec<&Act> = acts(&effects).into_iter().filter(|act| matches!(act, Act::Cancel { .. } | Act::Reply { .. })).collect();
+    assert!(matches!(acts[..], [Act::Cancel { .. }, Act::Reply { .. }, Act::Reply { .. }]), "{effects:?}");
 }
 
 #[test]

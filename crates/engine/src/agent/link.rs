@@ -23,10 +23,22 @@ pub(super) struct Link {
     /// None while the agent starts.
     connection: Option<Connection>,
     signals: Option<mpsc::Receiver<Batch>>,
-    /// The stops that are on their way: no prompt may overtake one, as a stop is for a session and would stop the next prompt.
+    /// The stops that are on their way. No prompt may overtake one, as a stop is for a session and would stop the next prompt; and no reply,
+    /// as an agent whose question is answered as cancelled before it hears of the stop ends its turn as if nobody had stopped it.
     stops: Vec<CancellationToken>,
     /// By the id that the agent knows them by.
     terminals: HashMap<String, Running>,
+}
+
+/// Stops that were on their way at one moment.
+pub(super) struct Stops(Vec<CancellationToken>);
+
+impl Stops {
+    pub(super) async fn over(self) {
+        for stop in self.0 {
+            stop.cancelled().await;
+        }
+    }
 }
 
 /// A terminal and what people know it by.
@@ -59,10 +71,10 @@ impl Links {
         Some(stop.drop_guard())
     }
 
-    /// The stops that a prompt has to wait for.
-    pub(super) fn stops(&self, runner: RunnerId) -> Vec<CancellationToken> {
+    /// The stops that a prompt or a reply has to wait for.
+    pub(super) fn stops(&self, runner: RunnerId) -> Stops {
         let link = self.links.iter().find(|link| link.runner == runner);
-        link.map(|link| link.stops.iter().filter(|stop| !stop.is_cancelled()).cloned().collect()).unwrap_or_default()
+        Stops(link.map(|link| link.stops.iter().filter(|stop| !stop.is_cancelled()).cloned().collect()).unwrap_or_default())
     }
 
     /// Its terminals end with it.

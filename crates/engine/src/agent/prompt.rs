@@ -42,9 +42,7 @@ impl Actor {
             let sent = match connection {
                 None => Err(Failure::new(Fault::Gone, "the agent is gone")),
                 Some(connection) => {
-                    for stop in stops {
-                        stop.cancelled().await;
-                    }
+                    stops.over().await;
                     connection.tell_busy().await;
                     let text = match record {
                         Some(record) => with_preface(&store, id, &record, &prompt.text).await,

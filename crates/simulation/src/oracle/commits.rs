@@ -2,7 +2,7 @@
 
 use domain::agent::{Demand, Fault, Reply, Update};
 use domain::event::{Event, PermissionResolved, Role, ToolCall, TurnState};
-use domain::host::{Act, Stage};
+use domain::host::Act;
 use domain::ids::{MessageId, PermissionId, RunnerId};
 use domain::text::utf16_len;
 
@@ -114,7 +114,7 @@ impl World {
         let hosts = self.server.iter().flat_map(|server| server.machine.hosts());
         hosts.into_iter().any(|host| {
             let stored = host.runner().is_some_and(|runner| self.store.runners.contains_key(&runner));
-            stored && host.debt(id).is_some_and(|debt| matches!(debt.stage, Stage::Replying(_)))
+            stored && host.debt(id).is_some_and(|debt| debt.stage.is_decided())
         })
     }
 

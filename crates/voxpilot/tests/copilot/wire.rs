@@ -1,11 +1,13 @@
 //! What goes over the wire to the real Copilot CLI and back, held against the numbered requirements of the integration document (S2).
 //! The traffic is the one that the inspector shows.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 use testkit::model_server::{Reply, Script};
 
 use crate::replies::{bash, create};
-use crate::setup::{Setup, kill_idle_agent, start_with};
+use crate::setup::{SOON, Setup, kill_idle_agent, start_with};
 
 /// The captured lines of a session, oldest first.
 struct Wire {
@@ -20,6 +22,19 @@ impl Wire {
             (entry["dir"].as_str().unwrap().to_owned(), entry["msg"].take())
         };
         Wire { lines: capture.lines().map(line).collect() }
+    }
+
+    /// Once every question has our answer: a stopped prompt is over without one, so that the answer may come after the turn's end.
+    async fn answered(setup: &Setup) -> Wire {
+        let deadline = Instant::now() + SOON;
+        loop {
+            let wire = Wire::of(setup).await;
+            if wire.received("session/request_permission").iter().all(|question| wire.find_our_answer(question).is_some()) {
+                return wire;
+            }
+            assert!(Instant::now() < deadline, "a question has no answer");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
     }
 
     fn messages(&self, dir: &str) -> impl Iterator<Item = &Value> {
@@ -47,7 +62,11 @@ impl Wire {
 
     /// Our answer to a request of the agent's.
     fn our_answer(&self, request: &Value) -> &Value {
-        self.messages(">").find(|message| message.get("method").is_none() && message["id"] == request["id"]).unwrap()
+        self.find_our_answer(request).unwrap()
+    }
+
+    fn find_our_answer(&self, request: &Value) -> Option<&Value> {
+        self.messages(">").find(|message| message.get("method").is_none() && message["id"] == request["id"])
     }
 
     fn place(&self, wanted: &Value) -> usize {
@@ -225,13 +244,15 @@ async fn a_stop_is_a_notification_and_the_prompt_is_answered_as_cancelled() {
     setup.until_kind("permission-request").await;
     assert_eq!(setup.post("cancel", json!({})).await, 202);
     assert_eq!(setup.turn_end().await, "cancelled");
-    let wire = Wire::of(&setup).await;
+    let wire = Wire::answered(&setup).await;
     let (cancel, prompt) = (wire.sent("session/cancel")[0], wire.sent("session/prompt")[0]);
     assert!(cancel.get("id").is_none());
     assert_eq!(cancel["params"], json!({ "sessionId": prompt["params"]["sessionId"] }));
     assert_eq!(wire.answer(prompt)["result"]["stopReason"], "cancelled");
     let question = wire.received("session/request_permission")[0];
     assert_eq!(wire.our_answer(question)["result"], json!({ "outcome": { "outcome": "cancelled" } }));
+    // Answered before the stop, it would take the question for rejected and end the turn by itself.
+    assert!(wire.place(cancel) < wire.place(wire.our_answer(question)));
     setup.end().await;
 }
 

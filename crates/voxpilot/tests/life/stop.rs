@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use testkit::server::{Rig, Server};
 use testkit::{faulty_agent, processes};
 
@@ -104,4 +104,34 @@ async fn a_session_deleted_while_its_agent_starts_leaves_nothing_running() {
     processes::none_left(&runners, SOON).await.unwrap_or_else(|left| panic!("{left:?}\n{}", server.log()));
     assert_eq!(std::fs::read_dir(&runners).unwrap().count(), 0, "and nothing on the disk");
     server.end().await;
+}
+
+/// An agent that is told "cancelled" before it hears of the stop takes it for a rejection, and works on or ends by itself.
+/// Holds S2-39.
+#[tokio::test]
+async fn a_stop_reaches_the_agent_before_the_answer_to_what_it_asked() {
+    let log = tempfile::NamedTempFile::new().unwrap();
+    let server = Rig::default().faulty_agent().config(&format!("[agents.faulty.env]\nFAULTY_LOG = {:?}\n", log.path())).start().await;
+    let session = server.new_session(json!({ "permission_policy": "ask" })).await;
+    let mut client = server.stream(&session, None).await;
+    for _ in 0..40 {
+        server.send(&session, "ask3").await;
+        client.until("a question", SOON, |event| event.kind == "permission-request").await;
+        assert_eq!(server.call("POST", &format!("/api/sessions/{session}/cancel"), Some(json!({}))).await.0, 202);
+        client.turn_end(SOON).await;
+    }
+    server.end().await;
+    let heard = std::fs::read_to_string(log.path()).unwrap();
+    let heard: Vec<Value> = heard.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    // Answers to what a turn before asked may come late; none to what this turn asked comes early.
+    let (mut stops, mut answers) = (0, 0);
+    for line in &heard {
+        match line["method"].as_str() {
+            Some("session/cancel") => stops += 1,
+            None => answers += 1,
+            Some(_) => {}
+        }
+        assert!(answers <= 3 * stops, "{answers} answers and {stops} stops: {line}");
+    }
+    assert_eq!(stops, 40);
 }

@@ -1,7 +1,7 @@
 //! A permission covers the call that carries it out, once, and nothing else.
 
 use super::*;
-use crate::agent::{AskedFile, Demand, FilePlace, PermissionAsk, PermissionOption, Place, StartTerminal};
+use crate::agent::{AskedFile, FilePlace, PermissionOption, StartTerminal};
 
 fn options() -> Vec<PermissionOption> {
     ["allow_once", "reject_once"].map(|kind| PermissionOption { option_id: kind.into(), name: kind.into(), kind: kind.into() }).to_vec()

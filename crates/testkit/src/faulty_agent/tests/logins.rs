@@ -15,6 +15,8 @@ fn a_login_counts_from_the_next_start_on() {
         |at: &str| Agent::start_with(&path(), &[], &[("FAULTY_LOGIN_AT", at), ("FAULTY_LOGIN_MARKER", file), ("FAULTY_LOAD", "ok")]);
     let (mut at_prompt, mut at_load) = (start("prompt"), start("load"));
     at_prompt.make_session();
+    // It looks for the marker before it answers anything.
+    at_load.call("initialize", json!({ "protocolVersion": 1 }));
     std::fs::write(&marker, "").unwrap();
     assert_eq!(at_prompt.prompt("say x").1["error"]["code"], -32000);
     for method in ["session/new", "session/load"] {
