@@ -10,7 +10,7 @@ LOCKED := --release --locked
 # `make test` builds the whole workspace once and for all its steps; a part of it would choose other features and build again.
 PACKAGES := -p voxpilot
 BINARY := $(CURDIR)/target/release/voxpilot
-UI_SOURCES := $(shell find ui/src ui/public ui/index.html ui/vite.config.ts ui/tsconfig.json ui/package.json -type f 2>/dev/null)
+UI_SOURCES := $(shell find ui/src ui/public ui/index.html ui/vite.config.ts ui/vite.sw.config.ts ui/tsconfig.json ui/package.json -type f 2>/dev/null)
 
 # $(call step,name,command): says what is done and how long it took; a failure stops the run.
 define step
@@ -63,7 +63,8 @@ test-rust: ui tests/copilot/node_modules/.package-lock.json tests/codex/node_mod
 	$(call step,rust tests,$(CARGO) test $(LOCKED) --workspace --no-fail-fast)
 
 .PHONY: test-ui
-test-ui: ui/node_modules/.package-lock.json
+test-ui: ui
+	$(call step,size of the first screen,cd ui && npm run --silent size)
 	$(call step,ui tests,cd ui && npm run --silent test)
 
 .PHONY: e2e

@@ -12,6 +12,8 @@ export default defineConfig({
   fullyParallel: true,
   forbidOnly: Boolean(process.env.CI),
   workers: 2,
+  // Two browsers, their servers and real agents share two cores. What fails once is told as flaky, what fails twice fails.
+  retries: 1,
   reporter: [["list"]],
   use: { ...chromium, screenshot: "only-on-failure" },
   projects: [

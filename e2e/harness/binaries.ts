@@ -12,6 +12,8 @@ export const voxpilot = resolve(process.env.VOXPILOT ?? join(root, "target/relea
 const peers = dirname(voxpilot);
 export const modelServer = join(peers, "model-server");
 export const faultyAgent = join(peers, "faulty-agent");
+/** Of the benchmarks; not there after an ordinary build. */
+export const fastAgent = join(peers, "fast-agent");
 
 export const workspace = root;
 export const missing = [modelServer, faultyAgent].filter((path) => !existsSync(path));

@@ -11,6 +11,8 @@ export class Cockpit {
   readonly stop: Locator;
   readonly cards: Locator;
   readonly sidebar: Locator;
+  /** Where no session is open. */
+  readonly home: Locator;
   /** What was sent last and is to be seen in the conversation, so that an earlier turn is not taken for the one that answers it. */
   lastSent = "";
 
@@ -22,6 +24,7 @@ export class Cockpit {
     this.stop = page.getByRole("button", { name: "Stop", exact: true });
     this.cards = page.getByRole("region", { name: "Waiting for you" }).getByRole("article");
     this.sidebar = page.getByRole("navigation", { name: "Sessions", includeHidden: true });
+    this.home = page.locator("main .home");
   }
 
   async signIn(link: string): Promise<void> {
@@ -32,7 +35,8 @@ export class Cockpit {
   async send(text: string): Promise<void> {
     await this.composer.fill(text);
     await this.composer.press("Enter");
-    this.lastSent = text;
+    // As it is shown: the marks around code are not.
+    this.lastSent = (text.split("\n", 1)[0] ?? "").replaceAll("`", "");
   }
 
   /** What an agent says and does, by the name of its agent session; the latest if there are several. Behind a main AI it is a block,
@@ -42,13 +46,75 @@ export class Cockpit {
     return new CopilotBlock(block.last(), this);
   }
 
-  /** The list of sessions: always there on a desk, in a drawer on a phone. */
+  /** The list of sessions: always there on a desk, a page of its own on a phone. */
   async openSessions(): Promise<void> {
-    const menu = this.page.getByRole("button", { name: "Show sessions" });
-    // On a phone the list lies over the button while it is open.
-    const isOpen = await this.sidebar.evaluate((list) => list.classList.contains("open"));
-    if (!isOpen && (await menu.isVisible())) await menu.click();
+    const back = this.page.getByRole("link", { name: "Show sessions" }).or(this.page.getByRole("button", { name: "Show sessions" }));
+    if (await back.isVisible()) await back.click();
     await expect(this.sidebar.getByRole("button", { name: "New session" })).toBeInViewport();
+  }
+
+  /** The rows of the list. */
+  get rows(): Locator {
+    return this.sidebar.locator(".session-row");
+  }
+
+  /** Where sessions are a page, whoever looked at them is not in one any more. */
+  async backToSession(): Promise<void> {
+    if (this.isPhone) await this.openSession();
+  }
+
+  get isPhone(): boolean {
+    return (this.page.viewportSize()?.width ?? 0) < 700;
+  }
+
+  /** What is in the list, by its title or, without one, the first. */
+  async openSession(title?: string): Promise<void> {
+    await this.openSessions();
+    const rows = title === undefined ? this.rows : this.rows.filter({ hasText: title });
+    await rows.first().getByRole("link").click();
+    await expect(this.log).toBeVisible();
+  }
+
+  /** The empty composer; nothing is made before something is sent. */
+  async newSession(): Promise<void> {
+    await this.openSessions();
+    await this.sidebar.getByRole("button", { name: "New session" }).click();
+    await this.expectHome();
+  }
+
+  async expectHome(): Promise<void> {
+    await expect(this.home).toBeVisible();
+    await expect(this.composer).toBeVisible();
+  }
+
+  /** Something to do with a session, from the menu of its row. */
+  async fromRow(row: Locator, does: string): Promise<void> {
+    await row.hover();
+    await row.getByRole("button", { name: /^More for/ }).click();
+    await this.page.getByRole("menuitem", { name: does, exact: true }).click();
+  }
+
+  /** Something to do with the session that is open, from its menu. */
+  async fromHead(does: string): Promise<void> {
+    await this.page.getByRole("button", { name: "More", exact: true }).click();
+    await this.page.getByRole("menuitem", { name: does }).click();
+  }
+
+  /** A choice at the foot of the composer: its pill, or on a phone the one that stands for several. */
+  async openPill(name: "Agent" | "Model" | "Mode" | "Permissions"): Promise<Locator> {
+    const own = this.page.getByRole("button", { name: new RegExp(`^${name}: `) });
+    const all = this.page.getByRole("button", { name: "Model, mode, branch" });
+    await expect(own.or(all).first()).toBeVisible();
+    await ((await own.isVisible()) ? own : all).click();
+    const menu = this.page.getByRole("menu");
+    await expect(menu).toBeVisible();
+    return menu;
+  }
+
+  async choose(pill: "Agent" | "Model" | "Mode" | "Permissions", choice: string | RegExp): Promise<void> {
+    const menu = await this.openPill(pill);
+    await menu.getByRole("menuitemradio", { name: choice }).click();
+    await expect(menu).toHaveCount(0);
   }
 
   async expectIdle(): Promise<void> {
@@ -71,14 +137,19 @@ export class CopilotBlock {
   readonly title: Locator;
   readonly spinner: Locator;
   readonly stream: Locator;
+  /** Beside the card, or in the line of straight talk. */
+  readonly stop: Locator;
 
   constructor(
     readonly block: Locator,
     readonly cockpit: Cockpit,
   ) {
-    this.title = block.locator("> summary, > .agent-turn-head");
+    this.title = block.locator("> summary, > .agent-turn-line > .agent-turn-head");
     this.spinner = this.title.getByRole("img", { name: "running" });
     this.stream = block.locator(".copilot-stream");
+    this.stop = block
+      .locator("xpath=self::section | self::details/..")
+      .getByRole("button", { name: "Stop this agent" });
   }
 
   /** The agent's own words, whether or not the block is open. */
@@ -106,7 +177,7 @@ export class CopilotBlock {
     if (closes) await expect(this.block).not.toHaveAttribute("open");
     else await expect(this.block).toHaveAttribute("aria-busy", "false");
     await expect(this.spinner).toHaveCount(0);
-    await expect(this.block.getByRole("button", { name: "Stop this agent" })).toHaveCount(0);
+    await expect(this.stop).toHaveCount(0);
   }
 
   /** The message that was sent last has come, and this block stands below it. */

@@ -16,7 +16,7 @@ export class Devices {
 
   async open(): Promise<void> {
     await this.cockpit.openSessions();
-    await this.cockpit.page.getByRole("button", { name: "Devices" }).click();
+    await this.cockpit.page.getByRole("link", { name: "Devices" }).click();
     await expect(this.rows.first()).toBeVisible();
   }
 

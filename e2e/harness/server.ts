@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { realAgents } from "./agents";
-import { faultyAgent, modelServer, voxpilot } from "./binaries";
+import { fastAgent, faultyAgent, modelServer, voxpilot } from "./binaries";
 import { processesOf } from "./processes";
 import { Program } from "./program";
 import type { Rule } from "./script";
@@ -18,7 +18,9 @@ export interface Setup {
   /** The main AI's answers; without them the relay passes everything on to the agent. */
   script?: Rule[];
   /** `guarded` wants a login, which waits until {@link Server.agree} is called. */
-  agent?: "demo" | "faulty" | "guarded";
+  agent?: "demo" | "faulty" | "guarded" | "fast" | "copilot";
+  /** What the main AI's model is called. */
+  model?: string;
   /** More of the person's own settings, as TOML. */
   settings?: (programs: { voxpilot: string; directory: string }) => string;
   /** Copilot and Codex themselves, with the script behind them as the models `coder` and `codex`. */
@@ -27,6 +29,8 @@ export interface Setup {
   files?: Record<string, string>;
   /** What is changed in `files` after they were committed to a git repository. */
   changes?: Record<string, string>;
+  /** The branch of that repository that is worked on; `main` is what it left. */
+  branch?: string;
 }
 
 export class Server {
@@ -130,17 +134,22 @@ export class Server {
     if (this.setup.agent === "faulty") {
       this.configure(`[agents.faulty]\ntitle = "Faulty agent"\ncommand = ${JSON.stringify(faultyAgent)}\n`);
     }
+    if (this.setup.agent === "fast") this.configure(`[agents.fast]\ncommand = ${JSON.stringify(fastAgent)}\n`);
     if (this.setup.agent === "guarded") this.writeGuarded();
     if (this.setup.settings) this.configure(this.setup.settings({ voxpilot, directory: this.directory }));
     this.write(this.setup.files ?? {});
     if (!this.setup.changes) return;
     for (const args of [
-      ["init", "--quiet"],
+      ["init", "--quiet", "--initial-branch", "main"],
+      ["config", "user.name", "Test"],
+      ["config", "user.email", "test@example.com"],
       ["add", "--all"],
       ["commit", "--quiet", "--message", "first"],
     ]) {
-      const author = ["-c", "user.name=Test", "-c", "user.email=test@example.com"];
-      execFileSync("git", [...author, ...args], { cwd: this.work, env: this.base() });
+      execFileSync("git", args, { cwd: this.work, env: this.base() });
+    }
+    if (this.setup.branch) {
+      execFileSync("git", ["switch", "--quiet", "--create", this.setup.branch], { cwd: this.work, env: this.base() });
     }
     this.write(this.setup.changes);
   }
@@ -192,7 +201,7 @@ export class Server {
   }
 
   private environment(bind: string): NodeJS.ProcessEnv {
-    const { agent = "demo", policy = "auto" } = this.setup;
+    const { agent = "demo", policy = "auto", model = "main" } = this.setup;
     return {
       ...this.base(),
       ...this.agentsEnv,
@@ -203,7 +212,7 @@ export class Server {
       VOXPILOT_AGENT: agent,
       ...(policy !== "unset" && { VOXPILOT_PERMISSION_POLICY: policy }),
       ...(this.modelUrl && {
-        VOXPILOT_MODEL: "main",
+        VOXPILOT_MODEL: model,
         VOXPILOT_MODEL_BASE_URL: this.modelUrl,
         VOXPILOT_MODEL_API_KEY: "not-a-real-key",
       }),

@@ -57,7 +57,18 @@ function watch(page: Page): string[] {
   return problems;
 }
 
+/** For everybody. What is being drawn anew may be half there for a moment; what stays wrong is found. */
 export async function expectAccessible(page: Page): Promise<void> {
+  await expect(async () => await expectNothingFound(page)).toPass({ intervals: [500, 1_000], timeout: 15_000 });
+}
+
+async function expectNothingFound(page: Page): Promise<void> {
+  // What fades in is judged once it is there.
+  await page.evaluate(async () => {
+    const ending = document.getAnimations().filter(({ effect }) => effect?.getComputedTiming().endTime !== Infinity);
+    const ended = Promise.all(ending.map((animation) => animation.finished.catch(() => {})));
+    await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 3_000))]);
+  });
   const { violations } = await new AxeBuilder({ page }).analyze();
   const found = violations.map(
     ({ id, help, nodes }) => `${id}: ${help}: ${nodes.map((node) => node.target).join(" | ")}`,

@@ -24,22 +24,25 @@ test.describe("with a second agent", () => {
     cockpit,
     page,
   }) => {
-    const choice = page.getByRole("combobox", { name: "Agent" });
-    await expect(choice.locator("option:checked")).toHaveText("Demo agent");
-    await expect(choice.getByRole("option", { name: "GitHub Copilot (not installed)" })).toBeDisabled();
-    await choice.selectOption("Second agent");
+    const chosen = (name: string) => page.getByRole("button", { name: `Agent: ${name}` });
+    if (await cockpit.composer.isVisible()) await cockpit.composer.focus();
+    await expect(chosen("Demo agent")).toBeVisible();
+    const menu = await cockpit.openPill("Agent");
+    await expect(menu.getByRole("menuitemradio", { name: /GitHub Copilot.*Not installed/ })).toBeDisabled();
+    await page.keyboard.press("Escape");
+    await cockpit.composer.focus();
+    await cockpit.choose("Agent", /^Second agent/);
     await expectAccessible(page);
     await cockpit.send("say hello");
     await cockpit.copilot().expectEnded("done");
     await expect(cockpit.copilot().title).toHaveText("🤖 Second agent [main] — done");
     await expect(cockpit.log.getByRole("article", { name: "Second agent" })).toHaveText("hello");
-    await expect(page.locator(".header-agent")).toHaveText("Second agent");
+    await expect(chosen("Second agent")).toBeVisible();
 
-    await cockpit.openSessions();
-    await page.getByRole("button", { name: "New session" }).click();
-    await expect(page.getByRole("heading", { name: "What should be done?" })).toBeVisible();
-    await expect(choice, "once: where the message is written").toHaveCount(1);
-    await choice.selectOption("Second agent");
+    await cockpit.newSession();
+    await cockpit.composer.focus();
+    await expect(chosen("Demo agent"), "what was chosen was for that one").toBeVisible();
+    await cockpit.choose("Agent", /^Second agent/);
     await cockpit.send("say again");
     await expect(cockpit.copilot().title).toContainText("🤖 Second agent [main]");
     await cockpit.expectIdle();
@@ -106,7 +109,7 @@ test.describe("with an agent that wants a login", () => {
   }) => {
     await openAgents(cockpit, page);
     const guarded = itemOf(page, "Guarded agent");
-    await guarded.getByRole("button", { name: "Log in to Guarded agent" }).click();
+    await guarded.getByRole("button", { name: "Sign in to Guarded agent" }).click();
     const dialog = page.getByRole("dialog", { name: "Log in to Guarded agent" });
     await expect(dialog.getByText("AB12-CD34")).toBeVisible();
     server.agree();
@@ -126,7 +129,7 @@ test.describe("with an agent that wants a login", () => {
     await expect(page.getByRole("article", { name: "Login required" })).toBeVisible();
     await openAgents(cockpit, page);
     const guarded = itemOf(page, "Guarded agent");
-    await expect(guarded).toContainText("Login needed");
+    await expect(guarded).toContainText("Signed out");
     await expect(guarded.locator("code")).toContainText("login");
     await expectAccessible(page);
   });

@@ -37,29 +37,31 @@ test.use({
 /** Goes through the states of the page, and looks at each. */
 async function visit(cockpit: Cockpit, look: (name: string) => Promise<void>): Promise<void> {
   const { page } = cockpit;
-  await expect(page.getByRole("heading", { name: "Welcome to VoxPilot" })).toBeVisible();
+  await cockpit.expectHome();
   await look("welcome");
-  const composerHeight = async () => (await cockpit.composer.boundingBox())?.height;
-  const smallest = await composerHeight();
 
   await cockpit.send("review it, please");
   await expect(cockpit.answers).toHaveCount(1);
-  const file = page.locator(".review-file > summary").filter({ hasText: "src/main.rs" });
-  await file.click();
-  await expect(page.getByRole("group", { name: "Diff of src/main.rs" })).toContainText("eprintln");
   await cockpit.log.locator("details.tool-block > summary").first().click();
+  await look("stored changes");
+  await page.getByRole("link", { name: "Review", exact: true }).click();
+  await expect(page.getByRole("region", { name: "Review" })).toContainText("notes.md");
   await look("review");
+  await page.getByRole("button", { name: /^(Back to the conversation|Close)$/ }).click();
 
+  const composerHeight = async () => (await cockpit.composer.boundingBox())?.height;
+  const smallest = await composerHeight();
   await cockpit.send("let the agent work");
   await expect(cockpit.cards).toBeVisible();
   await cockpit.send(`something else: ${wide}`);
   await expect(page.getByRole("list", { name: "Queued messages" })).toBeVisible();
   await look("permission");
-  await expect(cockpit.cards.getByRole("button", { name: "Allow once" })).toBeInViewport({ ratio: 1 });
+  await expect(cockpit.cards.getByRole("button", { name: "Allow" })).toBeInViewport({ ratio: 1 });
+  await cockpit.cards.getByRole("button", { name: "Allow" }).click();
+  await expect(cockpit.cards).toHaveCount(0);
+  // On a phone the question lies over what waits.
   await page.getByRole("button", { name: "Withdraw queued message" }).click();
   cockpit.lastSent = "let the agent work";
-  await cockpit.cards.getByRole("button", { name: "Allow once" }).click();
-  await expect(cockpit.cards).toHaveCount(0);
   await cockpit.copilot().expectRunning();
   await cockpit.copilot().reaches(100);
   await look("running");
@@ -74,25 +76,29 @@ async function visit(cockpit: Cockpit, look: (name: string) => Promise<void>): P
   await look("confirm");
   const name = cockpit.log.getByText("⚙ read_file_external");
   expect((await name.boundingBox())?.height, "the tool's name is on one line").toBeLessThan(30);
-  await cockpit.cards.getByRole("button", { name: "Deny" }).click();
+  await cockpit.cards.getByRole("button", { name: "Deny", exact: true }).click();
   await cockpit.expectIdle();
   await cockpit.send("fail");
   await expect(cockpit.log.getByRole("alert").first()).toBeVisible();
   await cockpit.expectIdle();
   await look("failed");
 
-  const settings = page.getByRole("button", { name: "Session settings" });
-  if (await settings.isVisible()) await settings.click();
-  await look("settings");
-  if (await settings.isVisible()) await settings.click();
+  for (const pill of ["Agent", "Model", "Permissions"] as const) {
+    await cockpit.openPill(pill);
+    await look(`pill-${pill}`);
+    await page.keyboard.press("Escape");
+  }
+  await page.keyboard.press("Control+k");
+  await expect(page.getByRole("dialog", { name: "Find" })).toBeVisible();
+  await look("palette");
+  await page.keyboard.press("Escape");
+  await cockpit.fromHead("Delete");
+  await expect(page.getByText("Session deleted")).toBeVisible();
+  await cockpit.expectHome();
+  await look("deleted");
+  await page.getByRole("button", { name: "Undo" }).click();
   await cockpit.openSessions();
   await look("sessions");
-  await cockpit.sidebar
-    .locator(".session-row.active")
-    .getByRole("button", { name: /^Delete/ })
-    .click();
-  await expect(page.getByRole("dialog")).toBeVisible();
-  await look("delete");
 }
 
 for (const scheme of ["light", "dark"] as const) {
@@ -119,7 +125,7 @@ test("nothing scrolls sideways at 360 px @phone", async ({ cockpit, page }, info
 test("nothing turns where less motion is wanted", async ({ cockpit, page }) => {
   await page.emulateMedia({ reducedMotion: "reduce" });
   await cockpit.send("let the agent work");
-  await expect(cockpit.cards).toBeVisible();
+  await cockpit.cards.getByRole("button", { name: "Allow", exact: true }).click();
   const spinner = cockpit.copilot().spinner;
   const motion = await spinner.evaluate((element) => {
     const { animationDuration, animationIterationCount } = getComputedStyle(element);
@@ -127,6 +133,6 @@ test("nothing turns where less motion is wanted", async ({ cockpit, page }) => {
   });
   expect(motion.turn_s).toBeLessThan(0.001);
   expect(motion.count).toBe("1");
-  await cockpit.cards.getByRole("button", { name: "Deny" }).click();
+  await cockpit.stop.click();
   await cockpit.expectIdle();
 });

@@ -19,18 +19,17 @@ test.describe("nobody has chosen", () => {
     await choice.getByRole("button", { name: "Ask me first" }).click();
     await expect(choice).toHaveCount(0);
     await page.reload();
-    await expect(page.getByRole("heading", { name: "Welcome to VoxPilot" })).toBeVisible();
-    await expect(page.getByRole("combobox", { name: "Agent", exact: true })).toBeVisible();
+    await cockpit.expectHome();
     await expect(choice).toHaveCount(0);
 
     await cockpit.send("delegate it");
     await expect(cockpit.cards).toContainText("echo made");
-    await expect(page.getByRole("button", { name: /Approves automatically/ })).toHaveCount(0);
-    await cockpit.cards.getByRole("button", { name: "Allow once" }).click();
+    await expect(page.getByRole("button", { name: "Permissions: Ask" })).toBeVisible();
+    await cockpit.cards.getByRole("button", { name: "Allow", exact: true }).click();
     await expect(cockpit.answers).toHaveText(["It is done."]);
   });
 
-  test("what is kept so is seen in the session, told in the turn, and one click away from being asked", async ({
+  test("what is kept so is seen in the session, told in the turn, and a choice away from being asked", async ({
     cockpit,
     page,
   }) => {
@@ -39,19 +38,19 @@ test.describe("nobody has chosen", () => {
     await cockpit.send("delegate it");
     await expect(cockpit.answers).toHaveText(["It is done."]);
     const approved = cockpit.copilot("work").stream.locator(".approved");
-    await expect(approved).toContainText("allowed automatically: echo made");
+    await expect(approved).toContainText("Allowed automatically: echo made");
     await page.reload();
-    await expect(approved).toContainText("allowed automatically: echo made");
+    await expect(approved).toContainText("Allowed automatically: echo made");
 
-    const pill = page.getByRole("button", { name: /Approves automatically/ });
+    const pill = page.getByRole("button", { name: "Permissions: Auto, approves automatically" });
     await expect(pill).toBeInViewport();
     await expectAccessible(page);
     await cockpit.expectNoSidewaysScroll();
-    await pill.click();
+    await cockpit.choose("Permissions", /^Ask/);
     await expect(pill).toHaveCount(0);
     await cockpit.send("delegate it once more");
     await expect(cockpit.cards).toContainText("echo made");
-    await cockpit.cards.getByRole("button", { name: "Allow once" }).click();
+    await cockpit.cards.getByRole("button", { name: "Allow" }).click();
     await expect(cockpit.answers).toHaveText(["It is done.", "It is done."]);
   });
 });
@@ -59,9 +58,9 @@ test.describe("nobody has chosen", () => {
 test("straight talk under auto tells what was allowed, still after a reload", async ({ cockpit, page }) => {
   await cockpit.send("run `echo made`");
   await cockpit.copilot().expectEnded("done");
-  await expect(page.getByRole("button", { name: /Approves automatically/ })).toBeVisible();
+  await expect(page.getByRole("button", { name: /approves automatically/ })).toBeVisible();
   const approved = cockpit.copilot().stream.locator(".approved");
-  await expect(approved).toContainText("allowed automatically: echo made");
+  await expect(approved).toContainText("Allowed automatically: echo made");
   await page.reload();
-  await expect(approved).toContainText("allowed automatically: echo made");
+  await expect(approved).toContainText("Allowed automatically: echo made");
 });

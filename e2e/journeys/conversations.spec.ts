@@ -8,8 +8,8 @@ const second = ({ voxpilot }: { voxpilot: string }) =>
 
 async function openAll(cockpit: Cockpit, page: Page): Promise<void> {
   await cockpit.openSessions();
-  await page.getByRole("link", { name: "All conversations" }).click();
-  await expect(page.getByRole("heading", { name: "All conversations" })).toBeVisible();
+  await cockpit.sidebar.getByRole("link", { name: "Resume a session" }).click();
+  await expect(page.getByRole("heading", { name: "Resume a session" })).toBeVisible();
 }
 
 test("a conversation that only the agent has is found, continued here once, and remembers what was said", async ({
@@ -21,16 +21,13 @@ test("a conversation that only the agent has is found, continued here once, and 
   await expectAccessible(page);
 
   // The demo agent keeps its sessions by itself, whatever becomes of ours.
-  await cockpit.openSessions();
-  await page.getByRole("button", { name: "New session" }).click();
-  await expect(page.getByRole("heading", { name: "What should be done?" })).toBeVisible();
+  await cockpit.newSession();
   await cockpit.send("say heron");
   await expect(cockpit.answers).toHaveText(["heron"]);
   await cockpit.expectIdle();
-  await cockpit.openSessions();
-  await cockpit.sidebar.getByRole("button", { name: "Delete say heron" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-  await expect(page.getByRole("heading", { name: "Welcome to VoxPilot" })).toBeVisible();
+  await cockpit.fromHead("Delete");
+  await cockpit.expectHome();
+  await expect(page.getByText("Session deleted")).toBeHidden({ timeout: 15_000 });
 
   await openAll(cockpit, page);
   const ask = page.getByRole("button", { name: "Ask the agents" });
@@ -41,7 +38,7 @@ test("a conversation that only the agent has is found, continued here once, and 
   await expect(ask).toBeEnabled();
   await expectAccessible(page);
   await cockpit.expectNoSidewaysScroll();
-  await row.getByRole("button", { name: "Continue here: say heron" }).click();
+  await row.getByRole("button", { name: "Resume here: say heron" }).click();
   for (const visit of ["live", "reloaded"]) {
     await expect(cockpit.mine.first(), visit).toContainText("say heron");
     await expect(cockpit.answers.first(), visit).toHaveText("heron");
@@ -83,6 +80,6 @@ test.describe("with a second agent", () => {
     await place.getByRole("link", { name: "Name the trees" }).click();
     await expect(page.getByRole("heading", { name: "Name the trees" })).toBeVisible();
     await page.goBack();
-    await expect(page.getByRole("heading", { name: "All conversations" })).toBeVisible();
+    await expect(page.getByRole("heading", { name: "Resume a session" })).toBeVisible();
   });
 });

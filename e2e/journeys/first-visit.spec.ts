@@ -7,7 +7,7 @@ test("without a link there is only the login page", async ({ page, server }) => 
   const response = await page.goto(server.url);
   expect(response?.status()).toBe(401);
   await expect(page.getByRole("heading", { name: "Sign in to VoxPilot" })).toBeVisible();
-  await expect(page.getByRole("textbox")).toHaveCount(1);
+  await expect(page.getByRole("textbox"), "a code, or the token").toHaveCount(2);
   expect((await page.request.get(`${server.url}/api/sessions`)).status()).toBe(401);
   await expectAccessible(page);
 
@@ -17,11 +17,12 @@ test("without a link there is only the login page", async ({ page, server }) => 
 });
 
 test("the printed link lets one browser in, once", async ({ page, server, browser }) => {
-  await new Cockpit(page).signIn(server.link);
-  await expect(page.getByRole("heading", { name: "Welcome to VoxPilot" })).toBeVisible();
+  const cockpit = new Cockpit(page);
+  await cockpit.signIn(server.link);
+  await cockpit.expectHome();
   expect(page.url(), "the secret does not stay in the address").not.toContain("link=");
   await page.reload();
-  await expect(page.getByRole("heading", { name: "Welcome to VoxPilot" })).toBeVisible();
+  await cockpit.expectHome();
 
   const elsewhere = await browser.newContext();
   const late = await elsewhere.newPage();
@@ -35,7 +36,7 @@ test("the first message: work streams in, closes itself, and is there again afte
   page,
   server,
 }) => {
-  await expect(page.getByRole("heading", { name: "Welcome to VoxPilot" })).toBeVisible();
+  await cockpit.expectHome();
   const task = "create a file hello.txt with hello from the browser, then count to 150";
   await cockpit.send(task);
 
@@ -64,11 +65,10 @@ test("the first message: work streams in, closes itself, and is there again afte
   expect(await copilot.everything()).toBe(full);
 });
 
-test("a session from the list starts empty", async ({ cockpit, page }) => {
+test("a session from the list starts empty", async ({ cockpit }) => {
   await cockpit.openSessions();
   await expect(cockpit.sidebar).toContainText("No sessions yet");
-  await page.getByRole("button", { name: "New session" }).click();
-  await expect(page.getByRole("heading", { name: "What should be done?" })).toBeVisible();
+  await cockpit.newSession();
   await cockpit.send("say good morning");
   await expect(cockpit.answers).toContainText("good morning");
 });

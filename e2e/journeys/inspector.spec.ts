@@ -2,14 +2,13 @@ import { readFileSync } from "node:fs";
 import { expect, expectAccessible, test } from "../harness/test";
 
 test("the raw traffic can be looked through, filtered, copied and downloaded", async ({ cockpit, page }, info) => {
-  const open = page.getByRole("button", { name: "Agent traffic" });
   const inspector = page.getByRole("dialog", { name: "Agent traffic" });
   const lines = inspector.getByRole("listitem");
 
   await cockpit.send("say hello inspector");
   await expect(cockpit.answers).toContainText("hello inspector");
   await cockpit.expectIdle();
-  await open.click();
+  await cockpit.fromHead("Agent traffic");
   await expect(lines.first()).toContainText("response prompt:");
   await expect(lines.last()).toContainText("initialize");
   await expectAccessible(page);
@@ -49,22 +48,24 @@ test("the raw traffic can be looked through, filtered, copied and downloaded", a
 
   await page.keyboard.press("Escape");
   await expect(inspector).toBeHidden();
-  await expect(open).toBeFocused();
+  await expect(page.getByRole("button", { name: "More", exact: true })).toBeFocused();
 });
 
 test("traffic that comes while one looks is followed @desktop", async ({ cockpit, page }) => {
   const inspector = page.getByRole("dialog", { name: "Agent traffic" });
   await cockpit.send("count to 400");
   await cockpit.copilot().expectRunning();
-  await page.getByRole("button", { name: "Agent traffic" }).click();
+  await cockpit.fromHead("Agent traffic");
   await inspector.getByRole("checkbox", { name: "Follow" }).check();
   await expect(inspector.getByRole("listitem").first()).toContainText("response prompt:", { timeout: 60_000 });
 });
 
-test("a session without traffic says so @phone", async ({ cockpit, page }) => {
-  await cockpit.openSessions();
-  await cockpit.sidebar.getByRole("button", { name: "New session" }).click();
-  await page.getByRole("button", { name: "Agent traffic" }).click();
+test("a session without traffic says so @phone", async ({ cockpit, page, server }) => {
+  const { id } = await (await server.call("POST", "/api/sessions", { title: "Quiet" })).json();
+  await page.evaluate((id) => {
+    location.hash = `#/sessions/${id}`;
+  }, id);
+  await cockpit.fromHead("Agent traffic");
   await expect(page.getByText("No agent has been started in this session yet.")).toBeVisible();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Close" }).click();

@@ -91,14 +91,16 @@ test("a diff comes as a card for review", async ({ cockpit, page }) => {
   const card = page.getByRole("region", { name: /^Changes/ });
   await expect(card).toContainText("1 file");
   await expect(cockpit.answers).toContainText("One line differs.");
+  await cockpit.expectNoSidewaysScroll();
+  await card.getByRole("link", { name: "Review" }).click();
+  const diff = page.getByRole("group", { name: "Change of src/sum.rs" });
   for (const visit of ["live", "reloaded"]) {
-    await card.locator("summary").filter({ hasText: "src/sum.rs" }).click();
-    const diff = card.getByRole("group", { name: "Diff of src/sum.rs" });
     await expect(diff, visit).toContainText("a - b");
     await expect(diff, visit).toContainText("a + b");
-    await cockpit.expectNoSidewaysScroll();
     if (visit === "live") await page.reload();
   }
+  await page.getByRole("button", { name: /^(Back to the conversation|Close)$/ }).click();
+  await expect(card).toContainText("src/sum.rs");
 });
 
 test("a file outside the work directory is read only when somebody allows it", async ({ cockpit, page }) => {
@@ -115,7 +117,7 @@ test("a file outside the work directory is read only when somebody allows it", a
   await cockpit.expectIdle();
 
   await cockpit.send("and the hosts again");
-  await cockpit.cards.getByRole("button", { name: "Deny" }).click();
+  await cockpit.cards.getByRole("button", { name: "Deny", exact: true }).click();
   await expect(cockpit.cards).toHaveCount(0);
   await cockpit.expectIdle();
   await expect(cockpit.answers).toHaveCount(2);

@@ -37,11 +37,11 @@ test("get notified, read the change, approve, see it done @phone", async ({ cock
   await expect(page.locator("link[rel=icon]")).toHaveAttribute("href", "/favicon-waiting.svg");
 
   const card = cockpit.cards;
-  await expect(card.locator(".badge")).toHaveText("edit");
+  await expect(card.getByRole("heading")).toHaveText(/^Edit .*notes\.txt\?$/);
   await expect(card).toContainText("notes.txt");
-  await expect(card.locator(".diff-line.added")).toHaveText(/^\+\s*hello from the train$/);
+  await expect(card.locator(".call-diff .code.add")).toHaveText(/hello from the train$/);
   expect(existsSync(join(server.work, "notes.txt")), "nothing happens before the answer").toBe(false);
-  await card.getByRole("button", { name: "Allow once" }).tap();
+  await card.getByRole("button", { name: "Allow" }).tap();
   await expect(card).toHaveCount(0);
   await cockpit.copilot().expectEnded("done");
   expect(readFileSync(join(server.work, "notes.txt"), "utf8")).toBe("hello from the train");

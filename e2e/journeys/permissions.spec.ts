@@ -14,7 +14,7 @@ test("the exact command is shown, and runs when it is allowed", async ({ cockpit
 
   await page.reload();
   await expect(cockpit.cards.locator("code.command")).toHaveText("echo one > made.txt && cat made.txt");
-  await cockpit.cards.getByRole("button", { name: "Allow once" }).click();
+  await cockpit.cards.getByRole("button", { name: "Allow" }).click();
   await expect(cockpit.cards).toHaveCount(0);
   await cockpit.copilot().expectEnded("done");
   expect(readFileSync(join(server.work, "made.txt"), "utf8")).toBe("one\n");
@@ -23,12 +23,12 @@ test("the exact command is shown, and runs when it is allowed", async ({ cockpit
 
 test("the exact change is shown, and is not made when it is rejected", async ({ cockpit, server }) => {
   await cockpit.send("create a file notes.txt with hello there");
-  await expect(cockpit.cards.locator(".diff-line.added")).toHaveText(/^\+\s*hello there$/);
+  await expect(cockpit.cards.locator(".call-diff .code.add")).toHaveText(/hello there$/);
   await expect(cockpit.cards).toContainText("notes.txt");
-  await cockpit.cards.getByRole("button", { name: "Deny" }).click();
+  await cockpit.cards.getByRole("button", { name: "Deny", exact: true }).click();
   await expect(cockpit.cards).toHaveCount(0);
-  await cockpit.copilot().expectEnded("denied");
-  await expect(cockpit.copilot().block.locator(".denial")).toContainText("Denied This was not allowed");
+  await cockpit.copilot().expectEnded("declined");
+  await expect(cockpit.copilot().block.locator(".denial")).toHaveText("Declined Create notes.txt Write what it should do instead.");
   await expect(cockpit.answers).toContainText("declined");
   expect(existsSync(join(server.work, "notes.txt"))).toBe(false);
 });
@@ -38,8 +38,9 @@ test("what is answered on one device is gone from the other @desktop", async ({ 
   const elsewhere = await browser.newContext({ viewport: page.viewportSize() });
   const other = new Cockpit(await elsewhere.newPage());
   await other.signIn(await server.freshLink());
+  await other.openSession();
   await expect(other.cards).toContainText("echo shared");
-  await other.cards.getByRole("button", { name: "Allow once" }).click();
+  await other.cards.getByRole("button", { name: "Allow" }).click();
   await expect(cockpit.cards).toHaveCount(0);
   await cockpit.copilot().expectEnded("done");
   await elsewhere.close();
@@ -47,35 +48,33 @@ test("what is answered on one device is gone from the other @desktop", async ({ 
 
 test("always allowed is not asked again, and covers nothing that was not shown @desktop", async ({ cockpit }) => {
   await cockpit.send("run `echo first`");
-  await cockpit.cards.getByRole("button", { name: "Always allow" }).click();
+  await cockpit.cards.getByRole("button", { name: "Always" }).click();
+  const choices = cockpit.cards.getByRole("list", { name: "How far always reaches" }).getByRole("button");
+  await expect(choices.first()).toContainText("in this session");
+  await choices.first().click();
   await expect(cockpit.answers).toHaveCount(1);
   await cockpit.send("run `echo first`");
   await expect(cockpit.answers).toHaveCount(2);
   const told = cockpit.copilot().stream.locator(".approved");
-  await expect(told).toHaveText("allowed automatically: echo first (by a remembered answer)");
+  await expect(told).toHaveText("Allowed by a saved permission: echo first");
   await cockpit.send("run `echo second`");
   await expect(cockpit.cards.locator("code.command")).toHaveText("echo second");
-  await cockpit.cards.getByRole("button", { name: "Deny" }).click();
+  await cockpit.cards.getByRole("button", { name: "Deny", exact: true }).click();
   await cockpit.expectIdle();
 });
 
 test("what is remembered is listed, holds in the project, and is revoked", async ({ cockpit, page }) => {
   await cockpit.send("run `echo first`");
-  const scope = cockpit.cards.getByRole("combobox", { name: "How far always reaches" });
-  await scope.selectOption("this project");
-  await cockpit.cards.getByRole("button", { name: "Always allow" }).click();
+  await cockpit.cards.getByRole("button", { name: "Always" }).click();
+  await cockpit.cards.getByRole("button", { name: "project" }).click();
   await expect(cockpit.answers).toHaveCount(1);
 
-  await cockpit.openSessions();
-  await page.getByRole("button", { name: "New session" }).click();
-  await expect(page.getByRole("heading", { name: "What should be done?" })).toBeVisible();
+  await cockpit.newSession();
   await cockpit.send("run `echo first`");
   await expect(cockpit.answers).toHaveCount(1);
 
-  const settings = page.getByRole("button", { name: "Session settings" });
-  if (await settings.isVisible()) await settings.click();
-  await page.getByRole("button", { name: "Remembered answers" }).click();
-  const dialog = page.getByRole("dialog", { name: "Remembered answers" });
+  await cockpit.fromHead("Saved permissions");
+  const dialog = page.getByRole("dialog", { name: "Saved permissions" });
   await expect(dialog.getByRole("listitem")).toContainText(["Allow this commandthis projectecho first"]);
   await expectAccessible(page);
   await dialog.getByRole("button", { name: "Revoke" }).click();
@@ -83,7 +82,7 @@ test("what is remembered is listed, holds in the project, and is revoked", async
   await dialog.getByRole("button", { name: "Close" }).click();
   await cockpit.send("run `echo first`");
   await expect(cockpit.cards.locator("code.command")).toHaveText("echo first");
-  await cockpit.cards.getByRole("button", { name: "Deny" }).click();
+  await cockpit.cards.getByRole("button", { name: "Deny", exact: true }).click();
   await cockpit.expectIdle();
 });
 
@@ -92,17 +91,37 @@ test("a long change leaves the buttons in reach", async ({ cockpit, page }) => {
   await cockpit.send(`create a file long.txt with:\n\`\`\`\n${lines}\n\`\`\``);
   await expect(cockpit.cards).toBeVisible();
   const smallest = page.viewportSize()?.width === 390 ? 44 : 32;
-  for (const name of ["Allow once", "Always allow", "Deny"]) {
+  for (const name of ["Allow", "Always", "Deny with a reason"]) {
     const button = cockpit.cards.getByRole("button", { name });
     await expect(button).toBeInViewport({ ratio: 1 });
     const box = await button.boundingBox();
     expect(box?.height, `height of ${name}`).toBeGreaterThanOrEqual(smallest);
     expect(box?.width, `width of ${name}`).toBeGreaterThanOrEqual(smallest);
   }
-  await expect(cockpit.composer).toBeInViewport();
   await cockpit.expectNoSidewaysScroll();
-  await cockpit.cards.locator(".diff-line", { hasText: "line 80 of" }).scrollIntoViewIfNeeded();
-  await expect(cockpit.cards.locator(".diff-line", { hasText: "line 80 of" })).toBeInViewport();
-  await cockpit.cards.getByRole("button", { name: "Deny" }).click();
+  await cockpit.cards.locator(".call-diff .code", { hasText: "line 80 of" }).scrollIntoViewIfNeeded();
+  await expect(cockpit.cards.locator(".call-diff .code", { hasText: "line 80 of" })).toBeInViewport();
+  await cockpit.cards.getByRole("button", { name: "Deny", exact: true }).click();
   await cockpit.expectIdle();
+});
+
+test("a refusal can say why, and the agent reads it @desktop", async ({ cockpit }) => {
+  await cockpit.send("run `echo never`");
+  await cockpit.cards.getByRole("button", { name: "Deny with a reason" }).click();
+  await cockpit.cards.getByRole("textbox", { name: "Reason" }).fill("say understood");
+  await cockpit.cards.getByRole("button", { name: "Deny", exact: true }).click();
+  await expect(cockpit.cards).toHaveCount(0);
+  await expect(cockpit.copilot().stream).toContainText("Declined");
+  await expect(cockpit.log).toContainText("understood");
+  await cockpit.expectIdle();
+});
+
+test("a question is answered by keys where nothing else has focus @desktop", async ({ cockpit, page }) => {
+  await cockpit.send("run `echo by key`");
+  await expect(cockpit.cards).toBeVisible();
+  await expect(cockpit.cards, "somebody who does nothing else is taken to it").toBeFocused();
+  await page.waitForTimeout(500);
+  await page.keyboard.press("Enter");
+  await expect(cockpit.cards).toHaveCount(0);
+  await cockpit.copilot().expectEnded("done");
 });

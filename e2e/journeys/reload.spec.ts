@@ -13,6 +13,7 @@ test("a page that is reloaded in mid-stream ends with the same bytes as one that
   const elsewhere = await browser.newContext({ viewport: page.viewportSize() });
   const witness = new Cockpit(await elsewhere.newPage());
   await witness.signIn(await server.freshLink());
+  await witness.openSession();
   await expect(witness.answers).toHaveCount(1);
 
   await cockpit.send("count to 800");
@@ -44,6 +45,7 @@ test("two browsers side by side: what one sends, the other shows @desktop", asyn
   const elsewhere = await browser.newContext({ viewport: page.viewportSize() });
   const other = new Cockpit(await elsewhere.newPage());
   await other.signIn(await server.freshLink());
+  await other.openSession();
   await expect(other.answers).toHaveText(["one"]);
 
   await other.send("say two");

@@ -58,7 +58,7 @@ test("a question that waits for its answer survives the server", async ({ cockpi
   await server.startAgain();
   await page.reload();
   await expect(cockpit.cards).toContainText("echo still here");
-  await cockpit.cards.getByRole("button", { name: "Allow once" }).click();
+  await cockpit.cards.getByRole("button", { name: "Allow" }).click();
   await expect(cockpit.cards).toHaveCount(0);
   await cockpit.copilot().expectEnded("done");
   await expect(cockpit.answers.last()).toContainText("still here");

@@ -55,7 +55,7 @@ test("the conversation follows the text until the reader scrolls up, and again f
   page,
 }) => {
   await cockpit.send("recite");
-  const latest = page.getByRole("button", { name: "Latest" });
+  const latest = page.getByRole("button", { name: "New", exact: true });
   await expectLetsGoAndComesBack(cockpit.log, async () => {
     await expect(latest).toBeVisible();
     await latest.click();
@@ -81,6 +81,6 @@ test("text that gets shorter as it is rendered does not count as the reader's sc
   await cockpit.send("recite links");
   await expect(cockpit.answers).toContainText("Line 200", { timeout: 30_000 });
   await cockpit.expectIdle();
-  await expect(page.getByRole("button", { name: "Latest" })).toBeHidden();
+  await expect(page.getByRole("button", { name: "New", exact: true })).toBeHidden();
   await expect.poll(() => fromEnd(cockpit.log)).toBeLessThan(8);
 });

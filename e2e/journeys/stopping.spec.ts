@@ -53,7 +53,7 @@ test("a stop of one agent is seen at once @desktop", async ({ cockpit, page }) =
   await cockpit.send("count to 5000");
   await cockpit.copilot().reaches(10);
   const letGo = await holdBack(page, "**/cancel");
-  const foot = ".copilot-foot .button";
+  const foot = ".agent-stop";
   expect(await reactsIn(page, foot, `${foot}[disabled]`)).toBeLessThan(soon_frames);
   letGo();
   await cockpit.copilot().expectEnded("stopped");

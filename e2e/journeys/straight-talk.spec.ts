@@ -35,3 +35,38 @@ test("a name in front opens a second agent session beside, which remembers its o
   await expect(cockpit.copilot("docs").title).toBeVisible();
   await expect(cockpit.copilot("main").title).toBeVisible();
 });
+
+test("an answer stays where it is read, from its first letter until after its end", async ({ cockpit, page }) => {
+  await cockpit.send("count to 150");
+  await cockpit.copilot().reaches(20);
+  await page.evaluate(() => {
+    const tops = new Set<number>();
+    Object.assign(window, { tops });
+    const look = () => {
+      const words = document.querySelector(".agent-turn .copilot-text");
+      if (words) tops.add(Math.round(words.getBoundingClientRect().top));
+      requestAnimationFrame(look);
+    };
+    look();
+  });
+  await cockpit.copilot().expectEnded("done");
+  await cockpit.expectIdle();
+  await expect(page.getByRole("button", { name: "Copy answer" })).toBeVisible();
+  const tops = await page.evaluate(() => [...(window as unknown as { tops: Set<number> }).tops]);
+  expect(tops, "places of its first line").toHaveLength(1);
+});
+
+test("what is hidden from eyes does not make the page longer than the window", async ({ cockpit, page }) => {
+  for (const name of ["one", "two", "three"]) {
+    await cockpit.send(`create a file called ${name}.txt with the text hello, then write 300 words`);
+    await cockpit.copilot().expectEnded("done");
+    await cockpit.expectIdle();
+  }
+  await expect.poll(() => cockpit.log.evaluate((log) => log.scrollHeight)).toBeGreaterThan(1_500);
+  await expect(cockpit.log.locator(".visually-hidden").first()).toBeAttached();
+  const surplus = () => page.evaluate(() => document.documentElement.scrollHeight - window.innerHeight);
+  expect(await surplus(), "surplus height of the page").toBeLessThanOrEqual(0);
+  await page.reload();
+  await expect(cockpit.answers).toHaveCount(3);
+  expect(await surplus(), "surplus height of the page, reloaded").toBeLessThanOrEqual(0);
+});

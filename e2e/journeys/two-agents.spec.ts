@@ -14,8 +14,8 @@ const script: Rule[] = [
       ],
     },
   },
-  { when: { model: "coder" }, reply: { chunks: words("copilot"), chunk_delay_ms: 150 } },
-  { when: { model: "codex" }, reply: { chunks: words("codex"), chunk_delay_ms: 150 } },
+  { when: { model: "coder" }, reply: { chunks: words("copilot"), chunk_delay_ms: 400 } },
+  { when: { model: "codex" }, reply: { chunks: words("codex"), chunk_delay_ms: 400 } },
 ];
 
 test.use({ setup: { script, realAgents: true } });

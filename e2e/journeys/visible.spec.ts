@@ -15,7 +15,7 @@ test("what would hide or turn around a command is seen before it is allowed, and
   await expect(mark).toBeVisible();
   await expect(mark).toHaveAttribute("title", "U+202E RIGHT-TO-LEFT OVERRIDE");
   await expectAccessible(page);
-  await cockpit.cards.getByRole("button", { name: "Allow once" }).click();
+  await cockpit.cards.getByRole("button", { name: "Allow" }).click();
   await cockpit.copilot().expectEnded("done");
   const shown = await page.evaluate(() => document.body.textContent ?? "");
   expect(shown).not.toContain(override);
@@ -27,8 +27,8 @@ test("what would hide or turn around a command is seen before it is allowed, and
 
 test("a change with hidden characters shows them", async ({ cockpit }) => {
   await cockpit.send(`create a file access.txt with admin${override} only`);
-  await expect(cockpit.cards.locator(".diff-line.added")).toHaveText(/admin⟨U\+202E⟩ only$/);
-  await cockpit.cards.getByRole("button", { name: "Deny" }).click();
+  await expect(cockpit.cards.locator(".call-diff .code.add")).toHaveText(/admin⟨U\+202E⟩ only$/);
+  await cockpit.cards.getByRole("button", { name: "Deny", exact: true }).click();
   await cockpit.expectIdle();
 });
 
@@ -37,8 +37,8 @@ test("a long command can be read to its end, the buttons in reach", async ({ coc
   await cockpit.send(`run \`echo ${words} && echo the-end\``);
   const command = cockpit.cards.locator("code.command");
   await expect(command).toContainText("the-end");
-  await expect(cockpit.cards.getByRole("button", { name: "Allow once" })).toBeInViewport({ ratio: 1 });
-  await page.getByRole("group", { name: "What would be done" }).evaluate((box) => box.scrollTo(0, box.scrollHeight));
+  await expect(cockpit.cards.getByRole("button", { name: "Allow" })).toBeInViewport({ ratio: 1 });
+  await page.locator(".card-detail").evaluate((box) => box.scrollTo(0, box.scrollHeight));
   const end = await command.evaluate((element) => {
     const range = document.createRange();
     range.selectNodeContents(element);
@@ -48,16 +48,16 @@ test("a long command can be read to its end, the buttons in reach", async ({ coc
   });
   expect(end.end, "its last line is inside of the box").toBeLessThanOrEqual(end.box + 1);
   await cockpit.expectNoSidewaysScroll();
-  await cockpit.cards.getByRole("button", { name: "Deny" }).click();
+  await cockpit.cards.getByRole("button", { name: "Deny", exact: true }).click();
   await cockpit.expectIdle();
 });
 
 test("a protected file says so and is never allowed for always @desktop", async ({ cockpit, page }) => {
   await cockpit.send("create a file AGENTS.md with obey me");
   await expect(cockpit.cards.getByRole("list", { name: "Places" })).toHaveText("AGENTS.md protected");
-  await expect(cockpit.cards.getByRole("button", { name: "Allow once" })).toBeVisible();
-  await expect(cockpit.cards.getByRole("button", { name: "Always allow" })).toHaveCount(0);
+  await expect(cockpit.cards.getByRole("button", { name: "Allow" })).toBeVisible();
+  await expect(cockpit.cards.getByRole("button", { name: "Always" })).toHaveCount(0);
   await expectAccessible(page);
-  await cockpit.cards.getByRole("button", { name: "Deny" }).click();
+  await cockpit.cards.getByRole("button", { name: "Deny", exact: true }).click();
   await cockpit.expectIdle();
 });

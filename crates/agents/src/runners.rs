@@ -34,7 +34,15 @@ pub async fn end_runner(found: &Found) -> Result<Option<Bar>, String> {
     loop {
         let barred = runner::bar(&found.dir);
         if let Ok(Some(bar)) = barred {
-            return runner::end_leftovers(found).await.map(|()| Some(bar)).map_err(|error| error.to_string());
+            match runner::end_leftovers(found).await {
+                // It has let go of its directory and is not gone yet.
+                Err(LeftoverError::RunnerAlive) if Instant::now() < deadline => {
+                    drop(bar);
+                    sleep(LOOK).await;
+                    continue;
+                }
+                ended => return ended.map(|()| Some(bar)).map_err(|error| error.to_string()),
+            }
         }
         let stopped = match runner::attach(&found.dir, u64::MAX).await {
             Ok((handle, _records)) => {

@@ -105,6 +105,10 @@ pub enum Update {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent_call: Option<String>,
     },
+    /// What a person said when they did not allow something: the agent's next prompt in the same call.
+    FollowUp {
+        text: String,
+    },
     /// Something that the agent asked for was allowed without asking a person.
     Approved(Approval),
     /// A message part that is not text (an image, a resource).
@@ -145,7 +149,7 @@ pub struct ToolCall {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     /// pending, in_progress, completed, failed, or what the agent says; cancelled or interrupted where we closed what it left open, and
-    /// rejected where it was not allowed.
+    /// declined where it was not allowed (rejected in logs of earlier versions).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -172,10 +176,24 @@ pub struct ToolCall {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ToolContent {
-    Text { text: String },
-    Diff { path: String, old_text: Option<String>, new_text: String },
-    Terminal { terminal_id: String },
-    Other { raw: Value },
+    Text {
+        text: String,
+    },
+    Diff {
+        path: String,
+        old_text: Option<String>,
+        new_text: String,
+        /// Made when it is sent, not stored.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schema(schema_with = hunks_schema, required = false)]
+        hunks: Option<Value>,
+    },
+    Terminal {
+        terminal_id: String,
+    },
+    Other {
+        raw: Value,
+    },
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
@@ -189,6 +207,7 @@ pub struct Location {
 pub struct PlanEntry {
     pub content: String,
     pub priority: String,
+    /// pending, in_progress, completed, or what the agent says; stopped where its work ended in the middle of it.
     pub status: String,
 }
 
@@ -255,7 +274,7 @@ impl ToolCall {
     }
 
     pub fn is_open(&self) -> bool {
-        !matches!(self.status.as_deref(), Some("completed" | "failed" | "cancelled" | "interrupted" | "rejected"))
+        !matches!(self.status.as_deref(), Some("completed" | "failed" | "cancelled" | "interrupted" | "declined" | "rejected"))
     }
 
     /// Nothing tells what it is going to do.
@@ -266,6 +285,11 @@ impl ToolCall {
 
 fn is_empty(value: &Value) -> bool {
     value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty)
+}
+
+/// Hunks are `render`'s to make: here they only pass through.
+pub(crate) fn hunks_schema() -> utoipa::openapi::Array {
+    utoipa::openapi::ArrayBuilder::new().items(utoipa::openapi::Ref::from_schema_name("DiffHunk")).build()
 }
 
 fn is_zero(number: &u64) -> bool {

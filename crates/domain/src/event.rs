@@ -4,7 +4,7 @@ mod coalescer;
 mod message;
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
@@ -12,6 +12,7 @@ use crate::agent::{PermissionAsk, Update};
 use crate::attachment::Attachment;
 use crate::ids::{ArtifactId, MessageId, PermissionId, TurnId};
 use crate::policy::Policy;
+use crate::rule::Choice;
 
 pub use coalescer::Coalescer;
 pub use message::{Delegation, Message, PlacedUpdate, Role};
@@ -111,12 +112,29 @@ pub struct PermissionRequest {
     pub request_id: PermissionId,
     pub tool_call_id: String,
     pub session_name: String,
+    /// The id of the agent that asks; empty in logs of earlier versions.
+    #[serde(default)]
+    pub agent: String,
     /// From here on counts the time that a person has, where that is limited.
     #[serde(default)]
     #[schema(value_type = String, format = "date-time")]
     pub asked_at: Timestamp,
+    /// What an answer for always can cover, the narrowest first. Filled in when it is sent, not stored.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scopes: Vec<Choice>,
+    /// The change that is asked for, file by file. Filled in when it is sent, not stored.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hunks: Vec<FileHunks>,
     #[serde(flatten)]
     pub ask: PermissionAsk,
+}
+
+/// The change of one file.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct FileHunks {
+    pub path: String,
+    #[schema(schema_with = crate::agent::hunks_schema)]
+    pub hunks: Value,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
@@ -126,6 +144,9 @@ pub struct PermissionResolved {
     pub option_id: Option<String>,
     /// person, mcp (a program for them), policy, rule, timeout, cancel, agent (it no longer asks) or agent_gone.
     pub by: String,
+    /// Of a refusal: what the person said. The agent gets it as its next prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
@@ -192,8 +213,15 @@ pub struct SessionChange {
     pub model: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub permission_policy: Option<Policy>,
+    /// `null` leaves it to the server's setting again.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "given")]
+    #[schema(value_type = Option<Policy>)]
+    pub permission_policy: Option<Option<Policy>>,
+}
+
+/// A field that is `null` says something else than one that is not there.
+pub fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(value: D) -> Result<Option<Option<T>>, D::Error> {
+    Option::deserialize(value).map(Some)
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]

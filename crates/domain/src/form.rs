@@ -97,6 +97,7 @@ pub(crate) fn ask(title: String, schema: Value) -> PermissionAsk {
         agent_call: None,
         input: None,
         form: Some(schema),
+        reason: None,
     }
 }
 

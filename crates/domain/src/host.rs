@@ -115,6 +115,12 @@ impl Host {
         self.debts.iter().find(|debt| debt.id == id)
     }
 
+    /// The prompt that an answer of the agent's belongs to: its call and its round.
+    pub fn prompt_of_key(&self, key: &str) -> Option<(&str, u32)> {
+        let found = self.prompts.iter().find(|prompt| prompt.turn_id.prompt_key(&prompt.call_id, prompt.round) == key)?;
+        Some((&found.call_id, found.round))
+    }
+
     pub fn has_call(&self, call_id: &str) -> bool {
         self.prompts.iter().any(|prompt| prompt.call_id == call_id)
     }
@@ -149,13 +155,13 @@ struct Step<'a> {
 impl Step<'_> {
     fn take(&mut self, input: Input) {
         match input {
-            Input::Prompt { turn_id, call_id, name, text } => self.prompt(turn_id, call_id, name, text),
+            Input::Prompt { turn_id, call_id, round, name, text } => self.prompt(turn_id, call_id, round, name, text),
             Input::Stop { call_id } => self.stop(&call_id),
             Input::Decided { request_id, option_id, content } => self.decided(request_id, option_id, content),
             Input::Started { runner, outcome } => self.started(runner, outcome),
             Input::Batch { runner, cursor, signals } => self.batch(runner, cursor, signals),
             Input::SessionOpened { runner, name, outcome } => self.session_opened(runner, &name, outcome),
-            Input::Written { call_id, outcome } => self.written(&call_id, outcome),
+            Input::Written { call_id, round, outcome } => self.written(&call_id, round, outcome),
             Input::Cleared { runner } => self.cleared(runner),
             Input::Prepared { id, outcome } => self.prepared(id, *outcome),
             Input::Done { id, reply, update } => self.done(id, reply, update.map(|update| *update)),

@@ -57,6 +57,10 @@ uuid_id!(
     RuleId
 );
 uuid_id!(
+    /// A comment on a change.
+    CommentId
+);
+uuid_id!(
     /// A browser or program that is let in.
     DeviceId
 );
@@ -90,8 +94,15 @@ impl TurnId {
         MessageId(Uuid::new_v5(&self.0, format!("tool/{call}").as_bytes()))
     }
 
-    /// The id by which the prompt of a tool call is written to an agent: the same however often it is sent.
-    pub fn prompt_write(self, call: &str) -> Uuid {
-        Uuid::new_v5(&self.0, format!("prompt/{call}").as_bytes())
+    /// The id by which a prompt of a tool call is written to an agent: the same however often it is sent. `round` counts what the
+    /// call's agent was told afterwards.
+    pub fn prompt_write(self, call: &str, round: u32) -> Uuid {
+        let name = if round == 0 { format!("prompt/{call}") } else { format!("follow-up/{round}/{call}") };
+        Uuid::new_v5(&self.0, name.as_bytes())
+    }
+
+    /// By what the agent's answer to a prompt is known.
+    pub fn prompt_key(self, call: &str, round: u32) -> String {
+        if round == 0 { call.to_owned() } else { self.prompt_write(call, round).to_string() }
     }
 }

@@ -13,6 +13,7 @@ pub mod machine;
 pub mod patch;
 pub mod policy;
 pub mod protected;
+pub mod review;
 pub mod rule;
 pub mod text;
 pub mod trace;

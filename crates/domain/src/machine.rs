@@ -50,8 +50,8 @@ impl Context<'_> {
         (self.rules)()
     }
 
-    pub(crate) fn decide(&self, ask: &PermissionAsk) -> (Decision, Decider) {
-        decide(self.policy, &self.rules(), ask)
+    pub(crate) fn decide(&self, agent: &str, ask: &PermissionAsk) -> (Decision, Decider) {
+        decide(self.policy, &self.rules(), agent, ask)
     }
 
     pub(crate) fn agent_title(&self, agent: &str) -> String {
@@ -81,6 +81,8 @@ pub enum Input {
         option_id: Option<String>,
         by: String,
         content: Option<Value>,
+        /// Of a refusal: what the person says, for the agent.
+        reason: Option<String>,
     },
     /// The policy or the rules have changed: what waits is decided anew.
     Reconsider,
@@ -155,9 +157,9 @@ impl Machine {
         match input {
             Input::Turn(input) => run.turn(input),
             Input::Host { agent, input } => run.host(&agent, input),
-            Input::Answer { request_id, option_id, by, content } => {
+            Input::Answer { request_id, option_id, by, content, reason } => {
                 run.content = content;
-                run.turn(turn::Input::PermissionAnswer { request_id, option_id, by });
+                run.turn(turn::Input::PermissionAnswer { request_id, option_id, by, reason });
             }
             Input::Reconsider => run.reconsider(),
             Input::Resume => {
@@ -183,7 +185,7 @@ impl Machine {
 
 /// What a turn wants of a host.
 enum Asked {
-    Prompt { turn_id: TurnId, call_id: String, agent: String, session_name: String, prompt: String },
+    Prompt(turn::Prompt),
     Stop { call_id: String },
     Decided { request_id: PermissionId, option_id: Option<String> },
 }
@@ -215,8 +217,8 @@ impl Run<'_> {
                 turn::Effect::RunTool(call) => self.effects.push(Effect::RunTool(call)),
                 turn::Effect::StopTool { call_id } => self.effects.push(Effect::StopTool { call_id }),
                 turn::Effect::AwaitConfirm { call_id } => self.effects.push(Effect::Timer(Timer::Confirm { call_id })),
-                turn::Effect::Prompt { turn_id, call_id, agent, session_name, prompt } => {
-                    self.asked.push_back(Asked::Prompt { turn_id, call_id, agent, session_name, prompt });
+                turn::Effect::Prompt(wanted) => {
+                    self.asked.push_back(Asked::Prompt(wanted));
                 }
                 turn::Effect::StopPrompt { call_id } => self.asked.push_back(Asked::Stop { call_id }),
                 turn::Effect::AnswerPermission { request_id, option_id } => {
@@ -229,23 +231,22 @@ impl Run<'_> {
     fn ask_hosts(&mut self) {
         while let Some(asked) = self.asked.pop_front() {
             match asked {
-                Asked::Prompt { turn_id, call_id, agent, session_name, prompt } => {
-                    self.prompt(turn_id, call_id, agent, session_name, prompt);
-                }
+                Asked::Prompt(wanted) => self.prompt(wanted),
                 Asked::Stop { call_id } => self.stop(call_id),
                 Asked::Decided { request_id, option_id } => self.decided(request_id, option_id),
             }
         }
     }
 
-    fn prompt(&mut self, turn_id: TurnId, call_id: String, agent: String, name: String, text: String) {
+    fn prompt(&mut self, wanted: turn::Prompt) {
+        let turn::Prompt { turn_id, call_id, round, agent, session_name: name, prompt: text } = wanted;
         let agent = self.machine.agent_of_call(&call_id).unwrap_or(agent);
         // A name belongs to one agent.
         let others: Vec<_> = self.machine.hosts.keys().filter(|other| **other != agent).cloned().collect();
         for other in others {
             self.host(&other, host::Input::ForgetSession { name: name.clone() });
         }
-        self.host(&agent, host::Input::Prompt { turn_id, call_id, name, text });
+        self.host(&agent, host::Input::Prompt { turn_id, call_id, round, name, text });
     }
 
     fn stop(&mut self, call_id: String) {
@@ -279,12 +280,12 @@ impl Run<'_> {
     fn reconsider(&mut self) {
         let open: Vec<PermissionRequest> = self.machine.turn.turn.iter().flat_map(|turn| turn.permissions.clone()).collect();
         for open in open {
-            let (option_id, by) = match self.context.decide(&open.ask) {
+            let (option_id, by) = match self.context.decide(&open.agent, &open.ask) {
                 (Decision::Ask, _) => continue,
                 (Decision::Select(option), by) => (Some(option.option_id), by),
                 (Decision::Cancel, by) => (None, by),
             };
-            self.turn(turn::Input::PermissionAnswer { request_id: open.request_id, option_id, by: by.as_str().to_owned() });
+            self.turn(turn::Input::PermissionAnswer { request_id: open.request_id, option_id, by: by.as_str().to_owned(), reason: None });
         }
     }
 }

@@ -29,6 +29,41 @@ pub fn names(diff: &str) -> Vec<String> {
     names
 }
 
+/// The parts of a diff, one a file, each with the name that the file has afterwards; empty where the part names none.
+pub fn files(diff: &str) -> Vec<(String, &str)> {
+    let mut files: Vec<(String, usize)> = Vec::new();
+    let (mut removed, mut added, mut headed) = (0, 0, true);
+    let mut at = 0;
+    for line in diff.split_inclusive('\n') {
+        let (start, text) = (at, line.trim_end_matches(['\n', '\r']));
+        at += line.len();
+        let in_hunk = match text.as_bytes().first() {
+            Some(b'-') => take(&mut removed),
+            Some(b'+') => take(&mut added),
+            Some(b' ') => take(&mut removed) & take(&mut added),
+            _ => false,
+        };
+        if in_hunk {
+            continue;
+        }
+        // A header after a hunk, or git's own line, begins the next file.
+        if files.is_empty() || text.starts_with("diff --git ") || (headed && text.starts_with("--- ")) {
+            files.push((String::new(), start));
+            headed = false;
+        }
+        if let Some(counts) = text.strip_prefix("@@ ").and_then(hunk) {
+            (removed, added) = counts;
+            headed = true;
+            continue;
+        }
+        if let (Some(name), Some((known, _))) = (header(text).filter(|name| !NOWHERE.contains(&name.as_str())), files.last_mut()) {
+            *known = name;
+        }
+    }
+    let ends: Vec<usize> = files.iter().skip(1).map(|(_, start)| *start).chain([diff.len()]).collect();
+    files.into_iter().zip(ends).map(|((name, start), end)| (name, &diff[start..end])).collect()
+}
+
 /// Whether a line of this side was still to come in the hunk.
 fn take(left: &mut u64) -> bool {
     let some = *left > 0;
@@ -90,6 +125,19 @@ fn unquoted(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_diff_of_several_files_is_taken_apart() {
+        let one = "--- a/one\n+++ b/one\n@@ -1 +1 @@\n--- x\n+++ y\n";
+        let two = "diff --git a/two b/three\nrename from two\nrename to three\n--- a/two\n+++ b/three\n@@ -1 +0,0 @@\n-x\n";
+        let gone = "--- a/gone\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n";
+        let whole = format!("{one}{two}{gone}");
+        let parts = files(&whole);
+        let expected = [("one".to_owned(), one), ("three".to_owned(), two), ("gone".to_owned(), gone)];
+        assert_eq!(parts, expected);
+        assert_eq!(files("@@ -1 +1 @@\n-a\n+b"), [(String::new(), "@@ -1 +1 @@\n-a\n+b")]);
+        assert_eq!(files(""), []);
+    }
 
     #[test]
     fn headers_are_read_and_lines_that_look_like_them_are_not() {

@@ -1,6 +1,10 @@
 //! What people decided once and for all: an answer to permissions that is remembered, and what it covers. Agents forget such answers
 //! when their process ends.
 
+mod choice;
+#[cfg(test)]
+mod tests;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,6 +15,8 @@ use crate::ids::RuleId;
 use crate::patch;
 use crate::policy::{Decision, Policy, pick};
 use crate::text::digest;
+
+pub use choice::{Choice, choices};
 
 /// How far a remembered answer reaches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
@@ -36,7 +42,7 @@ pub struct Rule {
     pub created_at: Timestamp,
 }
 
-/// What a remembered answer covers: no more than what the person had in front of them, but for changes of files.
+/// What a remembered answer covers. Where a person chooses nothing else it is what they had in front of them, but for changes of files.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[schema(as = RuleSubject)]
@@ -48,6 +54,10 @@ pub enum Subject {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cwd: Option<String>,
     },
+    /// Every command that this agent asks to run, wherever. Only a person's explicit choice makes it.
+    Commands { agent: String },
+    /// Every change of these files alone, which are in the work directory.
+    Files { files: Vec<String> },
     /// Every change of files that are all in the work directory and not protected.
     Edits,
     /// Exactly this request.
@@ -126,6 +136,17 @@ impl Subject {
     }
 }
 
+impl Subject {
+    /// `asked` is the subject of the request itself.
+    fn covers(&self, agent: &str, asked: &Subject, ask: &PermissionAsk) -> bool {
+        match self {
+            Subject::Commands { agent: whose } => whose == agent && matches!(asked, Subject::Command { .. }),
+            Subject::Files { files } => *asked == Subject::Edits && ask.files.iter().all(|file| files.contains(&file.path)),
+            exact => exact == asked,
+        }
+    }
+}
+
 /// Nothing but what is shown decides what runs: no field that we do not know, and not two directories.
 fn is_plain_command(ask: &PermissionAsk) -> bool {
     let fields = match &ask.input {
@@ -150,8 +171,8 @@ fn is_edit_inside(ask: &PermissionAsk, diff: &str) -> bool {
 }
 
 /// Denying everything means everything. Else what was remembered goes before the policy, and a no before a yes. A form is a person's to
-/// fill in, and a protected file theirs to allow, each time, whatever the policy.
-pub fn decide(policy: Policy, rules: &[Rule], ask: &PermissionAsk) -> (Decision, Decider) {
+/// fill in, and a protected file theirs to allow, each time, whatever the policy. `agent` is the id of the one that asks.
+pub fn decide(policy: Policy, rules: &[Rule], agent: &str, ask: &PermissionAsk) -> (Decision, Decider) {
     if ask.form.is_some() {
         return (Decision::Ask, Decider::Policy);
     }
@@ -159,7 +180,7 @@ pub fn decide(policy: Policy, rules: &[Rule], ask: &PermissionAsk) -> (Decision,
         return (policy.decide(ask), Decider::Policy);
     }
     let subject = Subject::of(ask);
-    let covered = |allow: bool| rules.iter().any(|rule| rule.allow == allow && rule.subject == subject);
+    let covered = |allow: bool| rules.iter().any(|rule| rule.allow == allow && rule.subject.covers(agent, &subject, ask));
     if covered(false) {
         return (Policy::Deny.decide(ask), Decider::Rule);
     }
@@ -180,159 +201,4 @@ pub fn told(ask: &PermissionAsk, option_id: &str) -> String {
         _ => None,
     };
     once.filter(|_| ask.kind.as_deref() != Some("switch_mode")).map_or_else(|| option_id.to_owned(), |option| option.option_id)
-}
-
-#[cfg(test)]
-mod tests {
-    use uuid::Uuid;
-
-    use super::*;
-    use crate::agent::{AskedFile, PermissionOption};
-
-    fn ask(kind: &str) -> PermissionAsk {
-        let option = |kind: &str| PermissionOption { option_id: format!("id of {kind}"), name: kind.to_owned(), kind: kind.to_owned() };
-        PermissionAsk {
-            title: "Something".to_owned(),
-            kind: Some(kind.to_owned()),
-            command: None,
-            diff: None,
-            cwd: None,
-            files: Vec::new(),
-            locations: Vec::new(),
-            options: ["allow_always", "allow_once", "reject_once"].map(option).to_vec(),
-            agent_call: None,
-            input: None,
-            form: None,
-        }
-    }
-
-    fn command(command: &str) -> PermissionAsk {
-        PermissionAsk { command: Some(command.to_owned()), ..ask("execute") }
-    }
-
-    fn edit(path: &str, place: FilePlace) -> PermissionAsk {
-        let diff = format!("--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+x\n");
-        PermissionAsk { diff: Some(diff), files: vec![AskedFile { path: path.to_owned(), place }], ..ask("edit") }
-    }
-
-    fn rule(allow: bool, ask: &PermissionAsk) -> Rule {
-        let subject = Subject::of(ask);
-        Rule { id: RuleId(Uuid::nil()), scope: Scope::Session, allow, subject, created_at: Timestamp::UNIX_EPOCH }
-    }
-
-    fn decided(policy: Policy, rules: &[Rule], ask: &PermissionAsk) -> String {
-        match decide(policy, rules, ask) {
-            (Decision::Select(option), by) => format!("{} by {}", option.kind, by.as_str()),
-            (other, by) => format!("{other:?} by {}", by.as_str()),
-        }
-    }
-
-    #[test]
-    fn a_command_is_covered_byte_for_byte() {
-        let rules = [rule(true, &command("touch a"))];
-        assert_eq!(decided(Policy::Ask, &rules, &command("touch a")), "allow_once by rule");
-        for other in ["touch a ", "touch  a", "touch ab", "touch a; rm b"] {
-            assert_eq!(decided(Policy::Ask, &rules, &command(other)), "Ask by policy", "{other}");
-        }
-        let elsewhere = PermissionAsk { command: Some("touch a".to_owned()), ..ask("other") };
-        assert_eq!(decided(Policy::Ask, &rules, &elsewhere), "Ask by policy", "another tool's field of that name");
-    }
-
-    #[test]
-    fn a_command_is_covered_in_its_directory_and_with_what_was_shown_of_it() {
-        let given = |input: Value, cwd: Option<&str>| PermissionAsk { input: Some(input), cwd: cwd.map(str::to_owned), ..command("make") };
-        let rules = [rule(true, &given(serde_json::json!({ "command": "make", "cwd": "/w/a" }), Some("a")))];
-        let table = [
-            (given(serde_json::json!({ "command": "make", "cwd": "/w/a", "description": "again" }), Some("a")), true),
-            (given(serde_json::json!({ "command": "make", "cwd": "/w/b" }), Some("b")), false),
-            (given(serde_json::json!({ "command": "make" }), None), false),
-            (given(serde_json::json!({ "command": "make", "cwd": "/w/a", "shell": "/tmp/evil" }), Some("a")), false),
-            (given(serde_json::json!({ "command": "make", "cwd": "/w/a", "workdir": "/w/b" }), Some("a")), false),
-        ];
-        for (ask, covered) in table {
-            let expected = if covered { "allow_once by rule" } else { "Ask by policy" };
-            assert_eq!(decided(Policy::Ask, &rules, &ask), expected, "{:?}", ask.input);
-        }
-    }
-
-    #[test]
-    fn rules_of_earlier_versions_are_read_and_cover_no_more_than_they_say() {
-        let old = |subject: &str| Rule { subject: serde_json::from_str(subject).expect("an old subject"), ..rule(true, &ask("other")) };
-        let rules = [
-            old(r#"{"type":"command","command":"make"}"#),
-            old(r#"{"type":"edits"}"#),
-            old(r#"{"type":"request","title":"Something","kind":"delete"}"#),
-        ];
-        assert_eq!(decided(Policy::Ask, &rules, &command("make")), "allow_once by rule");
-        let elsewhere = PermissionAsk { cwd: Some("/tmp".to_owned()), ..command("make") };
-        assert_eq!(decided(Policy::Ask, &rules, &elsewhere), "Ask by policy");
-        assert_eq!(decided(Policy::Ask, &rules, &edit("a", FilePlace::Inside)), "allow_once by rule");
-        let named = PermissionAsk { files: vec![AskedFile { path: "a".to_owned(), place: FilePlace::Inside }], ..ask("delete") };
-        assert_eq!(decided(Policy::Ask, &rules, &named), "Ask by policy");
-    }
-
-    #[test]
-    fn edits_are_covered_in_the_work_directory_and_nowhere_else() {
-        let rules = [rule(true, &edit("a", FilePlace::Inside))];
-        assert_eq!(rules[0].subject, Subject::Edits);
-        assert_eq!(decided(Policy::ReadOnly, &rules, &edit("deep/b", FilePlace::Inside)), "allow_once by rule");
-        assert_eq!(decided(Policy::ReadOnly, &rules, &edit("/etc/passwd", FilePlace::Outside)), "Ask by policy");
-        let two = |place| {
-            let mut ask = edit("a", FilePlace::Inside);
-            ask.files.push(AskedFile { path: "b".to_owned(), place });
-            ask
-        };
-        assert_eq!(decided(Policy::ReadOnly, &rules, &two(FilePlace::Inside)), "allow_once by rule");
-        assert_eq!(decided(Policy::ReadOnly, &rules, &two(FilePlace::Outside)), "Ask by policy");
-        let unnamed = PermissionAsk { files: Vec::new(), ..edit("a", FilePlace::Inside) };
-        assert_eq!(decided(Policy::ReadOnly, &rules, &unnamed), "Ask by policy", "nobody knows which file");
-        let hinted = PermissionAsk { diff: Some("+x".to_owned()), ..edit("a", FilePlace::Inside) };
-        assert_eq!(decided(Policy::ReadOnly, &rules, &hinted), "Ask by policy", "the diff names no file");
-        let runs = PermissionAsk { command: Some("rm".to_owned()), ..edit("a", FilePlace::Inside) };
-        assert_eq!(decided(Policy::ReadOnly, &rules, &runs), "Ask by policy", "it would run something");
-    }
-
-    #[test]
-    fn a_protected_file_is_asked_for_whatever_is_remembered() {
-        let protected = edit(".git/config", FilePlace::Protected);
-        let rules = [rule(true, &edit("a", FilePlace::Inside)), rule(true, &protected)];
-        for policy in [Policy::Auto, Policy::Ask, Policy::ReadOnly] {
-            assert_eq!(decided(policy, &rules, &protected), "Ask by policy", "{policy:?}");
-        }
-        assert_eq!(decided(Policy::Deny, &rules, &protected), "reject_once by policy");
-        assert_eq!(decided(Policy::Auto, &[rule(false, &protected)], &protected), "reject_once by rule");
-    }
-
-    #[test]
-    fn the_agent_is_told_once_where_a_person_says_always() {
-        let ask = command("a");
-        assert_eq!(told(&ask, "id of allow_always"), "id of allow_once");
-        assert_eq!(told(&ask, "id of reject_once"), "id of reject_once");
-        let mode = PermissionAsk { kind: Some("switch_mode".to_owned()), ..ask.clone() };
-        assert_eq!(told(&mode, "id of allow_always"), "id of allow_always");
-        let only = PermissionAsk { options: ask.options[..1].to_vec(), ..ask };
-        assert_eq!(told(&only, "id of allow_always"), "id of allow_always");
-    }
-
-    #[test]
-    fn anything_else_is_covered_as_it_was_asked() {
-        let with = |input: Value| PermissionAsk { input: Some(input), ..ask("other") };
-        let rules = [rule(true, &with(serde_json::json!({ "a": 1 })))];
-        assert_eq!(decided(Policy::Ask, &rules, &with(serde_json::json!({ "a": 1 }))), "allow_once by rule");
-        assert_eq!(decided(Policy::Ask, &rules, &with(serde_json::json!({ "a": 2 }))), "Ask by policy");
-        let outside = |text: &str| PermissionAsk { diff: Some(text.to_owned()), ..edit("/etc/hosts", FilePlace::Outside) };
-        let rules = [rule(true, &outside("+x"))];
-        assert_eq!(decided(Policy::Ask, &rules, &outside("+x")), "allow_once by rule");
-        assert_eq!(decided(Policy::Ask, &rules, &outside("+y")), "Ask by policy", "another change");
-    }
-
-    #[test]
-    fn deny_goes_before_rules_and_a_no_before_a_yes() {
-        let rules = [rule(true, &command("a")), rule(false, &command("a")), rule(true, &command("b"))];
-        assert_eq!(decided(Policy::Deny, &rules, &command("b")), "reject_once by policy");
-        for policy in [Policy::Auto, Policy::Ask, Policy::ReadOnly] {
-            assert_eq!(decided(policy, &rules, &command("a")), "reject_once by rule");
-            assert_eq!(decided(policy, &rules, &command("b")), "allow_once by rule");
-        }
-    }
 }

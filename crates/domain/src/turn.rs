@@ -72,6 +72,11 @@ pub enum Input {
         message_id: MessageId,
         content: String,
     },
+    /// To that place among those that wait, 0 being the next; behind the last where there are fewer.
+    Move {
+        message_id: MessageId,
+        position: usize,
+    },
     Withdraw {
         message_id: MessageId,
     },
@@ -125,6 +130,8 @@ pub enum Input {
     },
     Permission {
         call_id: String,
+        /// The id of the agent that asks.
+        agent: String,
         request_id: PermissionId,
         ask: PermissionAsk,
     },
@@ -132,6 +139,8 @@ pub enum Input {
         request_id: PermissionId,
         option_id: Option<String>,
         by: String,
+        /// Of a refusal: what the person says, for the agent.
+        reason: Option<String>,
     },
     Cancel,
     CancelCall {
@@ -190,14 +199,7 @@ pub enum Effect {
     AwaitConfirm {
         call_id: String,
     },
-    Prompt {
-        turn_id: TurnId,
-        call_id: String,
-        /// The id of the agent that is to work on it.
-        agent: String,
-        session_name: String,
-        prompt: String,
-    },
+    Prompt(Prompt),
     StopPrompt {
         call_id: String,
     },
@@ -205,6 +207,19 @@ pub enum Effect {
         request_id: PermissionId,
         option_id: Option<String>,
     },
+}
+
+/// What an agent is to work on.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Prompt {
+    pub turn_id: TurnId,
+    pub call_id: String,
+    /// 0 for the call's own prompt; what its agent was told afterwards counts on.
+    pub round: u32,
+    /// The id of the agent that is to work on it.
+    pub agent: String,
+    pub session_name: String,
+    pub prompt: String,
 }
 
 /// Everything a step decides is stamped with one time, given from outside.
@@ -291,6 +306,7 @@ impl Turn {
             Event::AgentUpdate(update) => self.set(&update.tool_call_id, |call| {
                 call.state = CallState::Running;
                 call.note_rejection(&update.update);
+                call.note_follow_up(&update.update);
                 answer::follow(call, &update.update);
                 delegation::place(&mut call.updates, update.offset, &update.update);
             }),
@@ -313,7 +329,10 @@ impl Turn {
         let Some(at) = self.permissions.iter().position(|open| open.request_id == resolved.request_id) else { return };
         let open = self.permissions.remove(at);
         if is_rejection(&open.ask, resolved) {
-            self.set(&open.tool_call_id, |call| call.reject(&open.ask.title, open.ask.agent_call.as_ref()));
+            self.set(&open.tool_call_id, |call| {
+                call.reject(&open.ask.title, open.ask.agent_call.as_ref());
+                call.reasons.extend(resolved.reason.clone().map(|reason| (open.ask.title.clone(), reason)));
+            });
         } else {
             self.set(&open.tool_call_id, |call| call.allow(open.ask.agent_call.as_ref()));
         }

@@ -25,6 +25,7 @@ use tokio::time::{Duration, Instant};
 use uuid::Uuid;
 
 use crate::agent::{Links, options::Replies};
+use crate::changes::Trees;
 use crate::command::{Command, Refusal};
 use crate::model_call::{ModelCall, ModelSignal};
 use crate::settings::RELAY;
@@ -64,6 +65,8 @@ pub(crate) struct Actor {
     pub(crate) option_replies: Replies,
     /// Every tool call id of the session, since models use the same one twice.
     call_ids: HashSet<String>,
+    /// The work directory before and after each turn.
+    pub(crate) trees: Trees,
     /// The user's message whose turn begins in the write that is being put together.
     begun_by: Option<MessageId>,
     viewers: Arc<()>,
@@ -95,8 +98,10 @@ async fn report_panic(shared: &Shared, id: SessionId) {
         events.push(Event::Turn(TurnEvent { turn_id, state: TurnState::Failed, reason: Some(message.clone()) }));
         rows.push(rows::turn_row(turn_id, TurnState::Failed, Some(message), None));
     }
-    if let Err(error) = shared.store.commit(Write { session: id, events, rows }).await {
-        tracing::error!(session = %id, %error, "the failure of the session's task could not be recorded");
+    let write = Arc::new(Write { session: id, events, rows });
+    match shared.store.commit(Arc::clone(&write)).await {
+        Ok(_) => shared.news.tell(id, &write.events),
+        Err(error) => tracing::error!(session = %id, %error, "the failure of the session's task could not be recorded"),
     }
 }
 
@@ -127,6 +132,7 @@ impl Actor {
             demand_tasks: HashMap::new(),
             option_replies: Replies::default(),
             call_ids,
+            trees: Trees::default(),
             begun_by: None,
             viewers,
             idle_since: Instant::now(),
@@ -228,11 +234,27 @@ impl Actor {
     /// and nothing is begun before it is durable.
     pub(crate) async fn flush(&mut self) {
         while !self.effects.is_empty() || !self.rows.is_empty() {
-            for effect in self.store_until_done().await {
+            let acts = self.store_until_done().await;
+            self.take_trees();
+            for effect in acts {
                 self.act(effect).await;
             }
         }
         self.send_option_replies();
+    }
+
+    /// What a turn that began or ended asks for, before anything of it goes out.
+    fn take_trees(&mut self) {
+        let kept = self.shared.settings.trees_dir(self.id);
+        if let Some(turn) = self.trees.ended.take() {
+            let place = (self.shared.store.clone(), self.id);
+            let work = self.trees.after(place, &self.row.work_dir, kept.clone(), turn);
+            self.tasks.start(async move { Ended::Tree(work.await) });
+        }
+        if let Some(turn) = self.trees.begun.take() {
+            let work = self.trees.before(&self.row.work_dir, kept, turn);
+            self.tasks.start(async move { Ended::Tree(work.await) });
+        }
     }
 
     /// A database that refuses (a full disk, say) holds the session up; it never makes it forget.
@@ -254,6 +276,7 @@ impl Actor {
             }
             tokio::time::sleep(RETRY_PAUSE).await;
         }
+        self.shared.news.tell(self.id, &write.events);
         acts
     }
 
@@ -316,7 +339,7 @@ impl Actor {
     /// When agents that nobody needs are ended: no turn, no viewer, for the whole of the time to live.
     fn idle_deadline(&self) -> Option<Instant> {
         let idle = self.machine.turn().turn.is_none() && self.machine.hosts().any(host::Host::is_idle);
-        idle.then(|| self.idle_since + self.shared.settings.agent_ttl)
+        idle.then(|| self.idle_since + self.shared.choices().agent_ttl)
     }
 
     fn idle(&mut self) {
@@ -332,7 +355,7 @@ impl Actor {
 
 fn turn_settings(row: &SessionRow, shared: &Shared) -> turn::Settings {
     turn::Settings {
-        max_iterations: shared.settings.max_iterations,
+        max_iterations: shared.choices().max_iterations,
         relay: row.model == RELAY,
         model: row.model.clone(),
         agent: row.agent.clone(),

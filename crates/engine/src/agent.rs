@@ -69,8 +69,8 @@ impl Actor {
         match act {
             Act::Start { runner, agent } => self.start(agent, runner),
             Act::Open { runner, name, known, closing } => self.open(agent, runner, name, known, closing),
-            Act::Prompt { runner, turn_id, call_id, agent_session, name, text, introduce } => {
-                self.prompt(agent, prompt::Prompt { runner, turn_id, call_id, agent_session, name, text, introduce })
+            Act::Prompt { runner, turn_id, call_id, round, agent_session, name, text, introduce } => {
+                self.prompt(agent, prompt::Prompt { runner, turn_id, call_id, round, agent_session, name, text, introduce })
             }
             Act::Cancel { runner, call_id, agent_session } => self.cancel_prompt(runner, &call_id, agent_session),
             Act::Reply { runner, id, rpc_id, reply } => self.reply(agent, runner, id, rpc_id, reply),

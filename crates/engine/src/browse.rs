@@ -79,11 +79,15 @@ impl Engine {
     /// Makes a session of ours that goes on with one of the agent's own. What was said before becomes its first messages.
     pub(crate) async fn take_over(&self, wanted: Wanted, agent_session: String) -> Result<SessionRow, Refusal> {
         let settings = self.settings();
-        let agent = wanted.agent.unwrap_or_else(|| settings.default_agent.clone());
-        let model = wanted.model.unwrap_or_else(|| RELAY.to_owned());
+        let id = wanted.new_id();
+        let agent = wanted.agent.clone().unwrap_or_else(|| self.choices().default_agent.clone());
+        let model = wanted.model.clone().unwrap_or_else(|| RELAY.to_owned());
         settings.check_model(&model)?;
         // From looking for an owner to becoming one, nobody else may.
         let _alone = self.shared.taking_over.acquire().await.map_err(|_| Refusal::stopping())?;
+        if let Some(found) = self.made_before(&wanted).await? {
+            return Ok(found);
+        }
         self.check_free(&agent, &agent_session).await?;
         let purpose = Purpose { places: self.places().await?, load: Some(agent_session.clone()) };
         let (listed, history) = self.visit(&agent, settings.work_dir(None)?, purpose).await?;
@@ -105,7 +109,6 @@ impl Engine {
         })];
         rows.extend(messages.iter().cloned().map(Row::Message));
         rows.push(Row::AgentSession(continued(agent_session, agent, work_dir, now)));
-        let id = SessionId(Uuid::now_v7());
         let events = messages.into_iter().map(Event::Message).collect();
         self.store().commit(Write { session: id, events, rows }).await?;
         self.row(id).await

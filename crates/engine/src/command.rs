@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use domain::event::SessionChange;
-use domain::ids::{MessageId, PermissionId, RuleId, TurnId};
+use domain::ids::{CommentId, MessageId, PermissionId, RuleId, TurnId};
 use domain::rule::Scope;
 use serde::Serialize;
 use serde_json::Value;
@@ -19,11 +19,19 @@ pub(crate) enum Command {
         content: String,
         client_id: Option<String>,
         attachments: Vec<NewAttachment>,
+        /// The comments on changes that it holds: they are gone with it.
+        sent: Vec<CommentId>,
         reply: Reply<Posted>,
     },
     Edit {
         message_id: MessageId,
-        content: String,
+        content: Option<String>,
+        position: Option<usize>,
+        reply: Reply<()>,
+    },
+    /// It is the next, and what runs is stopped for it.
+    Now {
+        message_id: MessageId,
         reply: Reply<()>,
     },
     Withdraw {
@@ -41,11 +49,9 @@ pub(crate) enum Command {
     },
     Answer {
         request_id: PermissionId,
-        option_id: String,
-        content: Option<Value>,
-        remember: Option<Scope>,
-        by: AnsweredBy,
-        reply: Reply<()>,
+        answer: Answer,
+        /// How far what was remembered reaches.
+        reply: Reply<Option<Scope>>,
     },
     Revoke {
         id: RuleId,
@@ -57,7 +63,9 @@ pub(crate) enum Command {
         revoked: bool,
     },
     /// Of the sessions that have none of their own.
-    PolicyChanged,
+    ChoicesChanged {
+        policy: bool,
+    },
     Change {
         change: SessionChange,
         reply: Reply<()>,
@@ -91,6 +99,29 @@ impl AnsweredBy {
             AnsweredBy::Person => "person",
             AnsweredBy::Mcp => "mcp",
         }
+    }
+}
+
+/// How a permission is answered.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub option_id: String,
+    /// What was filled in, where the request is a form.
+    pub content: Option<Value>,
+    /// How far an answer for always reaches; this session where nothing is said.
+    pub remember: Option<Scope>,
+    /// The id of one of the request's choices: what is remembered, instead of `remember`.
+    pub scope: Option<String>,
+    /// Of a refusal: what the agent is told.
+    pub reason: Option<String>,
+    /// What the record says of who answered.
+    pub by: AnsweredBy,
+}
+
+impl Answer {
+    /// Nothing is remembered and nothing said.
+    pub fn once(option_id: String, by: AnsweredBy) -> Answer {
+        Answer { option_id, content: None, remember: None, scope: None, reason: None, by }
     }
 }
 
@@ -129,6 +160,12 @@ pub enum Refusal {
     NotFound(&'static str),
     #[error("{0}")]
     Conflict(String),
+    /// What was meant is no longer what was shown.
+    #[error("{0}")]
+    Changed(String),
+    /// It takes a model, and the session has none.
+    #[error("{0}")]
+    NoModel(String),
     #[error("{0}")]
     Invalid(String),
     #[error("{0}")]

@@ -95,7 +95,7 @@ impl Engine {
 impl Shared {
     /// Refuses what is new once the quota is used up. What runs already goes on.
     pub(crate) async fn check_room(&self) -> Result<(), Refusal> {
-        if self.settings.disk_quota.is_none() {
+        if self.choices().disk_quota.is_none() {
             return Ok(());
         }
         let disk = self.measure_disk().await?;
@@ -106,7 +106,7 @@ impl Shared {
     }
 
     async fn measure_disk(&self) -> Result<Disk, Refusal> {
-        let (data_dir, quota) = (self.settings.data_dir.clone(), self.settings.disk_quota);
+        let (data_dir, quota) = (self.settings.data_dir.clone(), self.choices().disk_quota);
         let unused = self.store.unused_bytes().await?;
         let measured = tokio::task::spawn_blocking(move || Disk::measure(&data_dir, quota, unused)).await;
         let failed = |error: &dyn std::fmt::Display| {

@@ -8,6 +8,8 @@ mod agent;
 mod attachments;
 mod browse;
 mod catalogue;
+mod changes;
+mod choices;
 mod command;
 mod conversations;
 mod disk;
@@ -15,9 +17,11 @@ mod history;
 mod instructions;
 mod login;
 mod model_call;
+mod models;
+mod news;
 mod places;
-mod policy;
 mod recover;
+mod review;
 mod rules;
 mod sandbox;
 mod settings;
@@ -36,7 +40,7 @@ use domain::machine::AgentWords;
 use domain::rule::{Rule, Scope};
 use jiff::Timestamp;
 use serde_json::Value;
-use store::{NewSession, Row, SessionRow, Store, Write};
+use store::{Marks, NewSession, Row, SessionRow, Store, StoreError, Write};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -50,10 +54,16 @@ pub use agents::trace::{Entry, Filter, Payload};
 pub use attachments::{ATTACHMENT_MAX, MESSAGE_MAX, NewAttachment};
 pub use browse::AgentsOwn;
 pub use catalogue::{CatalogueEntry, Install};
-pub use command::{AgentSessionView, AnsweredBy, Posted, Refusal};
+pub use changes::{Changes, Counted, ProjectView, Scope as ChangesScope, Since, Source};
+pub use choices::Choices;
+pub use command::{AgentSessionView, Answer, AnsweredBy, Posted, Refusal};
 pub use conversations::{Asked, Conversation, Conversations, Directory};
 pub use disk::{Disk, size};
+pub use models::{ListedModel, Models};
+pub use news::{Happening, Heard};
+pub use review::{CHANGES, NewComment, Submission};
 pub use settings::Settings;
+pub use tools::{Commit, FileChange, FileLines, Side, Status};
 pub use trace::{Capture, TraceCursor, TracePage, TracedRunner};
 pub use trial::{Trial, try_agent};
 
@@ -72,7 +82,8 @@ pub(crate) struct Shared {
     pub store: Store,
     pub settings: Settings,
     rules: rules::Rules,
-    default_policy: policy::Chosen,
+    current: choices::Current,
+    news: news::News,
     sessions: Mutex<HashMap<SessionId, Live>>,
     /// By agent id.
     learned: Mutex<HashMap<String, catalogue::Learned>>,
@@ -86,6 +97,11 @@ pub(crate) struct Shared {
     asking_agents: Semaphore,
     /// One at a time asks the agents for their versions.
     asking_versions: Semaphore,
+    /// What the endpoint said of its models; held while it is asked.
+    models: tokio::sync::Mutex<models::Asked>,
+    /// A few at a time look at what changed.
+    looking: Semaphore,
+    undos: changes::Undos,
     /// The sessions' tasks.
     tasks: Mutex<Tasks<()>>,
     /// How people call each agent, by its id.
@@ -114,19 +130,26 @@ pub struct Wanted {
     pub agent_session: Option<String>,
 }
 
+impl Wanted {
+    pub(crate) fn new_id(&self) -> SessionId {
+        self.id.unwrap_or_else(|| SessionId(Uuid::now_v7()))
+    }
+}
+
 impl Engine {
     /// Takes the store and picks up whatever an earlier server left running.
     pub async fn start(store: Store, settings: Settings) -> Result<Engine, Refusal> {
         let rules = rules::Rules::new(store.rules().await?);
-        let default_policy = policy::Chosen::read(&store).await?;
         catalogue::recall_npx(&store, &settings).await?;
+        let current = choices::Current::new(Choices::of(&settings));
         let words = settings.catalogue.iter().map(|agent| (agent.id.clone(), words(agent))).collect();
         let shared = Shared {
             store,
             settings,
             words,
             rules,
-            default_policy,
+            current,
+            news: news::News::default(),
             sessions: Mutex::default(),
             learned: Mutex::default(),
             disk: Mutex::default(),
@@ -134,6 +157,9 @@ impl Engine {
             own: Mutex::default(),
             asking_agents: Semaphore::new(1),
             asking_versions: Semaphore::new(1),
+            models: tokio::sync::Mutex::default(),
+            looking: Semaphore::new(changes::LOOKING),
+            undos: changes::Undos::default(),
             tasks: Mutex::default(),
             stop: CancellationToken::new(),
         };
@@ -146,11 +172,16 @@ impl Engine {
         &self.shared.store
     }
 
+    /// As the server was started with; what can be changed since is in [`Engine::choices`].
     pub fn settings(&self) -> &Settings {
         &self.shared.settings
     }
 
+    /// Asked twice for the same id, it gives what there is.
     pub async fn create(&self, mut wanted: Wanted) -> Result<SessionRow, Refusal> {
+        if let Some(found) = self.made_before(&wanted).await? {
+            return Ok(found);
+        }
         if self.shared.store.session_count().await? >= SESSIONS_MAX {
             return Err(Refusal::Conflict(format!("there are {SESSIONS_MAX} sessions already: delete some that are not needed any more")));
         }
@@ -158,13 +189,13 @@ impl Engine {
         if let Some(agent_session) = wanted.agent_session.take() {
             return self.take_over(wanted, agent_session).await;
         }
-        let settings = &self.shared.settings;
+        let (id, settings) = (wanted.new_id(), &self.shared.settings);
         let work_dir = settings.work_dir(wanted.work_dir.as_deref())?;
-        let model = wanted.model.unwrap_or_else(|| settings.model.clone());
-        let agent = wanted.agent.unwrap_or_else(|| settings.default_agent.clone());
+        let choices = self.choices();
+        let model = wanted.model.unwrap_or_else(|| choices.model.clone());
+        let agent = wanted.agent.unwrap_or_else(|| choices.default_agent.clone());
         settings.agent(&agent)?;
         settings.check_model(&model)?;
-        let id = wanted.id.unwrap_or_else(|| SessionId(Uuid::now_v7()));
         let new = NewSession {
             title: wanted.title.unwrap_or_default(),
             work_dir: work_dir.to_string_lossy().into_owned(),
@@ -173,8 +204,20 @@ impl Engine {
             permission_policy: wanted.permission_policy,
             created_at: Timestamp::now(),
         };
-        self.shared.store.commit(Write { session: id, events: vec![], rows: vec![Row::CreateSession(new)] }).await?;
+        match self.shared.store.commit(Write { session: id, events: vec![], rows: vec![Row::CreateSession(new)] }).await {
+            // Whoever asked at the same time was first.
+            Err(StoreError::Conflict { .. }) if wanted.id.is_some() => {}
+            done => drop(done?),
+        }
         self.row(id).await
+    }
+
+    /// The session that whoever asks has asked for already.
+    pub async fn made_before(&self, wanted: &Wanted) -> Result<Option<SessionRow>, Refusal> {
+        match wanted.id {
+            Some(id) => Ok(self.shared.store.session(id).await?),
+            None => Ok(None),
+        }
     }
 
     pub async fn row(&self, id: SessionId) -> Result<SessionRow, Refusal> {
@@ -189,6 +232,13 @@ impl Engine {
             self.shared.settings.check_model(model)?;
         }
         self.ask(id, |reply| Command::Change { change, reply }).await?;
+        self.row(id).await
+    }
+
+    /// How people keep it in their list; its task need not know.
+    pub async fn mark(&self, id: SessionId, marks: Marks) -> Result<SessionRow, Refusal> {
+        self.row(id).await?;
+        self.shared.store.commit(Write { session: id, events: vec![], rows: vec![Row::MarkSession(marks)] }).await?;
         self.row(id).await
     }
 
@@ -210,14 +260,29 @@ impl Engine {
             return Err(Refusal::Invalid("the message is empty: say in words what it is about".to_owned()));
         }
         attachments::check(&attachments)?;
-        self.ask(id, |reply| Command::Post { content, client_id, attachments, reply }).await
+        self.ask(id, |reply| Command::Post { content, client_id, attachments, sent: Vec::new(), reply }).await
     }
 
-    pub async fn edit_queued(&self, id: SessionId, message_id: MessageId, content: String) -> Result<(), Refusal> {
-        if content.trim().is_empty() {
+    /// `position` is its place among those that wait, 0 being the next.
+    pub async fn edit_queued(
+        &self,
+        id: SessionId,
+        message_id: MessageId,
+        content: Option<String>,
+        position: Option<usize>,
+    ) -> Result<(), Refusal> {
+        if content.is_none() && position.is_none() {
+            return Err(Refusal::Invalid("nothing is to be changed: give `content` or `position`".to_owned()));
+        }
+        if content.as_ref().is_some_and(|content| content.trim().is_empty()) {
             return Err(Refusal::Invalid("the message is empty: withdraw it instead".to_owned()));
         }
-        self.ask(id, |reply| Command::Edit { message_id, content, reply }).await
+        self.ask(id, |reply| Command::Edit { message_id, content, position, reply }).await
+    }
+
+    /// The message is the next to run, and what runs is stopped for it.
+    pub async fn run_queued(&self, id: SessionId, message_id: MessageId) -> Result<(), Refusal> {
+        self.ask(id, |reply| Command::Now { message_id, reply }).await
     }
 
     pub async fn withdraw(&self, id: SessionId, message_id: MessageId) -> Result<(), Refusal> {
@@ -232,19 +297,9 @@ impl Engine {
         self.ask(id, |reply| Command::Confirm { call_id, approved, reply }).await
     }
 
-    /// `content` is what was filled in, where the request is a form; `remember` how far an answer for always reaches, this session
-    /// where nothing is said; `by` is what the record says of who answered.
-    pub async fn answer(
-        &self,
-        id: SessionId,
-        request_id: PermissionId,
-        option_id: String,
-        content: Option<serde_json::Value>,
-        remember: Option<Scope>,
-        by: AnsweredBy,
-    ) -> Result<(), Refusal> {
-        self.ask(id, |reply| Command::Answer { request_id, option_id, content, remember, by, reply }).await?;
-        if remember == Some(Scope::Project) {
+    pub async fn answer(&self, id: SessionId, request_id: PermissionId, answer: Answer) -> Result<(), Refusal> {
+        let remembered = self.ask(id, |reply| Command::Answer { request_id, answer, reply }).await?;
+        if remembered == Some(Scope::Project) {
             self.rules_changed(id, false).await?;
         }
         Ok(())
@@ -277,7 +332,7 @@ impl Engine {
     /// Paths of the session's work directory that fit the query, the best first.
     pub async fn search_files(&self, id: SessionId, query: &str, limit: usize) -> Result<Vec<String>, Refusal> {
         let work_dir = self.row(id).await?.work_dir;
-        Ok(tools::search(&self.shared.settings.project(&work_dir), query, limit).await)
+        Ok(tools::search(&self.shared.project(&work_dir), query, limit).await)
     }
 
     /// Sets mode, model or options of a named agent session: at once where it is open, else when it is next brought back.

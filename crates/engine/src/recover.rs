@@ -9,7 +9,7 @@ use agents::Found;
 use domain::ids::SessionId;
 
 use crate::trace::kept;
-use crate::{Engine, Refusal, Settings};
+use crate::{Engine, Refusal, Settings, changes};
 
 const REMOVE_TRIES: u32 = 20;
 const REMOVE_AGAIN: Duration = Duration::from_millis(10);
@@ -65,6 +65,11 @@ async fn forget_deleted(engine: &Engine) -> Result<(), Refusal> {
     for session in kept::sessions(&traces).unwrap_or_default() {
         if engine.store().session(session).await?.is_none() {
             forget_traces(engine.settings(), session);
+        }
+    }
+    for session in changes::sessions(engine.settings()) {
+        if engine.store().session(session).await?.is_none() {
+            changes::forget(engine.settings(), session);
         }
     }
     Ok(())

@@ -44,6 +44,8 @@ pub struct Settings {
     /// What every agent is given to use, as far as it can.
     pub mcp_servers: Arc<[McpServer]>,
     pub permission_policy: Option<Policy>,
+    /// What people chose in the page; it goes before what is configured where a main AI delegates.
+    pub chosen_policy: Option<Policy>,
     /// What a session gets that has no policy of its own is at least as strict: what the project asks for.
     pub least_policy: Option<Policy>,
     /// The project's name, for people.
@@ -137,11 +139,6 @@ impl Settings {
                 provider: *provider,
             }),
         }
-    }
-
-    /// What the tools are given for a session in this directory.
-    pub(crate) fn project(&self, work_dir: &str) -> tools::Project {
-        tools::Project { work_dir: work_dir.into(), ignore: self.ignore.clone(), ignore_root: self.work_dir.clone() }
     }
 
     /// The work directory of a new session: the configured one, or a directory that exists below it or below one of the others.

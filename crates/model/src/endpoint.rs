@@ -27,6 +27,9 @@ use crate::settings::{SettingsError, Target};
 
 /// An unreachable host must not eat the whole time that a stall may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
+/// Of the models that an endpoint lists, and of the name of one, in bytes.
+const NAMES_MAX: usize = 500;
+const NAME_MAX: usize = 200;
 /// The text of one answer.
 const TEXT_MIB: usize = 4;
 /// Everything that comes over the wire for one answer; each word of the text has a frame around it.
@@ -53,6 +56,16 @@ impl Endpoint {
 
     pub(crate) fn model(&self) -> &str {
         &self.target.model
+    }
+
+    pub(crate) async fn names(&self, patience: Duration) -> Result<Vec<String>, Fault> {
+        let ServiceTarget { endpoint, auth, .. } = self.service();
+        let asked = tokio::time::timeout(patience, self.client.all_model_names(self.target.adapter, (endpoint, auth))).await;
+        let silent = || Fault::Stalled { host: self.target.host.clone(), silent_s: patience.as_secs() };
+        let mut names = asked.map_err(|_| silent())?.map_err(|error| self.classify(&error))?;
+        names.retain(|name| !name.is_empty() && name.len() <= NAME_MAX);
+        names.truncate(NAMES_MAX);
+        Ok(names)
     }
 
     pub(crate) async fn complete(&self, request: &Request, events: &Sender<Event>) -> Result<Completion, Fault> {

@@ -16,6 +16,7 @@ pub use relay::relay_answer;
 pub use settings::{Provider, Secret, Settings, SettingsError, UnknownProvider};
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::mpsc::Sender;
 
@@ -65,6 +66,14 @@ impl Model {
         match &self.0 {
             Kind::Relay => relay::NAME,
             Kind::Endpoint(endpoint) => endpoint.model(),
+        }
+    }
+
+    /// The models that the endpoint offers; the relay is one by itself. An endpoint that does not answer in time has failed.
+    pub async fn names(&self, patience: Duration) -> Result<Vec<String>, Fault> {
+        match &self.0 {
+            Kind::Relay => Ok(Vec::new()),
+            Kind::Endpoint(endpoint) => endpoint.names(patience).await,
         }
     }
 

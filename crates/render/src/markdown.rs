@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use domain::text::{Piece, pieces, visible};
 use pulldown_cmark::{Alignment, CodeBlockKind, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, TextMergeStream, html};
 
-use crate::{escape, highlight, links, sanitize};
+use crate::{code, escape, links, sanitize};
 
 /// A text beyond this is shown as it is, and so is one that is full of hidden characters.
 const TEXT_BYTES: usize = 1024 * 1024;
@@ -13,7 +13,7 @@ const TEXT_BYTES: usize = 1024 * 1024;
 /// Deeper nesting is flattened: nobody reads it, and browsers and sanitizers get slow on it.
 const MOST_OPEN: usize = 32;
 
-/// Markdown to HTML. Raw HTML is shown as text, images become links, code is highlighted.
+/// Markdown to HTML. Raw HTML is shown as text, images become links, code names its language.
 pub fn markdown(text: &str) -> String {
     if text.len() > TEXT_BYTES || escape::is_flooded(text) {
         let mut html = String::from("<pre class=\"plain\">");
@@ -118,7 +118,7 @@ impl<'a> Shaper<'a> {
             Some(Close::Html(html)) => self.html(html),
             Some(Close::Code { language, source }) => {
                 let mut html = String::with_capacity(source.len() * 2);
-                highlight::block(&source, &language, &mut html);
+                code::block(&source, &language, &mut html);
                 html.push('\n');
                 self.events.push(Event::Html(CowStr::from(html)));
             }

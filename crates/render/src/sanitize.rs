@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use ammonia::{Builder, UrlRelative};
 
-use crate::highlight;
+use crate::code;
 
 const TAGS: [&str; 31] = [
     "a",
@@ -45,7 +45,7 @@ const TAGS: [&str; 31] = [
 const CLASSES: [&str; 9] =
     ["align-center", "align-left", "align-right", "code", "hidden-char", "plain", "table-wrap", "task-done", "task-open"];
 
-const CLASS_PREFIXES: [&str; 2] = ["hl-", "language-"];
+const LANGUAGE: &str = "language-";
 
 pub(crate) fn clean(html: &str) -> String {
     static BUILDER: OnceLock<Builder<'static>> = OnceLock::new();
@@ -79,8 +79,7 @@ fn classes(value: &str) -> Option<Cow<'_, str>> {
 }
 
 fn is_allowed(class: &str) -> bool {
-    let is_ours = |prefix: &&str| class.strip_prefix(prefix).is_some_and(|rest| rest.chars().all(highlight::is_label_char));
-    CLASSES.contains(&class) || CLASS_PREFIXES.iter().any(is_ours)
+    CLASSES.contains(&class) || class.strip_prefix(LANGUAGE).is_some_and(|rest| rest.chars().all(code::is_label_char))
 }
 
 #[cfg(test)]
@@ -92,7 +91,8 @@ mod tests {
         for (html, expected) in [
             ("<script>alert(1)</script>x", "x"),
             ("<p onclick=\"x()\" style=\"color:red\" id=\"a\">x</p>", "<p>x</p>"),
-            ("<span class=\"hl-keyword evil\">x</span>", "<span class=\"hl-keyword\">x</span>"),
+            ("<code class=\"language-rust evil\">x</code>", "<code class=\"language-rust\">x</code>"),
+            ("<span class=\"hl-keyword\">x</span>", "<span>x</span>"),
             ("<span class=\"evil\">x</span>", "<span>x</span>"),
             ("<pre class=\"code\">x</pre>", "<pre class=\"code\">x</pre>"),
             ("<iframe src=\"http://x\"></iframe><img src=x onerror=y>", ""),

@@ -256,6 +256,7 @@ impl World {
             agent_call: None,
             input: None,
             form: None,
+            reason: None,
         };
         self.demand(id, at, Demand::Permission(ask));
     }
@@ -325,7 +326,7 @@ impl World {
             self.oracle.refused_for_login(&work.call, id);
         }
         self.tell(|| format!("{label} answers {}: {result:?}", work.call));
-        self.say(id, vec![Line::Answered { call: work.call, result }]);
+        self.say(id, vec![Line::Answered { call: work.call, round: work.round, result }]);
     }
 
     /// It answers twice, or writes more after it has answered.
@@ -335,7 +336,7 @@ impl World {
         let work = process.works[at].clone();
         self.answer(id, at, Ok("end_turn".to_owned()));
         let text = Line::Text { session: work.session, call: None, text: LATE.to_owned() };
-        let second = Line::Answered { call: work.call, result: Ok("max_tokens".to_owned()) };
+        let second = Line::Answered { call: work.call, round: work.round, result: Ok("max_tokens".to_owned()) };
         let line = if self.choices.once_in(2) { text } else { second };
         self.say(id, vec![line]);
     }

@@ -193,8 +193,8 @@ impl World {
                 let id = server.next_task;
                 // What a defect hears of before it is done.
                 let early = match (&act, self.defect) {
-                    (Act::Prompt { call_id, .. }, Some(Defect::WrittenEarly)) => {
-                        Some(host::Input::Written { call_id: call_id.clone(), outcome: host::WriteOutcome::Written })
+                    (Act::Prompt { call_id, round, .. }, Some(Defect::WrittenEarly)) => {
+                        Some(host::Input::Written { call_id: call_id.clone(), round: *round, outcome: host::WriteOutcome::Written })
                     }
                     (Act::Clear { runner, .. }, Some(Defect::ClearedEarly)) => Some(host::Input::Cleared { runner: *runner }),
                     (Act::ForbidAll { runner, session }, Some(Defect::SetEarly)) => {
@@ -283,10 +283,10 @@ impl World {
                 Signal::Demand { agent_session: Arc::from(session.as_str()), place, rpc_id: rpc_id.clone(), demand: demand.clone() }
             }
             Line::Withdrawn { rpc_id } => Signal::Withdrawn { rpc_id: rpc_id.clone() },
-            Line::Answered { call, result } => {
+            Line::Answered { call, round, result } => {
                 let call_id = self.answered_call(runner, call);
                 let result = result.clone().map_err(|fault| Failure::new(fault, "the agent said so"));
-                Signal::Answered { call_id, result }
+                Signal::Answered { call_id, round: *round, result }
             }
             Line::Dropped => Signal::LineDropped { bytes: 1 },
         }

@@ -36,7 +36,7 @@ invariants! {
     SetFirst "set-first" "A prompt goes to an agent only after what was set for its session before, and after the agent's answer to that."
     StreamsWhole "streams-whole" "Streams are whole by offset, and a browser that comes back sees the same text."
     TurnEndsOnce "turn-ends-once" "Every turn ends once, with the right state."
-    QueueInOrder "queue-in-order" "Messages run in the order they were sent, all of them but the withdrawn ones."
+    QueueInOrder "queue-in-order" "Messages run in the order of the queue, all of them but the withdrawn ones."
     ComesToAnEnd "comes-to-an-end" "When faults stop and everybody goes on, everything comes to an end."
 }
 

@@ -21,6 +21,7 @@ macro_rules! kinds {
 
 kinds!(turn_input, TURN_INPUTS, turn::Input, "input: ",
     turn::Input::Message(_) => "message", turn::Input::Edit { .. } => "edit", turn::Input::Withdraw { .. } => "withdraw",
+    turn::Input::Move { .. } => "move",
     turn::Input::ModelText { .. } => "model text", turn::Input::ModelEnd { .. } => "model end",
     turn::Input::ModelFault { .. } => "model fault", turn::Input::ToolEnd { .. } => "tool end", turn::Input::Confirm { .. } => "confirm",
     turn::Input::ConfirmsWaiting { .. } => "confirms waiting", turn::Input::Cancel => "cancel",
@@ -75,7 +76,7 @@ pub fn count_effect(coverage: &mut Coverage, effect: &Effect) {
 pub fn host_input(input: &host::Input) -> String {
     let kind = host_kind(input).trim_start_matches("input: ");
     match input {
-        host::Input::Written { call_id, outcome } => {
+        host::Input::Written { call_id, outcome, .. } => {
             let outcome = match outcome {
                 WriteOutcome::Written => "written".to_owned(),
                 WriteOutcome::Unsent(_) => "never sent, the agent is gone".to_owned(),

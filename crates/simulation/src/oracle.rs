@@ -34,6 +34,8 @@ pub struct Oracle {
     accepted: Vec<MessageId>,
     begun: Vec<MessageId>,
     withdrawn: BTreeSet<MessageId>,
+    /// The person wants it elsewhere in the queue, which the queue has not shown yet.
+    moved: Option<MessageId>,
     pub start_failures: u32,
     pub open_failures: u32,
     /// How often an agent could not be set to ask.
@@ -65,6 +67,9 @@ struct CallTruth {
     stopped: bool,
     /// The agent's own calls that there were when something was rejected last.
     rejected: Option<Vec<String>>,
+    /// What people said when they refused, and the agent was not told yet; and how often it was told.
+    reasons: u32,
+    round: u32,
     tools: Vec<String>,
     word: Option<String>,
     has_result: bool,
@@ -100,6 +105,7 @@ impl Oracle {
                     call.stop_asked = true;
                 }
             }
+            Input::Turn(turn::Input::Move { message_id, .. }) => self.moved = Some(*message_id),
             Input::Turn(turn::Input::Withdraw { message_id }) => _ = self.withdrawn.insert(*message_id),
             Input::Turn(turn::Input::Confirm { call_id, approved: true, .. }) => _ = self.agreed.insert(call_id.clone()),
             _ => {}

@@ -62,6 +62,10 @@ impl World {
             self.tell(|| format!("the person withdraws {}", item.content));
             return self.input(Input::Turn(turn::Input::Withdraw { message_id }));
         }
+        if self.choices.once_in(2) {
+            self.tell(|| format!("the person wants {} to be the next", item.content));
+            return self.input(Input::Turn(turn::Input::Move { message_id, position: 0 }));
+        }
         self.tell(|| format!("the person edits {}", item.content));
         self.input(Input::Turn(turn::Input::Edit { message_id, content: format!("{}, again", item.content) }))
     }
@@ -99,13 +103,20 @@ impl World {
             self.rules.push(rule);
             self.tell(|| format!("\"{}\" is remembered", option.kind));
         }
+        let refuses = option.as_ref().is_some_and(|option| option.kind == "reject_once") && request.ask.form.is_none();
+        if refuses && self.choices.once_in(2) {
+            self.tell(|| "the person says why not".to_owned());
+            let (request_id, option_id) = (request.request_id, option.map(|option| option.option_id));
+            let (by, reason) = (by.to_owned(), Some("rather so".to_owned()));
+            return self.input(Input::Answer { request_id, option_id, by, content: None, reason });
+        }
         self.answer_permission(request.request_id, option.map(|option| option.option_id), by)
     }
 
     pub fn answer_permission(&mut self, request_id: PermissionId, option_id: Option<String>, by: &str) -> Checked {
         self.tell(|| format!("{by} answers a permission: {option_id:?}"));
         let content = Some(serde_json::json!({ "a": 1 }));
-        self.input(Input::Answer { request_id, option_id, by: by.to_owned(), content })
+        self.input(Input::Answer { request_id, option_id, by: by.to_owned(), content, reason: None })
     }
 
     fn person_confirms(&mut self) -> Checked {

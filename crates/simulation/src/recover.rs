@@ -1,6 +1,6 @@
 //! A server dies, and the next one takes up what it left: the folded log, the tables, and the evidence of earlier runners.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use domain::host::{self, Evidence, Found};
 use domain::ids::RunnerId;
@@ -140,8 +140,15 @@ impl World {
                 }
                 _ if self.has(Defect::WrittenIgnored) => Evidence::Dead { written: Default::default() },
                 _ if self.has(Defect::WrittenAssumed) => Evidence::Dead { written: self.oracle.open_calls() },
-                _ => Evidence::Dead { written: runner.written() },
+                _ => Evidence::Dead { written: self.current(runner.written()) },
             },
         }
+    }
+
+    /// Of the prompts that a journal holds, those that their calls wait for now.
+    fn current(&self, written: BTreeSet<(String, u32)>) -> BTreeSet<String> {
+        let turn = self.server.as_ref().map(|server| server.machine.turn());
+        let round = |call: &str| turn.and_then(|turn| turn.call(call)).map(|call| call.round);
+        written.into_iter().filter(|(call, written)| round(call) == Some(*written)).map(|(call, _)| call).collect()
     }
 }

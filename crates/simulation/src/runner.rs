@@ -39,6 +39,7 @@ pub enum Line {
     },
     Answered {
         call: String,
+        round: u32,
         result: Result<String, Fault>,
     },
     Dropped,
@@ -54,7 +55,7 @@ pub enum Record {
 
 #[derive(Clone, Debug)]
 pub enum Write {
-    Prompt { call: String, session: String },
+    Prompt { call: String, round: u32, session: String },
     Cancel { call: String },
     Reply { rpc_id: String },
 }
@@ -107,6 +108,7 @@ pub struct OpenSession {
 #[derive(Clone, Debug)]
 pub struct Work {
     pub call: String,
+    pub round: u32,
     pub session: String,
     pub cancelled: bool,
     /// It does not stop when told.
@@ -180,11 +182,11 @@ impl Runner {
         Wrote::Written { again }
     }
 
-    /// The calls whose prompts the journal holds.
-    pub fn written(&self) -> BTreeSet<String> {
+    /// The prompts that the journal holds: of which call, and which of its rounds.
+    pub fn written(&self) -> BTreeSet<(String, u32)> {
         let kept = self.journal.iter().skip(self.trimmed as usize);
         let prompts = kept.filter_map(|record| match record {
-            Record::In(Write::Prompt { call, .. }) => Some(call.clone()),
+            Record::In(Write::Prompt { call, round, .. }) => Some((call.clone(), *round)),
             _ => None,
         });
         prompts.collect()

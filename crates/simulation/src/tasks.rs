@@ -79,10 +79,10 @@ impl World {
                 let restore = known.filter(|known| known.prompted_at.is_some()).map(|known| known.agent_session);
                 self.open_session(task, runner, name, restore)?
             }
-            Act::Prompt { runner, turn_id, call_id, agent_session, .. } => {
+            Act::Prompt { runner, turn_id, call_id, round, agent_session, .. } => {
                 self.check_set_before(task, runner, &call_id, &agent_session)?;
-                let id = if self.has(Defect::PromptIdDrawn) { self.new_id() } else { turn_id.prompt_write(&call_id) };
-                self.write_prompt(runner, id, call_id, agent_session)?
+                let id = if self.has(Defect::PromptIdDrawn) { self.new_id() } else { turn_id.prompt_write(&call_id, round) };
+                self.write_prompt(runner, id, (call_id, round), agent_session)?
             }
             Act::Cancel { runner, call_id, agent_session } => self.write_cancel(runner, call_id, &agent_session)?,
             Act::Reply { runner, id, rpc_id, reply } => self.write_reply(runner, id, rpc_id, reply)?,
@@ -180,35 +180,36 @@ impl World {
         Ok(Next::Waiting)
     }
 
-    fn write_prompt(&mut self, runner: RunnerId, id: Uuid, call: String, session: String) -> Result<Next, Box<Violation>> {
+    fn write_prompt(&mut self, runner: RunnerId, id: Uuid, prompt: (String, u32), session: String) -> Result<Next, Box<Violation>> {
+        let (call, round) = prompt;
         let alive = self.runners.get(&runner).is_some_and(|runner| runner.is_alive() && !runner.writes.contains(&id));
         if alive && self.fault(self.swarm.writes_refused, 8) {
             self.coverage.count("fault: prompt refused");
             self.oracle.not_sent.insert(call.clone());
             let outcome = WriteOutcome::Failed(Failure::new(Fault::NotSent, "too much waits"));
-            return Ok(Next::Ready(host::Input::Written { call_id: call, outcome }));
+            return Ok(Next::Ready(host::Input::Written { call_id: call, round, outcome }));
         }
         let deaf = self.fault(self.swarm.agents_deaf, 3);
         let gone_as_unsent = self.has(Defect::GoneAsUnsent);
         let wrote = match self.runners.get_mut(&runner) {
-            Some(runner) => runner.write(id, Write::Prompt { call: call.clone(), session: session.clone() }),
+            Some(runner) => runner.write(id, Write::Prompt { call: call.clone(), round, session: session.clone() }),
             None => Wrote::Gone { held: true },
         };
         let outcome = match wrote {
             Wrote::Written { again } => {
                 if !again {
                     self.oracle.prompt_reached(&call, runner)?;
-                    self.take_prompt(runner, &call, session, deaf)?;
+                    self.take_prompt(runner, (&call, round), session, deaf)?;
                 }
                 WriteOutcome::Written
             }
             Wrote::Gone { held } if held && !gone_as_unsent => WriteOutcome::Gone,
             Wrote::Gone { .. } => WriteOutcome::Unsent("the agent has ended".to_owned()),
         };
-        Ok(Next::Ready(host::Input::Written { call_id: call, outcome }))
+        Ok(Next::Ready(host::Input::Written { call_id: call, round, outcome }))
     }
 
-    fn take_prompt(&mut self, id: RunnerId, call: &str, session: String, deaf: bool) -> Checked {
+    fn take_prompt(&mut self, id: RunnerId, (call, round): (&str, u32), session: String, deaf: bool) -> Checked {
         let Some(runner) = self.runners.get_mut(&id) else { return Ok(()) };
         let told = runner
             .journal
@@ -221,7 +222,7 @@ impl World {
         hold(process.works.iter().all(|work| work.session != session), Invariant::OpenSession, || {
             format!("{call} goes into {session}, which works on another prompt")
         })?;
-        process.works.push(Work { call: call.to_owned(), session, cancelled: false, deaf, asked: false, tools: Vec::new() });
+        process.works.push(Work { call: call.to_owned(), round, session, cancelled: false, deaf, asked: false, tools: Vec::new() });
         Ok(())
     }
 
@@ -339,6 +340,7 @@ fn prepare(demand: &Demand) -> Result<PermissionAsk, Reply> {
         agent_call: None,
         input: None,
         form: None,
+        reason: None,
     };
     match demand {
         Demand::WriteFile { path, content } => {

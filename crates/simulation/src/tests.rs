@@ -5,7 +5,7 @@ use crate::{STEPS, run, run_seed};
 
 /// What the machine tells itself never comes from outside.
 const INSIDE: [&str; 2] = ["input: of a host", "input: of the turn"];
-const ENDS: [&str; 14] = [
+const ENDS: [&str; 15] = [
     "end: end_turn",
     "end: cancelled",
     "end: denied",
@@ -20,6 +20,7 @@ const ENDS: [&str; 14] = [
     "end: agent_timeout",
     "end: agent_unguarded",
     "grant: carried out",
+    "told: a reason",
 ];
 const TURNS: [&str; 4] = ["turn: completed", "turn: cancelled", "turn: failed", "turn: unknown"];
 const EVIDENCE: [&str; 6] = [

@@ -46,6 +46,9 @@ pub enum StoreError {
 pub enum FeedError {
     #[error("the store is closed")]
     Closed,
+    /// It was away for too many changes of the list: the list has to be read again.
+    #[error("changes of the list of sessions were missed")]
+    Behind,
     #[error("the log cannot be read")]
     Failed(#[source] StoreError),
 }

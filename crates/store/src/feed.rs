@@ -39,21 +39,36 @@ impl Feed {
     /// Waits until there is something after the cursor. Dropping the future loses nothing.
     pub async fn after(&mut self, cursor: u64, limit: usize) -> Result<Batch, FeedError> {
         loop {
-            // Marked as heard before looking: what is published from here on rings again.
-            self.bell.mark_unchanged();
-            match self.tail.glance(cursor, limit.max(1)) {
-                Glance::Frames(frames) => return Ok(Batch::Frames { frames }),
-                Glance::Deleted => return Ok(Batch::Deleted),
-                Glance::Closed => return Err(FeedError::Closed),
-                Glance::UpToDate => {}
-                Glance::Elsewhere => {
-                    if let Some(batch) = self.read(cursor, limit.max(1)).await? {
-                        return Ok(batch);
-                    }
-                }
+            if let Some(batch) = self.now(cursor, limit).await? {
+                return Ok(batch);
             }
-            self.bell.changed().await.map_err(|_| FeedError::Closed)?;
+            self.rung().await;
         }
+    }
+
+    /// What is after the cursor, `None` where it is at the end of the log.
+    pub async fn now(&mut self, cursor: u64, limit: usize) -> Result<Option<Batch>, FeedError> {
+        // Marked as heard before looking: what is published from here on rings again.
+        self.bell.mark_unchanged();
+        match self.tail.glance(cursor, limit.max(1)) {
+            Glance::Frames(frames) => Ok(Some(Batch::Frames { frames })),
+            Glance::Deleted => Ok(Some(Batch::Deleted)),
+            Glance::Closed => Err(FeedError::Closed),
+            Glance::UpToDate => Ok(None),
+            Glance::Elsewhere => Ok(self.read(cursor, limit.max(1)).await?),
+        }
+    }
+
+    /// Something has happened since the last look.
+    pub fn has_rung(&self) -> bool {
+        self.bell.has_changed().unwrap_or(true)
+    }
+
+    /// Waits until then. Dropping the future loses nothing.
+    pub async fn rung(&mut self) {
+        // The bell lives as long as the tail, which is held here.
+        let _ = self.bell.changed().await;
+        self.bell.mark_changed();
     }
 
     /// From the database; `None` where the cursor is at the end of the log.

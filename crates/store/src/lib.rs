@@ -3,6 +3,7 @@
 //! The promise: an event is durable before anyone can see it, numbers are dense in each session, and a write that was not stored
 //! is never passed over in silence. This crate alone names the database; it knows nothing of HTTP, agents or models.
 
+mod board;
 mod copies;
 mod error;
 mod feed;
@@ -12,13 +13,14 @@ mod moving;
 mod open;
 mod retention;
 mod row;
+mod search;
 mod snapshot;
 mod table;
 mod tail;
 mod unreadable;
 mod writer;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,6 +28,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use domain::event::{Message, PermissionRequest, QueueItem, ToolCall};
 use domain::host::AgentSession;
 use domain::ids::{ArtifactId, AttachmentId, MessageId, SessionId, TurnId};
+use domain::review::{Comment, Viewed};
 use serde_json::Value;
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::SqlitePoolOptions;
@@ -33,6 +36,8 @@ use sqlx::{Connection, Sqlite, SqliteConnection, SqlitePool};
 use tokio::sync::{OnceCell, mpsc, oneshot};
 use tokio::task::JoinSet;
 
+use board::Board;
+pub use board::ListFeed;
 pub use error::{FeedError, OpenError, StoreError};
 pub use feed::{Batch, Feed};
 pub use frame::Frame;
@@ -41,6 +46,7 @@ pub use moving::{Restore, back_up, vacuum};
 use open::Opened;
 pub use open::in_use;
 pub use row::{Committed, Row, ServerRow, Write};
+pub use search::{Found, Hit};
 pub use snapshot::Snapshot;
 pub use table::artifact::ArtifactRow;
 pub use table::attachment::AttachmentRow;
@@ -49,13 +55,15 @@ pub use table::device::DeviceRow;
 pub use table::link::LinkRow;
 pub use table::message::Page;
 pub use table::permission::{AnswerRow, PermissionRow};
+pub use table::push::PushRow;
 pub use table::request::RequestRow;
 pub use table::rule::RuleRow;
 pub use table::runner::RunnerRow;
-pub use table::session::{NewSession, SessionCursor, SessionRow};
+pub use table::session::{ChangeCounts, Marks, NewSession, SessionCursor, SessionFilter, SessionRow};
+pub use table::tree::TreeRow;
 pub use table::turn::{RunningTurn, TurnRow};
 use table::{agent_session, artifact, attachment, audit, confirm, device, link, message, method_names, permission, preference};
-use table::{queue, request, rule, runner, session, turn};
+use table::{push, queue, request, review, rule, runner, session, turn};
 use tail::Tails;
 use writer::{Command, Job, Writer};
 
@@ -74,6 +82,7 @@ struct Inner {
     commands: mpsc::Sender<Command>,
     pool: SqlitePool,
     tails: Arc<Tails>,
+    board: Arc<Board>,
     /// The writer's task; taken when the store closes. A store that is dropped instead takes it along, as a crash would.
     writer: Mutex<JoinSet<Option<SqliteConnection>>>,
     lock: Mutex<Option<Arc<File>>>,
@@ -91,14 +100,17 @@ impl Store {
         let pool = SqlitePoolOptions::new().max_connections(READERS).test_before_acquire(false).connect_lazy_with(opened.reading);
         let (commands, inbox) = mpsc::channel(writer::QUEUE);
         let tails = Arc::new(Tails::default());
+        let board = Arc::new(Board::default());
         let lock = Arc::new(opened.lock);
         let mut task = JoinSet::new();
-        task.spawn(Writer::new(inbox, opened.writing, opened.conn, Arc::clone(&tails), Arc::clone(&lock)).run());
+        let readers = writer::Readers { tails: Arc::clone(&tails), board: Arc::clone(&board) };
+        task.spawn(Writer::new(inbox, opened.writing, opened.conn, readers, Arc::clone(&lock)).run());
         let inner = Inner {
             path: opened.path,
             commands,
             pool,
             tails,
+            board,
             writer: Mutex::new(task),
             lock: Mutex::new(Some(lock)),
             closed: OnceCell::new(),
@@ -117,6 +129,7 @@ impl Store {
         let mut task = std::mem::take(&mut *inner.writer.lock().unwrap_or_else(PoisonError::into_inner));
         let conn = task.join_next().await.and_then(|ended| ended.ok().flatten());
         inner.tails.close();
+        inner.board.close();
         inner.pool.close().await;
         if let Some(mut conn) = conn {
             if let Err(error) = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut conn).await {
@@ -152,13 +165,23 @@ impl Store {
         Feed::new(id, self.inner.tails.tail(id), self.inner.pool.clone())
     }
 
+    /// The changes of the list of sessions, from now on.
+    pub fn list_feed(&self) -> ListFeed {
+        ListFeed::new(Arc::clone(&self.inner.board))
+    }
+
     async fn reader(&self) -> Result<PoolConnection<Sqlite>> {
         Ok(self.inner.pool.acquire().await?)
     }
 
     /// Newest activity first.
     pub async fn sessions(&self, before: Option<SessionCursor>, limit: u32) -> Result<Vec<SessionRow>> {
-        Ok(session::list(&mut *self.reader().await?, before, limit).await?)
+        self.find_sessions(SessionFilter::default(), before, limit).await
+    }
+
+    /// Likewise, of some of them.
+    pub async fn find_sessions(&self, filter: SessionFilter<'_>, before: Option<SessionCursor>, limit: u32) -> Result<Vec<SessionRow>> {
+        Ok(session::list(&mut *self.reader().await?, filter, before, limit).await?)
     }
 
     pub async fn session(&self, id: SessionId) -> Result<Option<SessionRow>> {
@@ -168,6 +191,16 @@ impl Store {
     /// Those with exactly this title, newest activity first.
     pub async fn sessions_titled(&self, title: &str, limit: u32) -> Result<Vec<SessionRow>> {
         Ok(session::titled(&mut *self.reader().await?, title, limit).await?)
+    }
+
+    /// The models that sessions have, those of the latest activity first.
+    pub async fn models(&self) -> Result<Vec<String>> {
+        Ok(session::models(&mut *self.reader().await?).await?)
+    }
+
+    /// Titles and messages that hold the text, in whatever case.
+    pub async fn search(&self, query: &str, limit: usize) -> Result<Found> {
+        search::search(self, query, limit).await
     }
 
     pub async fn session_count(&self) -> Result<u64> {
@@ -213,6 +246,11 @@ impl Store {
     /// The turns that were running when the server stopped.
     pub async fn open_turns(&self) -> Result<Vec<(SessionId, TurnRow)>> {
         Ok(turn::all_running(&mut *self.reader().await?).await?)
+    }
+
+    /// The working tree before and after each turn, in the order of the turns.
+    pub async fn trees(&self, session: SessionId) -> Result<Vec<TreeRow>> {
+        Ok(table::tree::all(&mut *self.reader().await?, session).await?)
     }
 
     pub async fn turn(&self, session: SessionId, id: TurnId) -> Result<Option<TurnRow>> {
@@ -296,6 +334,20 @@ impl Store {
         Ok(artifact::one(&mut *self.reader().await?, id).await?)
     }
 
+    /// The comments of a scope that were not sent yet, oldest first.
+    pub async fn comments(&self, session: SessionId, scope: &str) -> Result<Vec<Comment>> {
+        Ok(review::comments(&mut *self.reader().await?, session, scope).await?)
+    }
+
+    pub async fn viewed(&self, session: SessionId, scope: &str) -> Result<Vec<Viewed>> {
+        Ok(review::viewed(&mut *self.reader().await?, session, scope).await?)
+    }
+
+    /// How many comments and how many looked at files a session has.
+    pub async fn review_counts(&self, session: SessionId) -> Result<(u64, u64)> {
+        Ok(review::counts(&mut *self.reader().await?, session).await?)
+    }
+
     pub async fn runners(&self) -> Result<Vec<RunnerRow>> {
         Ok(runner::all(&mut *self.reader().await?).await?)
     }
@@ -328,5 +380,14 @@ impl Store {
     /// What a person chose for the whole server.
     pub async fn preference(&self, key: &str) -> Result<Option<String>> {
         Ok(preference::of(&mut *self.reader().await?, key).await?)
+    }
+
+    pub async fn preferences(&self) -> Result<BTreeMap<String, String>> {
+        Ok(preference::all(&mut *self.reader().await?).await?)
+    }
+
+    /// The devices that asked for notifications.
+    pub async fn pushes(&self) -> Result<Vec<PushRow>> {
+        Ok(push::all(&mut *self.reader().await?).await?)
     }
 }

@@ -21,6 +21,10 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0006_hosts.sql"),
     include_str!("../migrations/0007_devices.sql"),
     include_str!("../migrations/0008_retention.sql"),
+    include_str!("../migrations/0009_rows.sql"),
+    include_str!("../migrations/0010_trees.sql"),
+    include_str!("../migrations/0011_review.sql"),
+    include_str!("../migrations/0012_push.sql"),
 ];
 
 /// Marks the file as ours ("VoxP"), so that no other program's database is ever migrated.

@@ -2,7 +2,8 @@
 
 use domain::event::{Event, Message, QueueItem, SessionChange, ToolCall};
 use domain::host::AgentSession;
-use domain::ids::{DeviceId, MessageId, PermissionId, RuleId, SessionId};
+use domain::ids::{CommentId, DeviceId, MessageId, PermissionId, RuleId, SessionId};
+use domain::review::Comment;
 use jiff::Timestamp;
 use serde_json::Value;
 use uuid::Uuid;
@@ -13,10 +14,12 @@ use crate::table::audit::AuditRow;
 use crate::table::device::DeviceRow;
 use crate::table::link::LinkRow;
 use crate::table::permission::PermissionRow;
+use crate::table::push::PushRow;
 use crate::table::request::RequestRow;
 use crate::table::rule::RuleRow;
 use crate::table::runner::RunnerRow;
-use crate::table::session::NewSession;
+use crate::table::session::{ChangeCounts, Marks, NewSession};
+use crate::table::tree::TreeRow;
 use crate::table::turn::TurnRow;
 
 /// Events and rows of one session that become durable together or not at all.
@@ -33,6 +36,12 @@ pub enum Row {
     CreateSession(NewSession),
     /// Changes the fields that are given.
     UpdateSession(SessionChange),
+    /// How people keep it in their list; that is no activity of the session.
+    MarkSession(Marks),
+    /// The working tree before or after a turn: fills in what is given.
+    Tree(TreeRow),
+    /// What the last turn changed in the work directory; none where that is not known.
+    Changed(Option<ChangeCounts>),
     /// Removes the session with everything it has; the events of the same write are void.
     DeleteSession,
     /// Inserts at the end of the conversation, or replaces the message of the same id at its place.
@@ -45,6 +54,8 @@ pub enum Row {
         message_id: MessageId,
         content: String,
     },
+    /// All that wait, in the order in which they are to run.
+    OrderQueue(Vec<MessageId>),
     /// The message started or was withdrawn. Removing it twice changes nothing.
     Dequeue {
         message_id: MessageId,
@@ -90,6 +101,21 @@ pub enum Row {
     RemoveRule {
         id: RuleId,
     },
+    /// A comment on changes; of one that is there only the text is replaced.
+    Comment {
+        scope: String,
+        comment: Comment,
+    },
+    /// They were sent, or are not wanted any more.
+    RemoveComments {
+        ids: Vec<CommentId>,
+    },
+    /// A file was looked at in this state; none: it is to be looked at again.
+    View {
+        scope: String,
+        path: String,
+        digest: Option<String>,
+    },
     OpenConfirm(ToolCall),
     ResolveConfirm {
         tool_call_id: String,
@@ -131,6 +157,25 @@ impl Row {
         matches!(self, Row::Turn(_) | Row::OpenPermission(_) | Row::OpenConfirm(_))
     }
 
+    /// The row changes what the list of sessions shows, besides the time of the latest activity.
+    pub(crate) fn is_listed(&self) -> bool {
+        matches!(
+            self,
+            Row::CreateSession(_)
+                | Row::UpdateSession(_)
+                | Row::MarkSession(_)
+                | Row::Changed(_)
+                | Row::DeleteSession
+                | Row::Turn(_)
+                | Row::Enqueue(_)
+                | Row::Dequeue { .. }
+                | Row::OpenPermission(_)
+                | Row::ResolvePermission { .. }
+                | Row::OpenConfirm(_)
+                | Row::ResolveConfirm { .. }
+        )
+    }
+
     /// The row changes what the log is, not only what is in it: its write has a transaction of its own.
     pub(crate) fn is_exclusive(&self) -> bool {
         matches!(self, Row::DeleteSession | Row::Horizon(_))
@@ -167,6 +212,14 @@ pub enum ServerRow {
         key: String,
         value: String,
     },
+    RemovePreference {
+        key: String,
+    },
+    /// Inserts or replaces by device.
+    Push(PushRow),
+    RemovePush(DeviceId),
+    /// Nothing is reached there any more.
+    DropEndpoint(String),
 }
 
 /// The outcome of a write.

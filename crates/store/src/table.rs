@@ -9,17 +9,21 @@ pub(crate) mod column;
 pub(crate) mod confirm;
 pub(crate) mod device;
 pub(crate) mod event;
+pub(crate) mod like;
 pub(crate) mod link;
 pub(crate) mod message;
 pub(crate) mod method_names;
 pub(crate) mod notice;
 pub(crate) mod permission;
 pub(crate) mod preference;
+pub(crate) mod push;
 pub(crate) mod queue;
 pub(crate) mod request;
+pub(crate) mod review;
 pub(crate) mod rule;
 pub(crate) mod runner;
 pub(crate) mod session;
+pub(crate) mod tree;
 pub(crate) mod turn;
 
 use domain::ids::SessionId;
@@ -47,11 +51,15 @@ pub(crate) async fn apply(conn: &mut SqliteConnection, place: Place, row: &Row) 
     match row {
         Row::CreateSession(new) => session::create(conn, session, new).await,
         Row::UpdateSession(change) => session::update(conn, session, change, place.now).await,
+        Row::MarkSession(marks) => session::mark(conn, session, *marks, place.now).await,
+        Row::Tree(tree) => tree::save(conn, session, tree).await,
+        Row::Changed(counts) => session::count_changes(conn, session, *counts).await,
         Row::DeleteSession => session::delete(conn, session).await,
         Row::Message(message) => message::save(conn, session, message).await,
         Row::Turn(turn) => turn::save(conn, session, turn, place.first_seq).await,
         Row::Enqueue(queued) => queue::add(conn, session, queued).await,
         Row::EditQueued { message_id, content } => queue::edit(conn, session, *message_id, content).await,
+        Row::OrderQueue(order) => queue::order(conn, session, order).await,
         Row::Dequeue { message_id } => queue::remove(conn, session, *message_id).await,
         Row::Attachment(attachment) => attachment::save(conn, session, attachment).await,
         Row::RemoveAttachments { message_id } => attachment::remove(conn, session, *message_id).await,
@@ -68,6 +76,9 @@ pub(crate) async fn apply(conn: &mut SqliteConnection, place: Place, row: &Row) 
         Row::CloseRequest { id } => request::close(conn, session, *id).await,
         Row::Rule(rule) => rule::save(conn, session, rule).await,
         Row::RemoveRule { id } => rule::remove(conn, *id).await,
+        Row::Comment { scope, comment } => review::save(conn, session, scope, comment).await,
+        Row::RemoveComments { ids } => review::remove(conn, session, ids).await,
+        Row::View { scope, path, digest } => review::view(conn, session, scope, path, digest.as_deref()).await,
         Row::OpenConfirm(call) => confirm::open(conn, session, call, place.first_seq).await,
         Row::ResolveConfirm { tool_call_id } => confirm::resolve(conn, session, tool_call_id).await,
         Row::Artifact(artifact) => artifact::save(conn, session, artifact).await,
@@ -93,5 +104,9 @@ pub(crate) async fn apply_server(conn: &mut SqliteConnection, row: &ServerRow) -
         ServerRow::RemoveLink(id) => link::remove(conn, *id).await,
         ServerRow::Audit(entry) => audit::add(conn, entry).await,
         ServerRow::Preference { key, value } => preference::save(conn, key, value).await,
+        ServerRow::RemovePreference { key } => preference::remove(conn, key).await,
+        ServerRow::Push(push) => push::save(conn, push).await,
+        ServerRow::RemovePush(device) => push::remove(conn, *device).await,
+        ServerRow::DropEndpoint(endpoint) => push::drop_endpoint(conn, endpoint).await,
     }
 }

@@ -20,6 +20,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Row as _, SqliteConnection
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
+use crate::board::Board;
 use crate::error::StoreError;
 use crate::open::BUSY;
 use crate::row::{Committed, Row, ServerRow, Write};
@@ -67,12 +68,18 @@ pub(crate) struct Job {
     pub done: Answer<Committed>,
 }
 
+/// Those who see what is committed.
+pub(crate) struct Readers {
+    pub tails: Arc<Tails>,
+    pub board: Arc<Board>,
+}
+
 pub(crate) struct Writer {
     commands: mpsc::Receiver<Command>,
     options: SqliteConnectOptions,
     /// `None` after a failure that may have left it in the middle of a transaction.
     conn: Option<SqliteConnection>,
-    tails: Arc<Tails>,
+    readers: Readers,
     ends: HashMap<SessionId, u64>,
     swept: Instant,
     /// When the write-ahead log, which holds something that was deleted, is to be emptied.
@@ -86,10 +93,10 @@ impl Writer {
         commands: mpsc::Receiver<Command>,
         options: SqliteConnectOptions,
         conn: SqliteConnection,
-        tails: Arc<Tails>,
+        readers: Readers,
         lock: Arc<File>,
     ) -> Writer {
-        Writer { commands, options, conn: Some(conn), tails, ends: HashMap::new(), swept: Instant::now(), erase_at: None, _lock: lock }
+        Writer { commands, options, conn: Some(conn), readers, ends: HashMap::new(), swept: Instant::now(), erase_at: None, _lock: lock }
     }
 
     /// Runs until it is told to close or nobody can send any more, and everything that was sent is written. Gives the connection back.
@@ -106,7 +113,7 @@ impl Writer {
                 self.erase_at = (!self.erase().await).then(|| Instant::now() + ERASE_AGAIN);
             }
             if self.swept.elapsed() >= SWEEP {
-                self.tails.sweep();
+                self.readers.tails.sweep();
                 self.swept = Instant::now();
             }
             if self.ends.len() > REMEMBERED {
@@ -237,22 +244,27 @@ impl Writer {
 
     /// The transaction is committed: now, and only now, it may be seen.
     fn publish(&mut self, batch: Batch, jobs: Vec<Job>) {
+        let mut listed = Vec::new();
         for change in batch.changes {
             let session = change.session;
+            if change.listed {
+                listed.push(session);
+            }
             if change.deleted {
                 self.ends.remove(&session);
-                self.tails.delete(session);
+                self.readers.tails.delete(session);
                 self.erase_at = Some(Instant::now());
                 continue;
             }
             self.ends.insert(session, change.last);
             if !change.frames.is_empty() {
-                self.tails.publish(session, change.frames, change.last);
+                self.readers.tails.publish(session, change.frames, change.last);
             }
             if let Some(horizon) = change.horizon {
-                self.tails.cut(session, horizon);
+                self.readers.tails.cut(session, horizon);
             }
         }
+        listed.into_iter().for_each(|session| self.readers.board.changed(session));
         for (job, answer) in jobs.into_iter().zip(batch.answers) {
             let _ = job.done.send(answer);
         }

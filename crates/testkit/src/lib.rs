@@ -8,6 +8,7 @@ pub mod crash;
 pub mod faulty_agent;
 pub mod model_server;
 pub mod processes;
+pub mod push_service;
 pub mod server;
 pub mod setup;
 pub mod summary;

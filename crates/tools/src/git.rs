@@ -3,10 +3,16 @@
 //! Owns the choice of revisions and the shape of the answer. How git is started is in `command`, how its output is read
 //! in `patch`, which repository it is in `repository`, and what git sees of it in `stand_in`.
 
+mod attributes;
+mod checkout;
 mod command;
+mod commit;
+mod compare;
 mod patch;
 mod repository;
+mod revert;
 mod revision;
+mod snapshot;
 mod stand_in;
 
 use std::path::Path;
@@ -19,6 +25,12 @@ use command::{Git, Printed};
 use patch::Patch;
 use repository::Repository;
 use stand_in::StandIn;
+
+pub use checkout::Checkout;
+pub use commit::Commit;
+pub use compare::{Comparison, FileChange, FileLines, Side, Status};
+pub use revert::{Undo, revert_text};
+pub use snapshot::Taken;
 
 /// Names of untracked files told to the model.
 const MOST_UNTRACKED: usize = 50;

@@ -4,6 +4,7 @@
 //! people: the caller asks a person first where [`kind`] says so, and runs the delegation itself.
 
 mod arguments;
+mod beneath;
 mod bound;
 mod changes;
 mod deadline;
@@ -26,9 +27,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+pub use beneath::ChangeError;
 pub use changes::changed_since;
 pub use definitions::{Candidate, Definition, Kind, definitions, delegate, kind};
 pub use files::{FileError, beginning, current_text, directory, read_text};
+pub use git::{Checkout, Commit, Comparison, FileChange, FileLines, Side, Status, Taken, Undo, revert_text};
 pub use paths::{Named, find, mentioned, search};
 pub use project::Project;
 pub use write::write_text;

@@ -16,6 +16,7 @@ mod report;
 mod resolve;
 mod review;
 mod setting;
+mod shown;
 mod sources;
 
 use std::collections::BTreeMap;
@@ -36,6 +37,7 @@ pub use program::find_program;
 pub use project::file as project_file;
 pub use resolve::{Entry, Origin, resolve};
 pub use review::{Line, Review};
+pub use shown::{Change, Kind, Shown, as_text, can_be_chosen, shown};
 pub use sources::{ConfigFile, FILE_NAME, Sources, args, flags};
 
 /// Every setting, resolved.
@@ -74,6 +76,8 @@ pub struct Config {
     pub copilot_connection_ttl: Duration,
     /// None: the engine decides, by who talks to the agent.
     pub permission_policy: Option<Policy>,
+    /// What people chose in the page; it goes before the files where a main AI delegates.
+    pub chosen_policy: Option<Policy>,
     /// What a project that is not trusted asks for, where it is stricter: nothing else may become weaker by it.
     pub least_policy: Option<Policy>,
     /// None: an agent's question waits for ever.
@@ -88,6 +92,8 @@ pub struct Config {
     pub title: Option<String>,
     /// What the welcome page proposes.
     pub suggestions: Vec<String>,
+    /// Whom push services write to where notifications make trouble.
+    pub push_contact: String,
     /// `.gitignore` patterns of what the main AI's searches leave out.
     pub ignore: Vec<String>,
     /// The `[agents.<id>]` sections.

@@ -3,6 +3,7 @@
 pub mod backup;
 pub mod bridge;
 pub mod catalogue;
+mod choices;
 pub mod client;
 pub mod config;
 pub mod doctor;

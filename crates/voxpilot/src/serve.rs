@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitCode};
+use std::sync::Arc;
 use std::time::Duration;
 
 use agents::Transport;
@@ -23,7 +24,7 @@ use crate::catalogue::{catalogue, default_agent};
 use crate::client::address;
 use crate::config::{Config, Durability, McpSection, McpTransport, Secret, Sources};
 use crate::say::say;
-use crate::{housekeeping, logging, memory, stop, token, trust};
+use crate::{choices, housekeeping, logging, memory, stop, token, trust};
 
 /// How long open requests may take once the server stops.
 const DRAIN: Duration = Duration::from_secs(5);
@@ -84,6 +85,10 @@ async fn serve(config: &Config, sources: &Sources) -> Result<End> {
     let secret = token::load_or_make(&config.data_dir, config.token.as_ref())?;
     let store = Store::open(&config.data_dir.join(stop::DATABASE), config.durability == Durability::Disk).await?;
     std::fs::write(stop::pid_file(&config.data_dir), std::process::id().to_string()).context("writing the server's pid")?;
+    let given = sources;
+    let (config, sources) = &choices::with_chosen(config, sources, &store.preferences().await?);
+    let keys = push::Keys::load_or_make(&config.data_dir)?;
+    let push = push::Sender::new(keys, config.push_contact.clone()).context("preparing notifications")?;
     let listener = bind(&config.bind).await?;
     let address = listener.local_addr().context("asking for the server's own address")?;
     let settings = settings(config, sources)?;
@@ -93,7 +98,16 @@ async fn serve(config: &Config, sources: &Sources) -> Result<End> {
     engine.learn_versions();
     let stopping = CancellationToken::new();
     let restart = CancellationToken::new();
-    let reach = reach(config, address, &secret, trust::for_page(sources, restart.clone()))?;
+    let reach = web::Settings {
+        address,
+        token: secret.expose().to_owned(),
+        allowed_hosts: config.allowed_hosts.clone(),
+        trusted_proxies: config.trusted_proxies.clone(),
+        tls: tls(config)?,
+        trust: trust::for_page(given, restart.clone()),
+        configuration: choices::for_page(sources),
+        push: Arc::new(push),
+    };
     let app = web::App::new(engine.clone(), reach, stopping.clone()).await?;
     let certificate = app.certificate();
     let shown = certificate.as_ref().map(|certificate| certificate.borrow().clone());
@@ -140,20 +154,12 @@ fn keep_token_from_agents(config: &Config, secret: &Secret) -> Result<()> {
     Ok(())
 }
 
-fn reach(config: &Config, address: SocketAddr, secret: &Secret, trust: web::Trust) -> Result<web::Settings> {
-    let tls = match (&config.tls_cert, &config.tls_key) {
+fn tls(config: &Config) -> Result<web::Tls> {
+    Ok(match (&config.tls_cert, &config.tls_key) {
         (Some(cert), Some(key)) => web::Tls::Files { cert: cert.clone(), key: key.clone() },
         (Some(_), None) | (None, Some(_)) => bail!("VOXPILOT_TLS_CERT and VOXPILOT_TLS_KEY go together: one of them is missing"),
         _ if config.self_signed => web::Tls::SelfSigned { dir: config.data_dir.join("tls") },
         _ => web::Tls::Off,
-    };
-    Ok(web::Settings {
-        address,
-        token: secret.expose().to_owned(),
-        allowed_hosts: config.allowed_hosts.clone(),
-        trusted_proxies: config.trusted_proxies.clone(),
-        tls,
-        trust,
     })
 }
 
@@ -245,6 +251,7 @@ pub(crate) fn settings(config: &Config, sources: &Sources) -> Result<engine::Set
         private: sources.config_dir().into_iter().collect(),
         mcp_servers: config.mcp_servers.iter().map(|(name, section)| mcp_server(name, section)).collect(),
         permission_policy: config.permission_policy,
+        chosen_policy: config.chosen_policy,
         least_policy: config.least_policy,
         project_title: config.title.clone(),
         suggestions: config.suggestions.clone(),

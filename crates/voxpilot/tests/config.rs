@@ -26,7 +26,7 @@ fn sources(flags: &[(&str, &str)], env: &[(&str, &str)], files: &[(&str, &str)])
     let mut env = map(env);
     env.entry("HOME".to_owned()).or_insert("/home/ada".to_owned());
     let find = |wanted: &str| files.iter().find(|(path, _)| *path == wanted).map(|(path, text)| file(path, text));
-    Sources { flags: map(flags), env, project: find(PROJECT), user: find(USER), cwd: PathBuf::from("/work"), warnings: Vec::new() }
+    Sources { flags: map(flags), env, project: find(PROJECT), user: find(USER), cwd: PathBuf::from("/work"), ..Sources::default() }
 }
 
 fn from_env(env: &[(&str, &str)]) -> Config {
@@ -86,7 +86,7 @@ fn a_flag_beats_a_variable_beats_the_project_file_beats_the_users_file() {
 }
 
 /// A value for every setting, with what it must become.
-const EVERY_SETTING: [(&str, &str, &str); 30] = [
+const EVERY_SETTING: [(&str, &str, &str); 31] = [
     ("bind", "localhost:0", "localhost:0"),
     ("data_dir", "/data", "/data"),
     ("work_dir", "/elsewhere", "/elsewhere"),
@@ -117,6 +117,7 @@ const EVERY_SETTING: [(&str, &str, &str); 30] = [
     ("suggestions", "Mend it", "Mend it"),
     ("ignore", "*.min.js", "*.min.js"),
     ("disk_quota", "20G", "20G"),
+    ("push_contact", "mailto:ada@example.org", "mailto:ada@example.org"),
 ];
 
 #[test]
@@ -493,4 +494,19 @@ fn the_default_agent_is_copilot_where_it_is_installed() {
     assert_eq!(default(&config, None), "copilot");
     config.agent = Some("gemini".into());
     assert_eq!(default(&config, path), "gemini");
+}
+
+/// Above the files, below variables and flags; what a stranger's file asks for stays.
+#[test]
+fn what_is_chosen_in_the_page_has_its_place() {
+    let here = |key: &str, text: &str, sources: Sources| Sources { here: [(key.to_owned(), text.to_owned())].into(), ..sources };
+    let files = [(USER, "title = 'mine'\npermission_policy = 'auto'")];
+    let config = resolve(&here("title", "chosen", sources(&[], &[], &files))).unwrap();
+    assert_eq!((config.title.as_deref(), origin(&config, "title")), (Some("chosen"), Origin::Here));
+    let config = resolve(&here("title", "chosen", sources(&[], &[("VOXPILOT_TITLE", "given")], &files))).unwrap();
+    assert_eq!(config.title.as_deref(), Some("given"));
+    let config = resolve(&here("permission_policy", "ask", sources(&[], &[], &files))).unwrap();
+    assert_eq!((config.permission_policy, config.chosen_policy), (Some(Policy::Auto), Some(Policy::Ask)));
+    let problem = resolve(&here("max_agent_iterations", "0", sources(&[], &[], &files))).unwrap_err().to_string();
+    assert!(problem.contains("`max_agent_iterations` has the bad value `0`"), "{problem}");
 }

@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use domain::event::{Message, Role};
+use domain::event::{Event, Message, Role};
 use domain::ids::MessageId;
+
+use crate::hunks;
 
 /// Whole messages kept rendered; a finished message never changes, so a rendering never goes stale.
 const KEPT: usize = 256;
@@ -12,11 +14,23 @@ const KEPT: usize = 256;
 #[derive(Clone, Default)]
 pub(crate) struct Cache {
     rendered: Arc<Mutex<HashMap<MessageId, String>>>,
+    hunks: hunks::Cache,
 }
 
 impl Cache {
-    /// Fills in the `html` of a finished assistant message.
+    /// Fills in what an event holds only when it is sent.
+    pub(crate) async fn complete(&self, event: &mut Event) {
+        match event {
+            Event::Message(message) => self.fill(message).await,
+            Event::AgentUpdate(update) => self.hunks.fill_update(&mut update.update).await,
+            Event::PermissionRequest(request) => self.hunks.fill_request(request).await,
+            _ => {}
+        }
+    }
+
+    /// Fills in the `html` of a finished assistant message, and the hunks of what a delegation changed.
     pub(crate) async fn fill(&self, message: &mut Message) {
+        self.hunks.fill_message(message).await;
         if message.role != Role::Assistant || message.content.is_empty() {
             return;
         }

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
-use domain::ids::{ArtifactId, AttachmentId, DeviceId, MessageId, PermissionId, RuleId, SessionId};
+use domain::ids::{ArtifactId, AttachmentId, CommentId, DeviceId, MessageId, PermissionId, RuleId, SessionId};
 use uuid::Uuid;
 
 use crate::error::{ApiError, not_found};
@@ -34,6 +34,7 @@ segments! {
     AttachmentId = "attachment_id", "attachment";
     PermissionId = "request_id", "permission";
     RuleId = "rule_id", "remembered answer";
+    CommentId = "comment_id", "comment";
     DeviceId = "device_id", "device";
     // The two parts of an entry of the trace.
     Uuid = "runner", "entry";

@@ -5,14 +5,17 @@
 
 mod access;
 mod assets;
+mod configuration;
 mod connections;
 mod error;
 mod hosts;
 mod html;
+mod hunks;
 mod id;
 mod limits;
 mod machine;
 mod mcp;
+mod notify;
 mod openapi;
 mod peer;
 mod routes;
@@ -37,6 +40,7 @@ use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
 
 pub use access::secret::for_agents as token_for_agents;
+pub use configuration::{Configuration, Here, OriginKind, SettingKind, SettingOrigin, SettingRefusal, SettingView};
 pub use limits::Limits;
 pub use machine::addresses;
 pub use openapi::document as openapi_document;
@@ -48,7 +52,7 @@ pub use trust::{ProjectFile, Trust, TrustLine, TrustRefusal, TrustState};
 const BODY_MAX: usize = 2 * 1024 * 1024;
 
 /// Where the server is reached, and what lets one in.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Settings {
     /// Where it listens: this decides which hosts are its own.
     pub address: SocketAddr,
@@ -61,6 +65,9 @@ pub struct Settings {
     pub tls: Tls,
     /// The work directory's own settings.
     pub trust: Trust,
+    pub configuration: Configuration,
+    /// What sends notifications to devices.
+    pub push: Arc<push::Sender>,
 }
 
 /// How connections are encrypted.
@@ -99,6 +106,10 @@ pub struct App {
     certificates: Option<Arc<tls::Certificates>>,
     html: html::Cache,
     trust: Trust,
+    configuration: Configuration,
+    push: Arc<push::Sender>,
+    /// One at a time changes the settings.
+    choosing: Arc<Semaphore>,
     /// One at a time finds or makes the session that a program hands work to, so that one name makes one session.
     delegating: Arc<Semaphore>,
     /// Ends the event streams, so that they do not hold up a shutdown.
@@ -124,6 +135,9 @@ impl App {
             access: Arc::new(access),
             html: html::Cache::default(),
             trust: settings.trust,
+            configuration: settings.configuration,
+            push: settings.push,
+            choosing: Arc::new(Semaphore::new(1)),
             delegating: Arc::new(Semaphore::new(1)),
             stopping,
         })

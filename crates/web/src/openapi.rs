@@ -10,15 +10,16 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};
 use utoipa_axum::routes;
 
 use crate::routes::{
-    agents, artifacts, attachments, audit, conversations, devices, files, health, login, messages, queue, rules, sessions, stream,
+    agents, artifacts, attachments, audit, changes, conversations, devices, files, health, login, messages, models, queue, rules, search,
+    sessions, stream,
 };
-use crate::routes::{server, trace, trust, turn};
+use crate::routes::{push, review, server, settings, trace, trust, turn};
 use crate::{App, mcp};
 
 #[derive(OpenApi)]
 #[openapi(
     info(title = "VoxPilot", description = "A self-hosted cockpit for coding agents.", license(name = "MIT OR Apache-2.0")),
-    components(schemas(Event))
+    components(schemas(Event, render::hunks::DiffHunk, engine::Side))
 )]
 struct Document;
 
@@ -30,6 +31,9 @@ pub(crate) fn router() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(sessions::list, sessions::create))
         .routes(routes!(sessions::read, sessions::change, sessions::delete))
         .routes(routes!(stream::stream))
+        .routes(routes!(stream::many))
+        .routes(routes!(search::search))
+        .routes(routes!(models::list))
         .routes(
             routes!(messages::list, messages::post)
                 .layer(DefaultBodyLimit::max(messages::BODY_MAX))
@@ -38,8 +42,17 @@ pub(crate) fn router() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(messages::read))
         .routes(routes!(attachments::read))
         .routes(routes!(files::search))
+        .routes(routes!(changes::read))
+        .routes(routes!(changes::file))
+        .routes(routes!(changes::lines))
+        .routes(routes!(changes::revert))
+        .routes(routes!(changes::undo))
+        .routes(routes!(changes::commit))
+        .routes(routes!(changes::draft))
+        .routes(routes!(changes::project))
         .routes(routes!(queue::list))
         .routes(routes!(queue::edit, queue::withdraw))
+        .routes(routes!(queue::now))
         .routes(routes!(turn::cancel))
         .routes(routes!(turn::confirm))
         .routes(routes!(turn::permission))
@@ -56,12 +69,24 @@ pub(crate) fn router() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(conversations::list, conversations::ask))
         .routes(routes!(login::login))
         .routes(routes!(artifacts::read))
+        .routes(routes!(review::artifact_viewed))
+        .routes(routes!(review::artifact_comment))
+        .routes(routes!(review::artifact_comment_edit, review::artifact_comment_remove))
+        .routes(routes!(review::artifact_submit))
+        .routes(routes!(review::read))
+        .routes(routes!(review::viewed))
+        .routes(routes!(review::comment))
+        .routes(routes!(review::comment_edit, review::comment_remove))
+        .routes(routes!(review::submit))
         .routes(routes!(devices::list))
         .routes(routes!(devices::rename, devices::revoke))
         .routes(routes!(devices::link))
         .routes(routes!(devices::key))
         .routes(routes!(devices::logout))
         .routes(routes!(audit::list))
+        .routes(routes!(settings::list, settings::change))
+        .routes(routes!(push::read, push::subscribe, push::unsubscribe))
+        .routes(routes!(push::test))
         .routes(routes!(trust::look, trust::consent, trust::revoke))
         .routes(routes!(mcp::serve))
         .split_for_parts()

@@ -5,16 +5,22 @@ pub(crate) mod agents;
 pub(crate) mod artifacts;
 pub(crate) mod attachments;
 pub(crate) mod audit;
+pub(crate) mod changes;
 pub(crate) mod conversations;
 pub(crate) mod devices;
 pub(crate) mod files;
 pub(crate) mod health;
 pub(crate) mod login;
 pub(crate) mod messages;
+pub(crate) mod models;
+pub(crate) mod push;
 pub(crate) mod queue;
+pub(crate) mod review;
 pub(crate) mod rules;
+pub(crate) mod search;
 pub(crate) mod server;
 pub(crate) mod sessions;
+pub(crate) mod settings;
 pub(crate) mod stream;
 pub(crate) mod trace;
 pub(crate) mod trust;
@@ -60,12 +66,17 @@ const UNKNOWN: Call = call("", "", Who::Owner);
 
 const CALLS: &[Call] = &[
     call("GET", "/", Who::Page),
-    call("GET", "/highlight.css", Who::Page),
     call("GET", "/{*path}", Who::Page),
     // Both tell the audit log themselves: only they know whom they let in.
     call("GET", "/login", Who::Anybody),
     call("POST", "/login", Who::Anybody),
     call("GET", "/login.css", Who::Anybody),
+    call("GET", "/faces/{name}", Who::Anybody),
+    // What a browser fetches by itself to install the page, without its cookie; there is nothing of anybody's in it.
+    call("GET", "/manifest.webmanifest", Who::Anybody),
+    call("GET", "/sw.js", Who::Anybody),
+    call("GET", "/favicon.ico", Who::Anybody),
+    call("GET", "/icons/{*path}", Who::Anybody),
     call("GET", "/api/health", Who::Anybody),
     call("GET", "/api/openapi.json", Who::Reader),
     call("GET", "/api/sessions", Who::Reader),
@@ -74,14 +85,26 @@ const CALLS: &[Call] = &[
     act("PATCH", "/api/sessions/{id}", "session-changed"),
     act("DELETE", "/api/sessions/{id}", "session-deleted"),
     call("GET", "/api/sessions/{id}/stream", Who::Reader),
+    call("GET", "/api/stream", Who::Reader),
+    call("GET", "/api/search", Who::Reader),
+    call("GET", "/api/models", Who::Reader),
     call("GET", "/api/sessions/{id}/messages", Who::Reader),
     act("POST", "/api/sessions/{id}/messages", "prompt"),
     call("GET", "/api/sessions/{id}/messages/{message_id}", Who::Reader),
     call("GET", "/api/sessions/{id}/attachments/{attachment_id}", Who::Reader),
     call("GET", "/api/sessions/{id}/files", Who::Reader),
+    call("GET", "/api/sessions/{id}/changes", Who::Reader),
+    call("GET", "/api/sessions/{id}/changes/file", Who::Reader),
+    call("GET", "/api/sessions/{id}/changes/lines", Who::Reader),
+    act("POST", "/api/sessions/{id}/changes/revert", "change-reverted"),
+    act("POST", "/api/sessions/{id}/changes/undo", "revert-undone"),
+    act("POST", "/api/sessions/{id}/changes/commit", "committed"),
+    act("POST", "/api/sessions/{id}/changes/draft", "commit-drafted"),
+    call("GET", "/api/project", Who::Reader),
     call("GET", "/api/sessions/{id}/queue", Who::Reader),
     act("PATCH", "/api/sessions/{id}/queue/{message_id}", "queued-prompt-changed"),
     act("DELETE", "/api/sessions/{id}/queue/{message_id}", "queued-prompt-withdrawn"),
+    act("POST", "/api/sessions/{id}/queue/{message_id}/now", "queued-prompt-preferred"),
     act("POST", "/api/sessions/{id}/cancel", "stopped"),
     act("POST", "/api/sessions/{id}/confirm", "tool-answered"),
     act("POST", "/api/sessions/{id}/permissions/{request_id}", "permission-answered"),
@@ -102,6 +125,17 @@ const CALLS: &[Call] = &[
     // It starts agents.
     call("POST", "/api/conversations", Who::Owner),
     call("GET", "/api/artifacts/{id}", Who::Reader),
+    call("PUT", "/api/artifacts/{id}/viewed", Who::Owner),
+    call("POST", "/api/artifacts/{id}/comments", Who::Owner),
+    call("PATCH", "/api/artifacts/{id}/comments/{comment_id}", Who::Owner),
+    call("DELETE", "/api/artifacts/{id}/comments/{comment_id}", Who::Owner),
+    act("POST", "/api/artifacts/{id}/submit", "prompt"),
+    call("GET", "/api/sessions/{id}/review", Who::Reader),
+    call("PUT", "/api/sessions/{id}/review/viewed", Who::Owner),
+    call("POST", "/api/sessions/{id}/review/comments", Who::Owner),
+    call("PATCH", "/api/sessions/{id}/review/comments/{comment_id}", Who::Owner),
+    call("DELETE", "/api/sessions/{id}/review/comments/{comment_id}", Who::Owner),
+    act("POST", "/api/sessions/{id}/review/submit", "prompt"),
     call("GET", "/api/devices", Who::Reader),
     act("PATCH", "/api/devices/{device_id}", "device-renamed"),
     act("DELETE", "/api/devices/{device_id}", "device-revoked"),
@@ -110,6 +144,14 @@ const CALLS: &[Call] = &[
     call("POST", "/api/logout", Who::Device),
     call("GET", "/api/server", Who::Reader),
     act("PATCH", "/api/server", "policy-chosen"),
+    // It says where things lie on the server.
+    call("GET", "/api/settings", Who::Owner),
+    act("PATCH", "/api/settings", "settings-changed"),
+    // Whoever watches may be told. Both tell the audit log themselves, since they are not the owner's alone.
+    call("GET", "/api/push", Who::Reader),
+    call("PUT", "/api/push", Who::Reader),
+    call("DELETE", "/api/push", Who::Reader),
+    call("POST", "/api/push/test", Who::Reader),
     call("GET", "/api/audit", Who::Owner),
     call("GET", "/api/trust", Who::Reader),
     act("POST", "/api/trust", "project-trusted"),
@@ -152,7 +194,9 @@ mod tests {
     #[test]
     fn the_table_names_nothing_that_does_not_exist() {
         let described = described();
-        let outside = ["/", "/highlight.css", "/{*path}", "/login", "/login.css", "/api/openapi.json"];
+        let pages = ["/", "/{*path}", "/login", "/login.css", "/faces/{name}", "/api/openapi.json"];
+        let app = ["/manifest.webmanifest", "/sw.js", "/favicon.ico", "/icons/{*path}"];
+        let outside = [&pages[..], &app[..]].concat();
         for call in CALLS.iter().filter(|call| !outside.contains(&call.path)) {
             assert!(described.contains(&(call.method.to_owned(), call.path.to_owned())), "{} {}", call.method, call.path);
         }
@@ -162,7 +206,9 @@ mod tests {
     fn whatever_changes_something_is_told_in_the_audit_log() {
         for call in CALLS.iter().filter(|call| call.method != "GET" && call.who == Who::Owner) {
             let reads = matches!(call.path, "/api/agents/{id}/sessions" | "/api/conversations");
-            assert!(call.action.is_some() != reads, "{} {}", call.method, call.path);
+            // A mark that something was read and a comment that waits do nothing yet: sending the review is told.
+            let notes = call.path.ends_with("/viewed") || call.path.contains("/comments");
+            assert!(call.action.is_some() != (reads || notes), "{} {}", call.method, call.path);
         }
     }
 

@@ -23,6 +23,7 @@ use tower::ServiceExt;
 use crate::App;
 use crate::connections::{Connections, Place};
 use crate::limits::HEADER_BYTES_MAX;
+use crate::notify;
 use watched::Watched;
 
 mod watched;
@@ -49,9 +50,11 @@ pub async fn serve(listener: TcpListener, app: App) -> io::Result<()> {
     let limits = app.ledger.limits.within(getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX));
     let mut tasks = JoinSet::new();
     let mut check = tokio::time::interval(CERTIFICATE_CHECK);
+    let mut notifying = pin!(notify::run(app.clone()));
     loop {
         tokio::select! {
             () = app.stopping.cancelled() => break,
+            never = &mut notifying => match never {},
             Some(_ended) = tasks.join_next() => {}
             _ = check.tick() => {
                 if let Some(certificates) = &app.certificates {

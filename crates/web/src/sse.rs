@@ -1,5 +1,9 @@
-//! The event stream of one client: a cursor over the log, and nothing else. A client that reads slowly holds up nobody.
+//! The event streams of clients: cursors over logs, and nothing else. A client that reads slowly holds up nobody.
 
+mod many;
+mod one;
+
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -11,11 +15,13 @@ use domain::ids::SessionId;
 use engine::Viewer;
 use futures::{Stream, StreamExt};
 use store::{Batch, Feed, Frame};
-use tokio::time::{Instant, MissedTickBehavior};
+use tokio::time::{Instant, Interval, MissedTickBehavior};
 
 use crate::App;
-use crate::error::{ApiResult, not_found};
-use crate::snapshot;
+use crate::{hunks, snapshot};
+
+pub(crate) use many::{Wanted, open as open_many};
+pub(crate) use one::open;
 
 const KEEPALIVE: Duration = Duration::from_secs(15);
 /// How many events are taken at once, and about how many bytes go out in one piece.
@@ -24,39 +30,8 @@ const PIECE: usize = 64 * 1024;
 /// How many messages a snapshot holds; older ones are paged.
 const MESSAGES: u32 = 50;
 
-struct Reader {
-    app: App,
-    session: SessionId,
-    feed: Feed,
-    /// `None` until a snapshot has been sent.
-    cursor: Option<u64>,
-    keepalive: tokio::time::Interval,
-    /// Frames that are read but not sent yet.
-    waiting: std::collections::VecDeque<Frame>,
-    /// The rest of a large frame, which goes out as it is.
-    rest: std::collections::VecDeque<Bytes>,
-    ended: bool,
-    _viewer: Viewer,
-}
-
-/// Opens the stream after `cursor`, or with a snapshot where there is none.
-pub(crate) async fn open(app: &App, session: SessionId, cursor: Option<u64>) -> ApiResult<Response> {
-    if app.engine.store().session(session).await?.is_none() {
-        return Err(not_found("session"));
-    }
-    let mut keepalive = tokio::time::interval_at(Instant::now() + KEEPALIVE, KEEPALIVE);
-    keepalive.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let reader = Reader {
-        app: app.clone(),
-        session,
-        feed: app.engine.store().feed(session),
-        cursor,
-        keepalive,
-        waiting: std::collections::VecDeque::new(),
-        rest: std::collections::VecDeque::new(),
-        ended: false,
-        _viewer: app.engine.watch(session),
-    };
+/// The response that sends these pieces as they come.
+fn response(pieces: impl Stream<Item = Bytes> + Send + 'static) -> Response {
     let headers = [
         (header::CONTENT_TYPE, "text/event-stream"),
         (header::CACHE_CONTROL, "no-store"),
@@ -64,91 +39,102 @@ pub(crate) async fn open(app: &App, session: SessionId, cursor: Option<u64>) -> 
         // A proxy is not to gather events.
         (HeaderName::from_static("x-accel-buffering"), "no"),
     ];
-    Ok((headers, Body::from_stream(pieces(reader).map(Ok::<_, std::convert::Infallible>))).into_response())
+    (headers, Body::from_stream(pieces.map(Ok::<_, std::convert::Infallible>))).into_response()
 }
 
-fn pieces(reader: Reader) -> impl Stream<Item = Bytes> {
-    futures::stream::unfold(reader, |mut reader| async move {
-        let piece = reader.next().await?;
-        Some((piece, reader))
-    })
-    .fuse()
+fn keepalive() -> Interval {
+    let mut keepalive = tokio::time::interval_at(Instant::now() + KEEPALIVE, KEEPALIVE);
+    keepalive.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    keepalive
 }
 
-impl Reader {
-    async fn next(&mut self) -> Option<Bytes> {
-        if self.ended {
-            return None;
-        }
-        if let Some(rest) = self.rest.pop_front() {
-            return Some(rest);
-        }
-        if !self.waiting.is_empty() {
-            return Some(self.piece().await);
-        }
-        let Some(cursor) = self.cursor else { return self.snapshot(BytesMut::new()).await };
-        let stopping = self.app.stopping.clone();
-        tokio::select! {
-            () = stopping.cancelled() => None,
-            _ = self.keepalive.tick() => {
-                let mut out = BytesMut::new();
-                write(&mut out, None, "keepalive", b"{}");
-                Some(out.freeze())
-            }
-            batch = self.feed.after(cursor, FRAMES) => self.batch(batch).await,
-        }
+/// What became of a source.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Went {
+    On,
+    /// There is no such session any more.
+    Gone,
+    /// The stream ends; the client comes back with its cursor.
+    Over,
+}
+
+/// One session's part in a stream.
+struct Source {
+    app: App,
+    session: SessionId,
+    /// It is one of several: each frame says which session it is of.
+    named: bool,
+    feed: Feed,
+    /// `None` until a snapshot has been sent.
+    cursor: Option<u64>,
+    /// Frames that are read but not sent yet.
+    waiting: VecDeque<Frame>,
+    _viewer: Viewer,
+}
+
+impl Source {
+    fn new(app: &App, session: SessionId, cursor: Option<u64>, named: bool) -> Source {
+        let feed = app.engine.store().feed(session);
+        Source { app: app.clone(), session, named, feed, cursor, waiting: VecDeque::new(), _viewer: app.engine.watch(session) }
     }
 
-    async fn batch(&mut self, batch: Result<Batch, store::FeedError>) -> Option<Bytes> {
+    fn head(&self) -> Head {
+        Head { session: self.named.then_some(self.session) }
+    }
+
+    /// Takes what the feed gave, and sends as much of it as fits into one piece.
+    async fn batch(&mut self, batch: Result<Batch, store::FeedError>, pieces: &mut VecDeque<Bytes>) -> Went {
         match batch {
             Ok(Batch::Frames { frames }) => {
                 self.cursor = frames.last().map(|frame| frame.seq).or(self.cursor);
                 self.waiting.extend(frames);
-                Some(self.piece().await)
+                self.piece(pieces).await;
+                Went::On
             }
             Ok(Batch::Reset) => {
                 let mut out = BytesMut::new();
-                write(&mut out, None, "reset", b"{}");
-                self.snapshot(out).await
+                self.head().write(&mut out, None, "reset", b"{}");
+                self.snapshot(out, pieces).await
             }
-            Ok(Batch::Deleted) => None,
-            Err(store::FeedError::Closed) => None,
+            Ok(Batch::Deleted) => Went::Gone,
+            Err(store::FeedError::Closed) => Went::Over,
             Err(error) => {
                 // The client comes back with its cursor, and by then the database may answer again.
                 tracing::error!(session = %self.session, %error, "the event stream ends");
-                None
+                Went::Over
             }
         }
     }
 
     /// As many waiting frames as fit into one piece.
-    async fn piece(&mut self) -> Bytes {
+    async fn piece(&mut self, pieces: &mut VecDeque<Bytes>) {
+        let head = self.head();
         let mut out = BytesMut::new();
         while let Some(frame) = self.waiting.pop_front() {
             let data = match frame.kind.as_ref() {
-                "message" | "done" => self.rendered(&frame).await,
+                "message" | "done" | "permission-request" => self.rendered(&frame).await,
+                "agent-update" if hunks::may_hold_change(&frame.data) => self.rendered(&frame).await,
                 _ => frame.data,
             };
             if data.len() >= PIECE {
                 // All readers share it; a copy for each would make a slow one expensive.
-                write_head(&mut out, Some(frame.seq), &frame.kind);
-                self.rest.extend([data, Bytes::from_static(END)]);
-                break;
+                head.begin(&mut out, Some(frame.seq), &frame.kind);
+                return pieces.extend([out.freeze(), data, Bytes::from_static(END)]);
             }
-            write(&mut out, Some(frame.seq), &frame.kind, &data);
+            head.write(&mut out, Some(frame.seq), &frame.kind, &data);
             if out.len() >= PIECE {
                 break;
             }
         }
-        out.freeze()
+        pieces.push_back(out.freeze());
     }
 
-    /// The frame's data with the HTML of its message, which is made when it is sent and not stored.
+    /// The frame's data with what is made when it is sent and not stored: the HTML of its message, the hunks of its changes.
     async fn rendered(&self, frame: &Frame) -> Bytes {
         let event = match frame.event() {
-            Some(Event::Message(mut message)) => {
-                self.app.html.fill(&mut message).await;
-                Event::Message(message)
+            Some(mut event @ (Event::Message(_) | Event::AgentUpdate(_) | Event::PermissionRequest(_))) => {
+                self.app.html.complete(&mut event).await;
+                event
             }
             Some(Event::Done(mut done)) => {
                 if let Ok(Some(mut message)) = self.app.engine.store().message(self.session, done.message_id).await {
@@ -162,47 +148,59 @@ impl Reader {
         Bytes::from(event.data())
     }
 
-    async fn snapshot(&mut self, mut out: BytesMut) -> Option<Bytes> {
+    async fn snapshot(&mut self, mut out: BytesMut, pieces: &mut VecDeque<Bytes>) -> Went {
         let snapshot = match self.app.engine.store().snapshot(self.session, MESSAGES).await {
             Ok(Some(snapshot)) => snapshot,
-            Ok(None) => return None,
+            Ok(None) => return Went::Gone,
             Err(error) => {
                 tracing::error!(session = %self.session, %error, "no snapshot");
-                self.ended = true;
-                return Some(out.freeze());
+                pieces.push_back(out.freeze());
+                return Went::Over;
             }
         };
-        let seq = snapshot.seq;
+        let (seq, head) = (snapshot.seq, self.head());
         for mut event in snapshot::events(snapshot) {
-            if let Event::Message(message) = &mut event {
-                self.app.html.fill(message).await;
-            }
-            write(&mut out, None, event.kind(), event.data().as_bytes());
+            self.app.html.complete(&mut event).await;
+            head.write(&mut out, None, event.kind(), event.data().as_bytes());
         }
         let ready = Event::Ready { seq };
-        write(&mut out, Some(seq), ready.kind(), ready.data().as_bytes());
+        head.write(&mut out, Some(seq), ready.kind(), ready.data().as_bytes());
         self.cursor = Some(seq);
-        Some(out.freeze())
+        pieces.push_back(out.freeze());
+        Went::On
     }
 }
 
 const END: &[u8] = b"\n\n";
 
-/// One event on the wire. JSON text has no line breaks, so one `data:` line holds it.
-fn write(out: &mut BytesMut, id: Option<u64>, kind: &str, data: &[u8]) {
-    out.reserve(data.len() + kind.len() + 48);
-    write_head(out, id, kind);
-    out.put_slice(data);
-    out.put_slice(END);
+/// What stands before the data of an event on the wire.
+#[derive(Clone, Copy, Default)]
+struct Head {
+    session: Option<SessionId>,
 }
 
-fn write_head(out: &mut BytesMut, id: Option<u64>, kind: &str) {
-    if let Some(id) = id {
-        out.put_slice(b"id: ");
-        out.put_slice(id.to_string().as_bytes());
-        out.put_slice(b"\n");
+impl Head {
+    /// One event on the wire. JSON text has no line breaks, so one `data:` line holds it.
+    fn write(self, out: &mut BytesMut, id: Option<u64>, kind: &str, data: &[u8]) {
+        out.reserve(data.len() + kind.len() + 96);
+        self.begin(out, id, kind);
+        out.put_slice(data);
+        out.put_slice(END);
     }
-    out.put_slice(b"event: ");
-    out.put_slice(kind.as_bytes());
-    out.put_slice(b"\ndata: ");
+
+    fn begin(self, out: &mut BytesMut, id: Option<u64>, kind: &str) {
+        if let Some(session) = self.session {
+            out.put_slice(b"session: ");
+            out.put_slice(session.to_string().as_bytes());
+            out.put_slice(b"\n");
+        }
+        if let Some(id) = id {
+            out.put_slice(b"id: ");
+            out.put_slice(id.to_string().as_bytes());
+            out.put_slice(b"\n");
+        }
+        out.put_slice(b"event: ");
+        out.put_slice(kind.as_bytes());
+        out.put_slice(b"\ndata: ");
+    }
 }

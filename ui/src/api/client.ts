@@ -1,34 +1,10 @@
-// Calls the server. Knows addresses and errors, nothing of the page.
+// Calls the server. Knows addresses and errors, nothing of the page. Addresses, queries and bodies are checked against the
+// server's own description (`schema.ts`): one that it does not know does not compile.
 
-import type {
-  Accepted,
-  Agent,
-  AgentSession,
-  Artifact,
-  AuditPage,
-  Catalogue,
-  ConversationList,
-  Device,
-  DeviceKind,
-  DeviceLink,
-  Files,
-  Message,
-  MessagePage,
-  NewAttachment,
-  PermissionAnswer,
-  Policy,
-  QueueItem,
-  RuleList,
-  ServerInfo,
-  Session,
-  SessionChange,
-  SessionDraft,
-  SessionList,
-  TraceEntry,
-  TraceFilter,
-  TraceList,
-  Trust,
-} from "./types";
+import createClient from "openapi-fetch";
+import { address } from "./address";
+import type { paths } from "./schema";
+import type { NewAttachment, PermissionAnswer, Policy, SessionChange, SessionDraft } from "./types";
 
 /** The server answered, and said no. */
 export class ApiError extends Error {
@@ -44,13 +20,11 @@ export class ApiError extends Error {
 /** Nobody answered: the same call may be tried again. */
 export class NetworkError extends Error {}
 
-const unreachable = "The server cannot be reached.";
+export const unreachable = "The server cannot be reached.";
 
-const answer_timeout_ms = 30_000;
+export const answer_timeout_ms = 30_000;
 /** An agent that is slow to start, or has much to repeat. */
 const start_timeout_ms = 120_000;
-/** Every agent there is, some at a time. */
-const ask_timeout_ms = 600_000;
 /** Photos from a phone on the road. */
 const upload_timeout_ms = 300_000;
 let reportSignedOut = (_code: string) => {};
@@ -67,14 +41,14 @@ export function setPageKey(key: string | null): void {
   pageKey = key;
 }
 
-/** An address for what sends no headers: streams, pictures, downloads. */
-function withKey(path: string): string {
-  if (pageKey === null) return path;
-  return `${path}${path.includes("?") ? "&" : "?"}key=${encodeURIComponent(pageKey)}`;
-}
+export const currentKey = (): string | null => pageKey;
 
-const headers = (more: Record<string, string> = {}): Record<string, string> =>
-  pageKey === null ? more : { ...more, "x-voxpilot-key": pageKey };
+/** For what sends no headers: the key goes along in the address. */
+export function withKey(path: string, query: Record<string, string | number | null> = {}): string {
+  const known = Object.entries({ ...query, key: pageKey }).filter(([, value]) => value !== null);
+  const search = new URLSearchParams(known.map(([name, value]) => [name, String(value)]));
+  return search.size === 0 ? path : `${path}?${search}`;
+}
 
 let isAway = false;
 const waiting = new Set<() => void>();
@@ -91,152 +65,143 @@ function noteAnswer(answered: boolean): void {
   if (isBack) for (const report of waiting) report();
 }
 
-async function call<T>(method: string, path: string, body?: unknown, timeout_ms = answer_timeout_ms): Promise<T> {
-  let response: Response;
-  let text: string;
-  try {
-    response = await fetch(path, {
-      method,
-      credentials: "same-origin",
-      headers: headers(body === undefined ? {} : { "content-type": "application/json" }),
-      body: body === undefined ? null : JSON.stringify(body),
-      signal: AbortSignal.timeout(timeout_ms),
-    });
-    text = await response.text();
-  } catch {
+type Fetch = (request: Request) => Promise<Response>;
+export const until =
+  (signal: AbortSignal): Fetch =>
+  (request) =>
+    fetch(request, { signal });
+const within =
+  (timeout_ms: number): Fetch =>
+  (request) =>
+    until(AbortSignal.timeout(timeout_ms))(request);
+
+export const client = createClient<paths>({
+  // A worker has no document to take a relative address from, and neither has a test.
+  baseUrl: location.origin,
+  credentials: "same-origin",
+  fetch: within(answer_timeout_ms),
+});
+client.use({
+  onRequest({ request }) {
+    if (pageKey !== null) request.headers.set("x-voxpilot-key", pageKey);
+  },
+});
+
+// biome-ignore lint/suspicious/noConfusingVoidType: a call without an answer gives no value.
+type Given<T> = [T] extends [undefined] ? void : T;
+
+/** What a call gave, or an error that says who failed. */
+export async function answer<T>(
+  calling: Promise<{ data?: T; error?: unknown; response: Response }>,
+): Promise<Given<T>> {
+  const result = await calling.catch((error) => {
+    if (error instanceof SyntaxError) throw error;
     noteAnswer(false);
     throw new NetworkError(unreachable);
-  }
-  const failure = response.ok ? null : readFailure(response.status, text);
+  });
+  const failure = result.response.ok ? null : readFailure(result.response.status, result.error);
   noteAnswer(!(failure instanceof NetworkError));
   if (failure) throw failure;
-  return (text === "" ? undefined : JSON.parse(text)) as T;
+  return result.data as Given<T>;
 }
 
-function readFailure(status: number, text: string): Error {
+function readFailure(status: number, body: unknown): Error {
   // A proxy in front of a server that restarts answers for it; that is the same as no answer.
-  if ([502, 503, 504].includes(status) && !isApiError(text)) return new NetworkError(unreachable);
-  const error = readError(status, text);
+  if ([502, 503, 504].includes(status) && !isApiError(body)) return new NetworkError(unreachable);
+  const error = isApiError(body)
+    ? new ApiError(status, String(body.error.code), body.error.message)
+    : new ApiError(status, "unexpected", `The server answered with status ${status}.`);
   if (status === 401) reportSignedOut(error.code);
   return error;
 }
 
-/** A call whose answer is a text that is read while it grows. Ends with the text, or when `signal` says so. */
-async function read(path: string, onText: (text: string) => void, signal: AbortSignal): Promise<void> {
-  try {
-    const response = await fetch(path, { method: "POST", credentials: "same-origin", headers: headers(), signal });
-    if (!response.ok) throw readFailure(response.status, await response.text());
-    const decoder = new TextDecoder();
-    const reader = response.body?.getReader();
-    for (let piece = await reader?.read(); piece && !piece.done; piece = await reader?.read()) {
-      onText(decoder.decode(piece.value, { stream: true }));
-    }
-  } catch (error) {
-    throw error instanceof ApiError ? error : new NetworkError(unreachable);
-  }
+function isApiError(body: unknown): body is { error: { code: unknown; message: string } } {
+  return typeof (body as { error?: { message?: unknown } } | null)?.error?.message === "string";
 }
 
-function isApiError(text: string): boolean {
-  try {
-    return typeof JSON.parse(text).error?.message === "string";
-  } catch {
-    return false;
-  }
-}
-
-function readError(status: number, text: string): ApiError {
-  if (!isApiError(text)) return new ApiError(status, "unexpected", `The server answered with status ${status}.`);
-  const { code, message } = JSON.parse(text).error;
-  return new ApiError(status, String(code), message);
-}
-
-const device = (id: string) => `/api/devices/${encodeURIComponent(id)}`;
-const session = (id: string) => `/api/sessions/${encodeURIComponent(id)}`;
+/** The parameters of a call about one thing. */
+export const inSession = (id: string) => ({ params: { path: { id } } });
+export const upTo = (timeout_ms: number) => ({ fetch: within(timeout_ms) });
 
 export const api = {
   sessions: (limit: number, before?: string) =>
-    call<SessionList>(
-      "GET",
-      `/api/sessions?limit=${limit}${before === undefined ? "" : `&before=${encodeURIComponent(before)}`}`,
-    ),
-  session: (id: string) => call<Session>("GET", session(id)),
-  createSession: (draft: SessionDraft) => call<Session>("POST", "/api/sessions", draft, start_timeout_ms),
-  changeSession: (id: string, change: SessionChange) => call<Session>("PATCH", session(id), change),
-  deleteSession: (id: string) => call<void>("DELETE", session(id)),
+    answer(client.GET("/api/sessions", { params: { query: { limit, ...(before === undefined ? {} : { before }) } } })),
+  session: (id: string) => answer(client.GET("/api/sessions/{id}", inSession(id))),
+  createSession: (draft: SessionDraft) =>
+    answer(client.POST("/api/sessions", { body: draft, ...upTo(start_timeout_ms) })),
+  changeSession: (id: string, change: SessionChange) =>
+    answer(client.PATCH("/api/sessions/{id}", { ...inSession(id), body: change })),
+  deleteSession: (id: string) => answer(client.DELETE("/api/sessions/{id}", inSession(id))),
 
-  streamUrl: (id: string, after: number | null) =>
-    withKey(`${session(id)}/stream${after === null ? "" : `?after=${after}`}`),
-  messages: (id: string, before: string, limit: number) =>
-    call<MessagePage>("GET", `${session(id)}/messages?before=${encodeURIComponent(before)}&limit=${limit}`),
-  message: (id: string, message: string) =>
-    call<Message>("GET", `${session(id)}/messages/${encodeURIComponent(message)}`),
+  streamUrl: (id: string, after: number | null) => withKey(address("/api/sessions/{id}/stream", { id }), { after }),
+  /** Those before one, or the newest. */
+  messages: (id: string, before: string | null, limit: number) => {
+    const query = before === null ? { limit } : { before, limit };
+    return answer(client.GET("/api/sessions/{id}/messages", { params: { path: { id }, query } }));
+  },
+  message: (id: string, message_id: string) =>
+    answer(client.GET("/api/sessions/{id}/messages/{message_id}", { params: { path: { id, message_id } } })),
   send: (id: string, content: string, client_id: string, attachments: NewAttachment[] = []) =>
-    attachments.length === 0
-      ? call<Accepted>("POST", `${session(id)}/messages`, { content, client_id })
-      : call<Accepted>("POST", `${session(id)}/messages`, { content, client_id, attachments }, upload_timeout_ms),
-  attachmentUrl: (id: string, attachment: string) =>
-    withKey(`${session(id)}/attachments/${encodeURIComponent(attachment)}`),
-  files: (id: string, query: string) => call<Files>("GET", `${session(id)}/files?query=${encodeURIComponent(query)}`),
+    answer(
+      client.POST("/api/sessions/{id}/messages", {
+        ...inSession(id),
+        body: attachments.length === 0 ? { content, client_id } : { content, client_id, attachments },
+        ...upTo(attachments.length === 0 ? answer_timeout_ms : upload_timeout_ms),
+      }),
+    ),
+  attachmentUrl: (id: string, attachment_id: string) =>
+    withKey(address("/api/sessions/{id}/attachments/{attachment_id}", { id, attachment_id })),
+  files: (id: string, query: string) =>
+    answer(client.GET("/api/sessions/{id}/files", { params: { path: { id }, query: { query } } })),
   cancel: (id: string, tool_call_id?: string) =>
-    call<void>("POST", `${session(id)}/cancel`, tool_call_id === undefined ? {} : { tool_call_id }),
+    answer(
+      client.POST("/api/sessions/{id}/cancel", {
+        ...inSession(id),
+        body: tool_call_id === undefined ? {} : { tool_call_id },
+      }),
+    ),
 
-  queue: (id: string) => call<{ items: QueueItem[] }>("GET", `${session(id)}/queue`),
-  editQueued: (id: string, message: string, content: string) =>
-    call<void>("PATCH", `${session(id)}/queue/${encodeURIComponent(message)}`, { content }),
-  withdrawQueued: (id: string, message: string) =>
-    call<void>("DELETE", `${session(id)}/queue/${encodeURIComponent(message)}`),
+  queue: (id: string) => answer(client.GET("/api/sessions/{id}/queue", inSession(id))),
+  editQueued: (id: string, message_id: string, content: string) =>
+    answer(
+      client.PATCH("/api/sessions/{id}/queue/{message_id}", {
+        params: { path: { id, message_id } },
+        body: { content },
+      }),
+    ),
+  withdrawQueued: (id: string, message_id: string) =>
+    answer(client.DELETE("/api/sessions/{id}/queue/{message_id}", { params: { path: { id, message_id } } })),
 
   confirm: (id: string, tool_call_id: string, approved: boolean) =>
-    call<void>("POST", `${session(id)}/confirm`, { tool_call_id, approved }),
-  permit: (id: string, request: string, answer: PermissionAnswer) =>
-    call<void>("POST", `${session(id)}/permissions/${encodeURIComponent(request)}`, answer),
-  rules: (id: string) => call<RuleList>("GET", `${session(id)}/permission-rules`),
-  revokeRule: (id: string, rule: string) =>
-    call<void>("DELETE", `${session(id)}/permission-rules/${encodeURIComponent(rule)}`),
+    answer(client.POST("/api/sessions/{id}/confirm", { ...inSession(id), body: { tool_call_id, approved } })),
+  permit: (id: string, request_id: string, body: PermissionAnswer) =>
+    answer(client.POST("/api/sessions/{id}/permissions/{request_id}", { params: { path: { id, request_id } }, body })),
 
-  trace: (id: string, filter: TraceFilter, before?: string) => {
-    const query = new URLSearchParams();
-    for (const [name, value] of Object.entries({ ...filter, before })) if (value) query.set(name, value);
-    return call<TraceList>("GET", `${session(id)}/trace?${query}`);
-  },
-  traceEntry: (id: string, runner: string, seq: number) =>
-    call<TraceEntry>("GET", `${session(id)}/trace/${encodeURIComponent(runner)}/${seq}`),
-  captureUrl: (id: string) => withKey(`${session(id)}/trace/capture`),
-  agentSessions: (id: string) => call<{ agents: AgentSession[] }>("GET", `${session(id)}/agents`),
+  agentSessions: (id: string) => answer(client.GET("/api/sessions/{id}/agents", inSession(id))),
   setAgent: (id: string, name: string, options: Record<string, string | boolean>) =>
-    call<AgentSession>("PATCH", `${session(id)}/agents/${encodeURIComponent(name)}`, { options }),
+    answer(client.PATCH("/api/sessions/{id}/agents/{name}", { params: { path: { id, name } }, body: { options } })),
 
-  artifact: (id: string) => call<Artifact>("GET", `/api/artifacts/${encodeURIComponent(id)}`),
-  agents: () => call<Catalogue>("GET", "/api/agents"),
-  /** Whether its package may be downloaded when it is started. */
-  allowNpx: (agent: string, allowed: boolean) =>
-    call<Agent>("POST", `/api/agents/${encodeURIComponent(agent)}/npx`, { allowed }),
-  conversations: () => call<ConversationList>("GET", "/api/conversations"),
-  /** With what the agents keep by themselves; they have to be started for that. */
-  askAgents: () => call<ConversationList>("POST", "/api/conversations", {}, ask_timeout_ms),
-  login: (agent: string, onText: (text: string) => void, signal: AbortSignal) =>
-    read(`/api/agents/${encodeURIComponent(agent)}/login`, onText, signal),
-  /** The login was done elsewhere. */
-  loggedIn: (agent: string) =>
-    read(`/api/agents/${encodeURIComponent(agent)}/login?done=true`, () => {}, AbortSignal.timeout(answer_timeout_ms)),
+  artifact: (id: string) => answer(client.GET("/api/artifacts/{id}", inSession(id))),
+  agents: () => answer(client.GET("/api/agents")),
 
-  bindKey: (key: string) => call<void>("POST", "/api/devices/key", { key }),
-  devices: () => call<{ devices: Device[] }>("GET", "/api/devices"),
-  renameDevice: (id: string, name: string) => call<void>("PATCH", device(id), { name }),
-  revokeDevice: (id: string) => call<void>("DELETE", device(id)),
-  makeLink: (kind: DeviceKind) => call<DeviceLink>("POST", "/api/devices/link", { kind }),
-  logout: () => call<void>("POST", "/api/logout"),
-  audit: (limit: number, before?: number) =>
-    call<AuditPage>("GET", `/api/audit?limit=${limit}${before === undefined ? "" : `&before=${before}`}`),
+  bindKey: (key: string) => answer(client.POST("/api/devices/key", { body: { key } })),
+  devices: () => answer(client.GET("/api/devices")),
+  logout: () => answer(client.POST("/api/logout")),
 
-  server: () => call<ServerInfo>("GET", "/api/server"),
-  choosePolicy: (permission_policy: Policy) => call<void>("PATCH", "/api/server", { permission_policy }),
-  trust: () => call<Trust>("GET", "/api/trust"),
-  consent: (hash: string) => call<void>("POST", "/api/trust", { hash }),
-  revokeTrust: () => call<void>("DELETE", "/api/trust"),
+  server: () => answer(client.GET("/api/server")),
+  choosePolicy: (permission_policy: Policy) => answer(client.PATCH("/api/server", { body: { permission_policy } })),
+  trust: () => answer(client.GET("/api/trust")),
+  consent: (hash: string) => answer(client.POST("/api/trust", { body: { hash } })),
+  revokeTrust: () => answer(client.DELETE("/api/trust")),
 };
 
 /** What to tell a person about a call that failed. */
 export function sentence(error: unknown): string {
   return error instanceof Error ? error.message : "Something went wrong.";
+}
+
+/** A call of a page that is being left: it goes out, and nobody hears the answer. */
+export function callLeaving(method: string, path: string): void {
+  const headers: Record<string, string> = pageKey === null ? {} : { "x-voxpilot-key": pageKey };
+  void fetch(path, { method, credentials: "same-origin", keepalive: true, headers }).catch(() => {});
 }

@@ -90,6 +90,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/artifacts/{id}/comments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["artifacts_comment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/artifacts/{id}/comments/{comment_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete: operations["artifacts_comment_remove"];
+        options?: never;
+        head?: never;
+        patch: operations["artifacts_comment_edit"];
+        trace?: never;
+    };
+    "/api/artifacts/{id}/submit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["artifacts_submit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/artifacts/{id}/viewed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put: operations["artifacts_viewed"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/audit": {
         parameters: {
             query?: never;
@@ -226,6 +290,88 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["models_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/project": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The server's own work directory. */
+        get: operations["project_read"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/push": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["push_read"];
+        put: operations["push_subscribe"];
+        post?: never;
+        delete: operations["push_unsubscribe"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/push/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sends this device a notification that says so. */
+        post: operations["push_test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["search"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/server": {
         parameters: {
             query?: never;
@@ -333,6 +479,121 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["cancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["changes_read"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}/changes/commit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["changes_commit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}/changes/draft": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The message of a commit, written by the session's model. */
+        post: operations["changes_draft"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}/changes/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One file with all its lines, where the list left them out. */
+        get: operations["changes_file"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}/changes/lines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lines around a change. */
+        get: operations["changes_lines"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}/changes/revert": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["changes_revert"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}/changes/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["changes_undo"];
         delete?: never;
         options?: never;
         head?: never;
@@ -484,6 +745,103 @@ export interface paths {
         patch: operations["queue_edit"];
         trace?: never;
     };
+    "/api/sessions/{id}/queue/{message_id}/now": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** It is the next, and what runs is stopped for it. */
+        post: operations["queue_now"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}/review": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["review_read"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}/review/comments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["review_comment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}/review/comments/{comment_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete: operations["review_comment_remove"];
+        options?: never;
+        head?: never;
+        patch: operations["review_comment_edit"];
+        trace?: never;
+    };
+    "/api/sessions/{id}/review/submit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["review_submit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}/review/viewed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put: operations["review_viewed"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sessions/{id}/stream": {
         parameters: {
             query?: never;
@@ -545,6 +903,44 @@ export interface paths {
             cookie?: never;
         };
         get: operations["trace_entry"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["settings_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Values by their key; null takes back what was chosen here. All of them, or none. */
+        patch: operations["settings_change"];
+        trace?: never;
+    };
+    "/api/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The events of several sessions and of the list in one response. Each event of a session has a line `session: <id>` and is otherwise
+         *     what the session's own stream sends; `gone` says that there is no such session. `sessions` holds a row of the list that has changed,
+         *     `sessions-gone` the id of one that was deleted. What happened to the list before is not told: read it once this has answered.
+         */
+        get: operations["stream_many"];
         put?: never;
         post?: never;
         delete?: never;
@@ -697,7 +1093,7 @@ export interface components {
             kind?: string | null;
             /**
              * @description pending, in_progress, completed, failed, or what the agent says; cancelled or interrupted where we closed what it left open, and
-             *     rejected where it was not allowed.
+             *     declined where it was not allowed (rejected in logs of earlier versions).
              */
             status?: string | null;
             content?: components["schemas"]["ToolContent"][] | null;
@@ -743,6 +1139,10 @@ export interface components {
             /** @description Of a form that is sent: its fields. */
             content?: unknown;
             remember?: components["schemas"]["RuleScope"] | null;
+            /** @description The id of one of the request's `scopes`: what is remembered, instead of `remember`. */
+            scope?: string | null;
+            /** @description Of a refusal: what the agent is told, as its next prompt. */
+            reason?: string | null;
         };
         ArtifactFile: components["schemas"]["ReviewFile"] & {
             old_path?: string | null;
@@ -751,13 +1151,16 @@ export interface components {
             diff: string;
             /** @description The diff as safe HTML. */
             diff_html: string;
+            hunks: components["schemas"]["DiffHunk"][];
+            /** @description Of the diff, for the mark that it was looked at. */
+            digest: string;
         };
         /**
          * Format: uuid
          * @description A review artifact: a diff that was shown.
          */
         ArtifactId: string;
-        ArtifactView: {
+        ArtifactView: components["schemas"]["Review"] & {
             artifact_id: components["schemas"]["ArtifactId"];
             title: string;
             status: string;
@@ -768,6 +1171,7 @@ export interface components {
             /** Format: int32 */
             total_deletions: number;
             files: components["schemas"]["ArtifactFile"][];
+            session_id: components["schemas"]["SessionId"];
         };
         AskAgents: {
             /** @description Which agents to ask; all that can be, where it is left out. */
@@ -868,9 +1272,53 @@ export interface components {
             /** @description There is a login that `POST /api/agents/{id}/login` can run. */
             can_login: boolean;
         };
+        Changes: {
+            since: components["schemas"]["Since"];
+            source: components["schemas"]["Source"];
+            /** @description The project's name. */
+            project: string;
+            branch?: string | null;
+            /** @description What the base is called. */
+            base?: string | null;
+            /** @description The same as long as nothing changes. */
+            version: string;
+            /** @description There is more than is listed or shown here. */
+            cut: boolean;
+            /** Format: int32 */
+            total_files: number;
+            /** Format: int32 */
+            total_additions: number;
+            /** Format: int32 */
+            total_deletions: number;
+            files: components["schemas"]["FileChange"][];
+            /** @description What it makes sense to count from here. */
+            sinces: components["schemas"]["Since"][];
+        };
+        ChangesView: {
+            /** Format: int64 */
+            files: number;
+            /** Format: int64 */
+            additions: number;
+            /** Format: int64 */
+            deletions: number;
+        };
         Command: {
             name: string;
             description: string;
+        };
+        /**
+         * Format: uuid
+         * @description A comment on a change.
+         */
+        CommentId: string;
+        CommentPatch: {
+            text: string;
+        };
+        Committed: {
+            commit: string;
+            branch: string;
+            /** @description Changed files that are too large to be in it. */
+            left_out?: string[];
         };
         Confirm: {
             tool_call_id: string;
@@ -910,6 +1358,14 @@ export interface components {
             agent?: string;
             summary: string;
             stop_reason: string;
+        };
+        Counted: {
+            /** Format: int32 */
+            files: number;
+            /** Format: int32 */
+            additions: number;
+            /** Format: int32 */
+            deletions: number;
         };
         /** @description The part of a delegation's result that is not text. */
         Delegation: {
@@ -973,6 +1429,37 @@ export interface components {
             /** @description It is the one that asks. */
             current: boolean;
         };
+        DiffHunk: {
+            /** Format: int32 */
+            old_start: number;
+            /** Format: int32 */
+            old_lines: number;
+            /** Format: int32 */
+            new_start: number;
+            /** Format: int32 */
+            new_lines: number;
+            /** @description What the hunk is in, such as the line of its function, where git said so. */
+            section?: string | null;
+            lines: components["schemas"]["DiffLine"][];
+        };
+        DiffLine: {
+            kind: components["schemas"]["LineKind"];
+            /**
+             * Format: int32
+             * @description The number of the line before the change.
+             */
+            old?: number | null;
+            /**
+             * Format: int32
+             * @description The number of the line after the change.
+             */
+            new?: number | null;
+            /** @description Without its line end. */
+            text: string;
+            marks?: components["schemas"]["Mark"][];
+            /** @description The file ends here without a line end. */
+            no_newline?: boolean;
+        };
         /** @description How much room the data directory takes. */
         DiskView: {
             /** Format: int64 */
@@ -990,8 +1477,16 @@ export interface components {
             model: string;
             html?: string | null;
         };
+        Draft: {
+            message: string;
+        };
         Edit: {
-            content: string;
+            content?: string | null;
+            /**
+             * Format: int32
+             * @description Its place among those that wait, 0 being the next; behind the last where there are fewer.
+             */
+            position?: number | null;
         };
         ErrorBody: {
             error: components["schemas"]["ErrorDetail"];
@@ -1103,6 +1598,40 @@ export interface components {
             /** @enum {string} */
             event: "keepalive";
         };
+        /** @description One file that changed. */
+        FileChange: {
+            path: string;
+            /** @description Where it was before, if it was renamed. */
+            old_path?: string | null;
+            status: components["schemas"]["Status"];
+            /** @description The modes, where they differ: whether it can be executed, or is a link. */
+            old_mode?: string | null;
+            new_mode?: string | null;
+            /** Format: int32 */
+            additions: number;
+            /** Format: int32 */
+            deletions: number;
+            binary: boolean;
+            /** @description Its lines are not here; they may be asked for. */
+            too_large: boolean;
+            /** @description The same for the same change of the same file. */
+            digest: string;
+            hunks: components["schemas"]["DiffHunk"][];
+        };
+        /** @description The change of one file. */
+        FileHunks: {
+            path: string;
+            hunks: components["schemas"]["DiffHunk"][];
+        };
+        /** @description Some lines of a file. */
+        FileLines: {
+            lines: string[];
+            /**
+             * Format: int32
+             * @description How many the file has.
+             */
+            total: number;
+        };
         /** @enum {string} */
         FilePlace: "inside" | "outside" | "protected";
         Files: {
@@ -1113,6 +1642,8 @@ export interface components {
             status: string;
             version: string;
         };
+        /** @enum {string} */
+        LineKind: "context" | "add" | "delete";
         Location: {
             path: string;
             /** Format: int64 */
@@ -1122,6 +1653,8 @@ export interface components {
             /** @description One of the ways that the agent offers (`auth_methods` of its capabilities), by its id; its own command or its first way without one. */
             method?: string | null;
         };
+        /** @description A part of a line that differs from its counterpart: from, to, in UTF-16 code units. */
+        Mark: number[];
         /** @description A message of the conversation. */
         Message: {
             id: components["schemas"]["MessageId"];
@@ -1155,6 +1688,17 @@ export interface components {
             /** @description There are older ones. */
             more: boolean;
         };
+        ModelList: {
+            /** @description The server's default first. */
+            models: components["schemas"]["ModelView"][];
+            /** @description Why the provider's own list is not among them. */
+            error?: string | null;
+        };
+        ModelView: {
+            id: string;
+            title: string;
+            note?: string | null;
+        };
         NewAttachment: {
             name: string;
             mime_type: string;
@@ -1174,6 +1718,23 @@ export interface components {
             /** @enum {string} */
             kind: "path";
         };
+        NewComment: {
+            path: string;
+            side: components["schemas"]["ReviewSide"];
+            /** Format: int32 */
+            from_line?: number | null;
+            /** Format: int32 */
+            to_line?: number | null;
+            /** @description The lines as they stand there. */
+            quote?: string;
+            text: string;
+            since?: string | null;
+        };
+        NewCommit: {
+            message: string;
+            /** @description Only these of the changed files; everything where none are given. */
+            paths?: string[] | null;
+        };
         NewLink: {
             /** @description What the device that it lets in may do; everything where nothing is said. */
             kind?: components["schemas"]["DeviceKind"];
@@ -1188,6 +1749,7 @@ export interface components {
             attachments?: components["schemas"]["NewAttachment"][];
         };
         NewSession: {
+            id?: components["schemas"]["SessionId"] | null;
             title?: string | null;
             /** @description A directory below the server's work directory. */
             work_dir?: string | null;
@@ -1211,6 +1773,8 @@ export interface components {
         NpxPermission: {
             allowed: boolean;
         };
+        /** @enum {string} */
+        OriginKind: "default" | "user" | "project" | "environment" | "flag" | "here";
         PageKey: {
             /** @description At least 32 random bytes in base64url. The page keeps it where only pages of this very address can read it. */
             key: string;
@@ -1221,6 +1785,8 @@ export interface components {
             kind?: string | null;
             /** @description The exact command that would run. */
             command?: string | null;
+            /** @description Why it asks, in the agent's own words, where it gives any. */
+            reason?: string | null;
             /** @description The change that would be made, as a unified diff. */
             diff?: string | null;
             /**
@@ -1254,17 +1820,25 @@ export interface components {
             request_id: components["schemas"]["PermissionId"];
             tool_call_id: string;
             session_name: string;
+            /** @description The id of the agent that asks; empty in logs of earlier versions. */
+            agent?: string;
             /**
              * Format: date-time
              * @description From here on counts the time that a person has, where that is limited.
              */
             asked_at?: string;
+            /** @description What an answer for always can cover, the narrowest first. Filled in when it is sent, not stored. */
+            scopes?: components["schemas"]["RuleChoice"][];
+            /** @description The change that is asked for, file by file. Filled in when it is sent, not stored. */
+            hunks?: components["schemas"]["FileHunks"][];
         };
         PermissionResolved: {
             request_id: components["schemas"]["PermissionId"];
             option_id?: string | null;
             /** @description person, mcp (a program for them), policy, rule, timeout, cancel, agent (it no longer asks) or agent_gone. */
             by: string;
+            /** @description Of a refusal: what the person said. The agent gets it as its next prompt. */
+            reason?: string | null;
         };
         /** @description A remembered answer. */
         PermissionRule: {
@@ -1287,6 +1861,7 @@ export interface components {
         PlanEntry: {
             content: string;
             priority: string;
+            /** @description pending, in_progress, completed, or what the agent says; stopped where its work ended in the middle of it. */
             status: string;
         };
         /** @enum {string} */
@@ -1309,6 +1884,29 @@ export interface components {
             /** @description Why it cannot be consented to as it is. */
             problem?: string | null;
         };
+        /** @description The project that the server works in. */
+        ProjectView: {
+            name: string;
+            work_dir: string;
+            branch?: string | null;
+            changes?: components["schemas"]["Counted"] | null;
+        };
+        PushKeys: {
+            p256dh: string;
+            auth: string;
+        };
+        PushView: {
+            /** @description What the browser subscribes with. */
+            public_key: string;
+            /** @description This device is told. */
+            subscribed: boolean;
+        };
+        /** @description As `PushSubscription` in the browser has it. */
+        PushWanted: {
+            /** @description The address that the browser's push service has given it. */
+            endpoint: string;
+            keys: components["schemas"]["PushKeys"];
+        };
         Queue: {
             items: components["schemas"]["QueueItem"][];
         };
@@ -1320,6 +1918,27 @@ export interface components {
             created_at: string;
             client_id?: string | null;
             attachments?: components["schemas"]["Attachment"][];
+        };
+        Revert: {
+            since: components["schemas"]["Since"];
+            turn?: components["schemas"]["TurnId"] | null;
+            path: string;
+            /**
+             * Format: int32
+             * @description The number of the hunk, from 0; the whole file where none is given.
+             */
+            hunk?: number | null;
+            /** @description The digest of the file as it was shown, or the version of the changes. */
+            version: string;
+        };
+        Reverted: {
+            /** Format: uuid */
+            undo: string;
+        };
+        Review: {
+            /** @description Those that were not sent yet, oldest first. */
+            comments: components["schemas"]["ReviewComment"][];
+            viewed: components["schemas"]["ViewedFile"][];
         };
         ReviewArtifact: {
             artifact_id: components["schemas"]["ArtifactId"];
@@ -1333,6 +1952,23 @@ export interface components {
             total_deletions: number;
             files: components["schemas"]["ReviewFile"][];
         };
+        /** @description A comment that was not sent yet. */
+        ReviewComment: {
+            id: components["schemas"]["CommentId"];
+            path: string;
+            side: components["schemas"]["ReviewSide"];
+            /** Format: int32 */
+            from_line?: number | null;
+            /** Format: int32 */
+            to_line?: number | null;
+            /** @description The lines as they stood there. */
+            quote: string;
+            text: string;
+            /** @description Since when the changes were shown. */
+            since?: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
         /** @description A file of a review artifact without its diff; the diff is fetched with the artifact. */
         ReviewFile: {
             path: string;
@@ -1342,8 +1978,23 @@ export interface components {
             /** Format: int32 */
             deletions: number;
         };
+        /**
+         * @description Which text the lines of a comment are counted in.
+         * @enum {string}
+         */
+        ReviewSide: "old" | "new" | "file";
+        /** @enum {string} */
+        ReviewVerdict: "changes" | "comment" | "approve";
         /** @enum {string} */
         Role: "user" | "assistant" | "tool";
+        /** @description One of the answers for always that a request can be given. */
+        RuleChoice: {
+            /** @description By which the answer names it. */
+            id: string;
+            text: string;
+            scope: components["schemas"]["RuleScope"];
+            subject: components["schemas"]["RuleSubject"];
+        };
         /**
          * Format: uuid
          * @description An answer to permissions that was remembered.
@@ -1351,20 +2002,28 @@ export interface components {
         RuleId: string;
         RuleList: {
             /** @description Those of the session and those of its work directory, oldest first. */
-            rules: components["schemas"]["PermissionRule"][];
+            rules: components["schemas"]["RuleView"][];
         };
         /**
          * @description How far a remembered answer reaches.
          * @enum {string}
          */
         RuleScope: "session" | "project";
-        /** @description What a remembered answer covers: no more than what the person had in front of them, but for changes of files. */
+        /** @description What a remembered answer covers. Where a person chooses nothing else it is what they had in front of them, but for changes of files. */
         RuleSubject: {
             command: string;
             /** @description As it was shown; none where the agent named none. */
             cwd?: string | null;
             /** @enum {string} */
             type: "command";
+        } | {
+            agent: string;
+            /** @enum {string} */
+            type: "commands";
+        } | {
+            files: string[];
+            /** @enum {string} */
+            type: "files";
         } | {
             /** @enum {string} */
             type: "edits";
@@ -1380,6 +2039,27 @@ export interface components {
             diff_sha256?: string | null;
             /** @enum {string} */
             type: "request";
+        };
+        RuleView: components["schemas"]["PermissionRule"] & {
+            /** @description What it covers, in words. */
+            text: string;
+        };
+        SearchHit: {
+            session_id: components["schemas"]["SessionId"];
+            /** @description Of the session. */
+            title: string;
+            message_id?: components["schemas"]["MessageId"] | null;
+            role?: components["schemas"]["Role"] | null;
+            /** @description What is around it, as plain text in one line. */
+            excerpt: string;
+            /** Format: date-time */
+            at: string;
+        };
+        SearchResult: {
+            /** @description Of the sessions that were active last first, and of each its latest messages first. */
+            hits: components["schemas"]["SearchHit"][];
+            /** @description There may be others. */
+            more: boolean;
         };
         ServerPatch: {
             /** @description For all sessions with a main AI that have no policy of their own. */
@@ -1427,6 +2107,11 @@ export interface components {
             model?: string | null;
             agent?: string | null;
             permission_policy?: components["schemas"]["Policy"] | null;
+            pinned?: boolean | null;
+            archived?: boolean | null;
+            muted?: boolean | null;
+            /** @description Somebody looks at it: what has ended so far is seen. */
+            seen?: boolean | null;
         };
         SessionView: {
             id: components["schemas"]["SessionId"];
@@ -1447,6 +2132,76 @@ export interface components {
              * @description Permissions and confirmations that wait for a person.
              */
             waiting: number;
+            pinned: boolean;
+            archived: boolean;
+            /** @description Nobody is to be notified of it. */
+            muted: boolean;
+            outcome?: components["schemas"]["TurnState"] | null;
+            /** @description The last turn ended after anybody last looked. */
+            unseen: boolean;
+            /** Format: date-time */
+            running_since?: string | null;
+            /** @description What has waited longest for a person, in one line. */
+            question?: string | null;
+            changes?: components["schemas"]["ChangesView"] | null;
+        };
+        SetViewed: {
+            path: string;
+            /** @description Of the change that was looked at. */
+            digest: string;
+            viewed: boolean;
+        };
+        /** @enum {string} */
+        SettingKind: "text" | "number" | "boolean" | "choice" | "list" | "secret";
+        SettingList: {
+            settings: components["schemas"]["SettingView"][];
+        };
+        /** @description Where the value comes from. */
+        SettingOrigin: {
+            kind: components["schemas"]["OriginKind"];
+            /** @description The variable, the flag or the file. */
+            name?: string | null;
+        };
+        SettingView: {
+            /** @description As in `voxpilot.toml`. */
+            key: string;
+            title: string;
+            /** @description What it means. */
+            about: string;
+            group: string;
+            kind: components["schemas"]["SettingKind"];
+            /** @description The values that it can have, where they are few. */
+            choices?: string[];
+            /** @description What holds; null where it is not set. A secret is only said to be there. */
+            value: unknown;
+            /** @description What would hold if nobody set it; null where nothing would. */
+            default: unknown;
+            origin: components["schemas"]["SettingOrigin"];
+            /** @description Set by the environment or the command line, which go before what is chosen here. */
+            locked: boolean;
+            /** @description It can be chosen here. */
+            changeable: boolean;
+            /** @description A change takes effect when the server is next started. */
+            restart: boolean;
+        };
+        /** @enum {string} */
+        Side: "old" | "new";
+        /**
+         * @description What the changes are counted from.
+         * @enum {string}
+         */
+        Since: "turn" | "session" | "base" | "head";
+        /** @enum {string} */
+        Source: "git" | "agents" | "none";
+        /** @enum {string} */
+        Status: "added" | "modified" | "deleted" | "renamed" | "type_changed";
+        Submit: {
+            verdict: components["schemas"]["ReviewVerdict"];
+            summary?: string;
+            /** @description The name of an agent session; the main AI where nothing is said. */
+            to?: string | null;
+            /** @description Made by the client: the same one again gives the same answer and sends nothing twice. */
+            client_id: string;
         };
         TextDelta: {
             message_id: components["schemas"]["MessageId"];
@@ -1468,6 +2223,7 @@ export interface components {
             path: string;
             old_text?: string | null;
             new_text: string;
+            hunks?: components["schemas"]["DiffHunk"][];
             /** @enum {string} */
             type: "diff";
         } | {
@@ -1569,6 +2325,10 @@ export interface components {
         TurnId: string;
         /** @enum {string} */
         TurnState: "running" | "completed" | "cancelled" | "failed" | "interrupted" | "unknown";
+        UndoRevert: {
+            /** Format: uuid */
+            undo: string;
+        };
         /** @description Something an agent did in one of its sessions. */
         Update: {
             text: string;
@@ -1659,6 +2419,10 @@ export interface components {
             agent_call?: string | null;
             /** @enum {string} */
             type: "denied";
+        } | {
+            text: string;
+            /** @enum {string} */
+            type: "follow_up";
         } | (components["schemas"]["AgentApproval"] & {
             /** @enum {string} */
             type: "approved";
@@ -1675,6 +2439,11 @@ export interface components {
             raw: unknown;
             /** @enum {string} */
             type: "unknown";
+        };
+        /** @description A file that was looked at, in the state that it had then. */
+        ViewedFile: {
+            path: string;
+            digest: string;
         };
     };
     responses: never;
@@ -1858,6 +2627,197 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    artifacts_comment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["ArtifactId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewComment"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewComment"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    artifacts_comment_remove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["ArtifactId"];
+                comment_id: components["schemas"]["CommentId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    artifacts_comment_edit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["ArtifactId"];
+                comment_id: components["schemas"]["CommentId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CommentPatch"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewComment"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    artifacts_submit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["ArtifactId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Submit"];
+            };
+        };
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Posted"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    artifacts_viewed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["ArtifactId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetViewed"];
+            };
+        };
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2147,6 +3107,190 @@ export interface operations {
             };
         };
     };
+    models_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelList"];
+                };
+            };
+        };
+    };
+    project_read: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProjectView"];
+                };
+            };
+        };
+    };
+    push_read: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PushView"];
+                };
+            };
+        };
+    };
+    push_subscribe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PushWanted"];
+            };
+        };
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    push_unsubscribe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    push_test: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    search: {
+        parameters: {
+            query: {
+                /** @description In whatever case; 2 to 200 characters. */
+                query: string;
+                /** @description At most 50. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchResult"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     server_read: {
         parameters: {
             query?: never;
@@ -2208,6 +3352,10 @@ export interface operations {
             query?: {
                 before?: string;
                 limit?: number;
+                /** @description In the title, in whatever case. */
+                query?: string;
+                /** @description Those that were archived, else the others and whatever runs or waits for a person. */
+                archived?: boolean;
             };
             header?: never;
             path?: never;
@@ -2246,12 +3394,29 @@ export interface operations {
             };
         };
         responses: {
+            /** @description there is one with this id already */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionView"];
+                };
+            };
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["SessionView"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
                 };
             };
             404: {
@@ -2502,6 +3667,333 @@ export interface operations {
         };
         responses: {
             202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    changes_read: {
+        parameters: {
+            query: {
+                since: components["schemas"]["Since"];
+                /** @description With `since=turn`: which one, the last where none is named. */
+                turn?: components["schemas"]["TurnId"];
+                /** @description The files without their lines. */
+                summary?: boolean;
+            };
+            header?: never;
+            path: {
+                id: components["schemas"]["SessionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Changes"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    changes_commit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["SessionId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewCommit"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Committed"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    changes_draft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["SessionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Draft"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    changes_file: {
+        parameters: {
+            query: {
+                since: components["schemas"]["Since"];
+                turn?: components["schemas"]["TurnId"];
+                path: string;
+            };
+            header?: never;
+            path: {
+                id: components["schemas"]["SessionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileChange"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    changes_lines: {
+        parameters: {
+            query: {
+                since: components["schemas"]["Since"];
+                turn?: components["schemas"]["TurnId"];
+                path: string;
+                side: components["schemas"]["Side"];
+                /** @description The first and the last line, counted from 1. */
+                from: number;
+                to: number;
+            };
+            header?: never;
+            path: {
+                id: components["schemas"]["SessionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileLines"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    changes_revert: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["SessionId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Revert"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reverted"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    changes_undo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["SessionId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UndoRevert"];
+            };
+        };
+        responses: {
+            204: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2917,6 +4409,254 @@ export interface operations {
             };
         };
     };
+    queue_now: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["SessionId"];
+                message_id: components["schemas"]["MessageId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    review_read: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["SessionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Review"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    review_comment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["SessionId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewComment"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewComment"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    review_comment_remove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["SessionId"];
+                comment_id: components["schemas"]["CommentId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    review_comment_edit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["SessionId"];
+                comment_id: components["schemas"]["CommentId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CommentPatch"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewComment"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    review_submit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["SessionId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Submit"];
+            };
+        };
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Posted"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    review_viewed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["SessionId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetViewed"];
+            };
+        };
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     stream: {
         parameters: {
             query?: {
@@ -3047,6 +4787,95 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    settings_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SettingList"];
+                };
+            };
+        };
+    };
+    settings_change: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    stream_many: {
+        parameters: {
+            query?: {
+                /** @description The sessions, with commas between them; each may have `:` and the last event that the client has of it. At most 64. */
+                s?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the events, one JSON object each */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["Event"];
+                };
+            };
+            400: {
                 headers: {
                     [name: string]: unknown;
                 };

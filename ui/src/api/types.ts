@@ -28,18 +28,53 @@ export type QueueItem = Schemas["QueueItem"];
 export type PermissionRule = Schemas["PermissionRule"];
 export type RuleScope = Schemas["RuleScope"];
 /** An option; with the fields of a form that is sent, or with how far an answer for always reaches. */
-export type PermissionAnswer = { option_id: string; content?: FormContent; remember?: RuleScope };
+export type PermissionAnswer = {
+  option_id: string;
+  content?: FormContent;
+  remember?: RuleScope;
+  /** The id of one of the scopes that the request offers. */
+  scope?: string;
+  /** Of a refusal: what the agent is told. */
+  reason?: string;
+};
 export type RuleList = Schemas["RuleList"];
 export type Notice = Schemas["Notice"];
 export type ReviewFile = Schemas["ReviewFile"];
 export type ReviewArtifact = Schemas["ReviewArtifact"];
 export type Artifact = Schemas["ArtifactView"];
 export type ArtifactFile = Schemas["ArtifactFile"];
+/** From and to within a line, in UTF-16 units: the words that differ from the line it replaces, or is replaced by. */
+export type Mark = Schemas["Mark"];
+export type DiffLine = Schemas["DiffLine"];
+export type DiffHunk = Schemas["DiffHunk"];
+export type FileChange = Schemas["FileChange"];
+export type Changes = Schemas["Changes"];
+export type Since = Schemas["Since"];
+/** Of a file: before the change, or after it. */
+export type TextSide = Schemas["Side"];
+export type Revert = Schemas["Revert"];
+export type Commit = Schemas["NewCommit"];
+export type Comment = Schemas["ReviewComment"];
+export type NewComment = Schemas["NewComment"];
+export type Notes = Schemas["Review"];
+export type Verdict = Schemas["ReviewVerdict"];
+export type Submission = Schemas["Submit"];
+export type Push = Schemas["PushView"];
+export type PushWanted = Schemas["PushWanted"];
+export type Setting = Schemas["SettingView"];
+export type SettingValue = string | number | boolean | string[] | null;
 export type Session = Schemas["SessionView"];
+/** A session as the list has it. */
+export type Row = Session;
+export type Hit = Schemas["SearchHit"];
+export type Model = Schemas["ModelView"];
+export type Project = Schemas["ProjectView"];
 export type SessionList = Schemas["SessionList"];
 export type SessionDraft = Schemas["NewSession"];
-/** Only what is to change: null would say the same as leaving a field out. */
-export type SessionChange = NonNull<Schemas["SessionPatch"]>;
+/** Only what is to change: null says the same as leaving a field out, but of the policy it says that the server's holds again. */
+export type SessionChange = Omit<NonNull<Schemas["SessionPatch"]>, "permission_policy"> & {
+  permission_policy?: Policy | null;
+};
 export type MessagePage = Schemas["MessagePage"];
 export type Attachment = Schemas["Attachment"];
 export type NewAttachment = Schemas["NewAttachment"];

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Ability, Agent } from "../api/types";
-import { abilityNames, abilityText, agentChoices, can, standing, titleOf, unusable } from "./agents";
+import { abilityNames, abilityText, can, standing, titleOf, unusable } from "./agents";
 import { makeAgent } from "./testing/agent";
 
 const ability = (id: string, value: Ability["value"], source: Ability["source"] = "agent"): Ability => ({
@@ -13,23 +13,13 @@ const ability = (id: string, value: Ability["value"], source: Ability["source"] 
 it.each<[string, Agent, string, string | null]>([
   ["one that works", makeAgent("a"), "Ready", null],
   ["one that is not there", makeAgent("a", { installed: false, health: "missing" }), "Not installed", "not installed"],
-  ["one that wants a login can be chosen", makeAgent("a", { health: "login_required" }), "Login needed", null],
+  ["one that wants a login can be chosen", makeAgent("a", { health: "login_required" }), "Signed out", null],
   ["one that failed can be tried again", makeAgent("a", { health: "failing" }), "Did not start", null],
   ["one without its sandbox", makeAgent("a", { sandbox: "unavailable" }), "No sandbox here", "no sandbox here"],
   ["a word that is new", makeAgent("a", { health: "too_old" }), "too old", null],
 ])("%s", (_, one, words, reason) => {
   expect(standing(one).words).toBe(words);
   expect(unusable(one)).toBe(reason);
-});
-
-it("those that cannot be used are there with the reason, and a chosen one that is gone as well", () => {
-  const agents = [makeAgent("demo", { title: "Demo agent" }), makeAgent("codex", { title: "Codex", installed: false })];
-  expect(agentChoices(agents, "gone")).toEqual([
-    { id: "gone", label: "gone", disabled: false },
-    { id: "demo", label: "Demo agent", disabled: false },
-    { id: "codex", label: "Codex (not installed)", disabled: true },
-  ]);
-  expect(agentChoices(agents, "demo")).toHaveLength(2);
 });
 
 it.each<[Ability["value"], boolean | null]>([

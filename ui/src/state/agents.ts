@@ -50,7 +50,7 @@ export interface Standing {
 const standings: Record<string, Standing> = {
   ok: { words: "Ready", tone: "good" },
   unknown: { words: "Not started yet", tone: "none" },
-  login_required: { words: "Login needed", tone: "waiting" },
+  login_required: { words: "Signed out", tone: "waiting" },
   failing: { words: "Did not start", tone: "bad" },
   installing: { words: "Being downloaded", tone: "busy" },
   missing: { words: "Not installed", tone: "none" },
@@ -113,23 +113,36 @@ export function abilityText(ability: Ability | undefined): AbilityText {
   return { words, tone: value === "no" ? "no" : "yes", source: sources[ability?.source ?? ""] ?? "" };
 }
 
+const strengthWords: [id: string, word: string][] = [
+  ["images", "images"],
+  ["audio", "audio"],
+  ["asks", "asks first"],
+  ["mcp_http", "MCP"],
+  ["mcp_stdio", "MCP"],
+  ["lists", "old sessions"],
+  ["usage", "usage"],
+];
+
+/** What it surely can do, in a word each. */
+export function strengths(agent: Agent): string[] {
+  return [...new Set(strengthWords.filter(([id]) => can(agent, id) === true).map(([, word]) => word))];
+}
+
+const restarts: Record<string, string> = {
+  loaded: "Resumes exactly",
+  resumed: "Resumes exactly",
+  recap: "Starts over with a summary",
+  no: "Starts over",
+};
+
+/** What becomes of its sessions when it or the server dies; empty where nobody knows. */
+export function afterRestart(agent: Agent): string {
+  return restarts[agent.abilities.find(({ id }) => id === "restores")?.value ?? ""] ?? "";
+}
+
 /** Every ability that any of them names, in the order in which they come. */
 export function abilityNames(agents: Agent[]): { id: string; title: string }[] {
   const all = new Map<string, string>();
   for (const { id, title } of agents.flatMap((agent) => agent.abilities)) if (!all.has(id)) all.set(id, title);
   return [...all].map(([id, title]) => ({ id, title }));
-}
-
-/** The ones to choose from; the chosen one is among them even if nobody knows it. */
-export function agentChoices(agents: Agent[], chosen: string | undefined) {
-  const known = agents.map((agent) => {
-    const reason = unusable(agent);
-    return {
-      id: agent.id,
-      label: reason === null ? agent.title : `${agent.title} (${reason})`,
-      disabled: reason !== null,
-    };
-  });
-  if (chosen === undefined || known.some(({ id }) => id === chosen)) return known;
-  return [{ id: chosen, label: chosen, disabled: false }, ...known];
 }

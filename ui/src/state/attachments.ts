@@ -1,7 +1,6 @@
 // What is sent along with a message, before it is sent: read from the browser's files, within the server's limits.
 
-import { api } from "../api/client";
-import type { Attachment, NewAttachment } from "../api/types";
+import type { NewAttachment } from "../api/types";
 
 /** The server's own limits; it has the last word. */
 export const attachment_max = 8 * 1024 * 1024;
@@ -46,19 +45,6 @@ export async function readFile(file: File): Promise<NewAttachment> {
   const data = await readBase64(file);
   if (shown.includes(file.type)) return { kind: "image", name, mime_type: file.type, data };
   return { kind: "file", name, mime_type: file.type || "application/octet-stream", data };
-}
-
-/** What went along with a message, to go along with it once more. What its words mention is found in them again. */
-export async function fetchAgain(sessionId: string, content: string, sent: Attachment[]): Promise<NewAttachment[]> {
-  const own = sent.filter(({ kind, name }) => kind !== "path" || !content.includes(`@${name}`));
-  return await Promise.all(
-    own.map(async ({ id, kind, name, mime_type }): Promise<NewAttachment> => {
-      if (kind === "path") return { kind, path: name };
-      const response = await fetch(api.attachmentUrl(sessionId, id));
-      if (!response.ok) throw new Error(`“${name}” cannot be fetched again: attach it once more.`);
-      return await readFile(new File([await response.arrayBuffer()], name, { type: mime_type }));
-    }),
-  );
 }
 
 function readBase64(file: File): Promise<string> {

@@ -1,7 +1,8 @@
 // All conversations in one list: what is asked for, what is wanted of it, and how it is put.
 
 import { createSignal } from "solid-js";
-import { api, sentence } from "../api/client";
+import { sentence } from "../api/client";
+import { pagesApi } from "../api/pages";
 import type { Conversation, ConversationList } from "../api/types";
 import { keepLooking } from "./look";
 
@@ -34,7 +35,7 @@ export function createConversations(): Conversations {
     }
   };
   const refresh = async () => {
-    if (!asking()) await take(api.conversations);
+    if (!asking()) await take(pagesApi.conversations);
   };
   keepLooking(() => void refresh());
   return {
@@ -44,7 +45,7 @@ export function createConversations(): Conversations {
     refresh,
     async ask() {
       setAsking(true);
-      await take(api.askAgents);
+      await take(pagesApi.askAgents);
       setAsking(false);
     },
   };

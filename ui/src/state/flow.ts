@@ -64,6 +64,14 @@ export interface Usage {
   thought: number | null;
   cachedRead: number | null;
   cachedWrite: number | null;
+  /** What the agent's session has cost so far. */
+  cost: Cost | null;
+}
+
+export interface Cost {
+  amount: number;
+  /** By its three letters. */
+  currency: string;
 }
 
 export interface Flow {
@@ -217,7 +225,15 @@ function readUsage(before: Usage | null, update: Of<"usage">): Usage {
     thought: update.thought_tokens ?? before?.thought ?? null,
     cachedRead: update.cached_read_tokens ?? before?.cachedRead ?? null,
     cachedWrite: update.cached_write_tokens ?? before?.cachedWrite ?? null,
+    cost: readCost(update.cost) ?? before?.cost ?? null,
   };
+}
+
+/** The agent's own words, so anything may come. */
+function readCost(cost: unknown): Cost | null {
+  const { amount, currency } = (cost ?? {}) as Partial<Record<keyof Cost, unknown>>;
+  if (typeof amount !== "number" || !Number.isFinite(amount) || amount < 0) return null;
+  return typeof currency === "string" && /^[A-Z]{3}$/.test(currency) ? { amount, currency } : null;
 }
 
 /** A later report of a compaction mentions what changed; a piece of its summary continues the earlier ones. */

@@ -1,20 +1,21 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { api } from "../api/client";
+import { pagesApi } from "../api/pages";
 import { bindKey, forgetKey } from "./key";
 
 type Answer = { status: number; code?: string } | "nobody";
 
 /** A server that answers the binding calls in turn, and remembers what it was sent. */
 function serve(answers: Answer[]) {
-  const sent: { path: string; key: string | undefined; header: string | undefined }[] = [];
-  const fetched = vi.fn(async (path: string, init: RequestInit) => {
-    const headers = init.headers as Record<string, string>;
-    const body = typeof init.body === "string" ? JSON.parse(init.body) : {};
-    sent.push({ path, key: body.key, header: headers["x-voxpilot-key"] });
+  const sent: { path: string; key: string | undefined; header: string | null }[] = [];
+  const fetched = vi.fn(async (request: Request) => {
+    const body = request.body ? await request.clone().json() : {};
+    const path = new URL(request.url).pathname;
+    sent.push({ path, key: body.key, header: request.headers.get("x-voxpilot-key") });
     const answer = answers.shift() ?? { status: 204 };
     if (answer === "nobody") throw new TypeError("no network");
-    const text = answer.code ? JSON.stringify({ error: { code: answer.code, message: "no" } }) : "";
-    return { ok: answer.status < 400, status: answer.status, text: async () => text } as Response;
+    const text = answer.code ? JSON.stringify({ error: { code: answer.code, message: "no" } }) : null;
+    return new Response(text, { status: answer.status });
   });
   vi.stubGlobal("fetch", fetched);
   return sent;
@@ -42,7 +43,7 @@ it("a new page makes a key of 32 bytes, keeps it, binds it, and sends it with ev
   expect(sent[1]?.header).toBe(key);
   expect(api.streamUrl("s", 3)).toBe(`/api/sessions/s/stream?after=3&key=${key}`);
   expect(api.attachmentUrl("s", "a")).toBe(`/api/sessions/s/attachments/a?key=${key}`);
-  expect(api.captureUrl("s")).toContain(`?key=${key}`);
+  expect(pagesApi.captureUrl("s")).toContain(`?key=${key}`);
 });
 
 it("a page that is loaded again has the same key", async () => {

@@ -2,6 +2,7 @@
 // stores stays with its own origin. So the server lets a device in only with both, from the moment that a page has told it the key.
 
 import { ApiError, api, setPageKey } from "../api/client";
+import { forgetInWorker, keepForWorker } from "../worker/key";
 import { readStored, store } from "./storage";
 
 const name = "key";
@@ -42,6 +43,8 @@ export async function bindKey(): Promise<Bound> {
       await api.bindKey(key);
       // Of two pages that each made one, the key that the server took is the one that stays.
       store(name, key);
+      // A browser that keeps nothing for workers (in a private window, say) has one that cannot answer.
+      void keepForWorker(key).catch(() => {});
       return "bound";
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) return "refused";
@@ -60,4 +63,5 @@ export async function bindKey(): Promise<Bound> {
 export function forgetKey(): void {
   store(name, "");
   setPageKey(null);
+  void forgetInWorker().catch(() => {});
 }

@@ -1,17 +1,8 @@
 // Changes of a session's state that do not come from its stream: what this page fetched or did itself.
 
 import type { Message } from "../api/types";
-import { emptyState, findMessage, type SessionState } from "./model";
+import { emptyState, type SessionState } from "./model";
 import { apply } from "./reducer";
-
-/** The server rendered the first `length` code units of a message. */
-export function applyRendered(state: SessionState, id: string, html: string, length: number): void {
-  const entry = findMessage(state, id);
-  // A later form may have arrived while this one was under way.
-  if (!entry || length < entry.htmlLength || length > entry.text.length) return;
-  entry.html = html;
-  entry.htmlLength = length;
-}
 
 /** Puts older messages in front. */
 export function applyOlder(state: SessionState, messages: Message[], more: boolean): void {
@@ -27,11 +18,31 @@ export function applyOlder(state: SessionState, messages: Message[], more: boole
       // The page border fell between the call and its result.
       known.name = call.name;
       known.arguments = call.arguments;
+      known.startedAt = call.startedAt;
     }
   }
   state.entries = [...fresh, ...state.entries];
   state.oldestMessage = older.oldestMessage ?? state.oldestMessage;
   state.moreBefore = more && messages.length > 0;
+}
+
+/** How much of a conversation is kept, and how much more it may be before the rest is dropped. */
+const kept_entries = 300;
+const most_entries = 600;
+
+/** Drops what is far above the end; it is fetched again when somebody scrolls up to it. */
+export function applyDropOldest(state: SessionState): void {
+  if (state.entries.length <= most_entries) return;
+  // A turn is kept whole: its calls and results belong together.
+  const from = state.entries.findIndex(
+    (entry, index) => index >= state.entries.length - kept_entries && entry.kind === "message" && entry.role === "user",
+  );
+  const first = state.entries[from];
+  if (first?.kind !== "message") return;
+  for (const entry of state.entries.slice(0, from)) if (entry.kind === "call") delete state.calls[entry.id];
+  state.entries = state.entries.slice(from);
+  state.oldestMessage = first.id;
+  state.moreBefore = true;
 }
 
 /** A confirmation was given here; the stream says nothing of it until the tool has run. */

@@ -18,9 +18,6 @@ export interface MessageEntry {
   id: string;
   role: "user" | "assistant";
   text: TextStream;
-  /** The rendered form of the first `htmlLength` code units of the text. */
-  html: string | null;
-  htmlLength: number;
   createdAt: string | null;
   clientId: string | null;
   turnId: string | null;
@@ -83,6 +80,9 @@ export interface StreamingToolCall {
   recovered: boolean;
   /** Somebody stopped it, and it has not ended yet. */
   stopping: boolean;
+  /** When it was made and when it ended, as far as that is known. */
+  startedAt: string | null;
+  endedAt: string | null;
 }
 
 /** Prompts of the running turn wait until somebody has logged the agent in. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Notice, StreamEvent } from "../api/types";
 import { applyLoginTried } from "./local";
-import { emptyState, type SessionState, waitingCount } from "./model";
+import { emptyState, type NoticeEntry, type SessionState, waitingCount } from "./model";
 import { isShown, loginAgent } from "./notices";
 import { apply } from "./reducer";
 
@@ -52,6 +52,17 @@ describe("notices", () => {
     expect(kinds(state)).toEqual(["message", "call", "agent_gone"]);
     fold([turn("completed"), asked("u"), turn("running", "u"), notice("agent_gone")], state);
     expect(kinds(state)).toEqual(["message", "call", "agent_gone", "message", "agent_gone"]);
+  });
+
+  it("that an agent is gone are left to the ending of the turn that ended with it", () => {
+    const gone = (events: StreamEvent[]) => {
+      const state = fold([ready, asked(), turn("running"), notice("agent_gone"), ...events]);
+      const told = state.entries.find((entry): entry is NoticeEntry => entry.kind === "notice");
+      return told && isShown(state, told);
+    };
+    expect(gone([])).toBe(true);
+    expect(gone([turn("completed")])).toBe(true);
+    expect(gone([turn("interrupted")])).toBe(false);
   });
 
   it("about attempts show the latest one only", () => {

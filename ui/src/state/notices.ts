@@ -57,8 +57,15 @@ function markRecovered(state: SessionState, name: string): void {
   }
 }
 
-/** A login that is needed is asked for elsewhere; later it is of interest only where it is why a turn came to nothing. */
-export function isShown(state: SessionState, { notice, turnId }: NoticeEntry): boolean {
+/**
+ * A login that is needed is asked for elsewhere; later it is of interest only where it is why a turn came to nothing. That an agent is
+ * gone is said by the ending of the turn, where that ended with it.
+ */
+export function isShown(state: SessionState, { id, notice, turnId }: NoticeEntry): boolean {
+  if (notice.code === "agent_gone") {
+    const next = state.entries[state.entries.findLastIndex((entry) => entry.id === id) + 1];
+    return next?.kind !== "ending" || next.turnId !== turnId;
+  }
   if (notice.code !== "auth_required") return true;
   return state.entries.some(
     (entry) =>

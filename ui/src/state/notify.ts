@@ -1,26 +1,14 @@
 // Telling somebody who does not look at the page that something waits for them: in its title, on its icon, and where they
 // allowed it, by a notification of the browser.
 
-import { createEffect, createSignal, on, onCleanup } from "solid-js";
-
-/** What the browser lets us do: `unavailable` where it knows no notifications, or the page is not served safely. */
-export type Permission = NotificationPermission | "unavailable";
+import { createEffect, on, onCleanup } from "solid-js";
+import { permission, pushState } from "./pushState";
 
 const worker_path = "/sw.js";
 const icons = { quiet: "/favicon.svg", waiting: "/favicon-waiting.svg" };
 /** One at a time: a later notification takes the place of an earlier one. */
 const tag = "voxpilot-waiting";
 const settle_ms = 250;
-
-const read = (): Permission => ("Notification" in window ? Notification.permission : "unavailable");
-const [permission, setPermission] = createSignal<Permission>(read());
-
-export { permission };
-
-/** Has to be called where somebody clicked. */
-export async function allowNotifications(): Promise<void> {
-  setPermission(await Notification.requestPermission());
-}
 
 interface Attention {
   /** How much waits, everywhere. */
@@ -56,7 +44,8 @@ export function createAttention(attention: Attention): void {
 
 /** A phone shows only what a worker shows; a desk browser without one takes it from the page. */
 async function notify(title: string, body: string): Promise<void> {
-  if (read() !== "granted") return;
+  // A device that is pushed to is told by its worker.
+  if (permission() !== "granted" || pushState() === "on") return;
   const options = { body, tag, icon: icons.waiting };
   try {
     if (navigator.serviceWorker) {

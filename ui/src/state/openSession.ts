@@ -5,11 +5,11 @@ import { createStore, produce, reconcile, unwrap } from "solid-js/store";
 import { ApiError, api } from "../api/client";
 import type { PermissionAnswer, StreamEvent } from "../api/types";
 import { Connection, type ConnectionOptions } from "../stream/connection";
+import { tabLink } from "../stream/link";
 import { type Break, createBreaks } from "./breaks";
-import { applyConfirmed, applyLoginTried, applyOlder, applyPermitted, applyRendered } from "./local";
-import { emptyState, findMessage, type MessageEntry, type SessionState } from "./model";
+import { applyConfirmed, applyDropOldest, applyLoginTried, applyOlder, applyPermitted } from "./local";
+import { emptyState, type SessionState, waitingCount } from "./model";
 import { createOutbox, type Outbox } from "./outbox";
-import { createPrerender } from "./prerender";
 import { apply } from "./reducer";
 
 const page_limit = 50;
@@ -25,6 +25,8 @@ export interface OpenSession {
   loadingOlder: () => boolean;
   /** Fetches older messages; `insert` puts them in when it calls what it is given. */
   loadOlder(insert: (apply: () => void) => void): Promise<void>;
+  /** Lets go of what is far above the end, where that is much. */
+  dropOldest(): void;
   confirm(callId: string, approved: boolean): Promise<void>;
   permit(requestId: string, answer: PermissionAnswer): Promise<void>;
   cancel(callId?: string): Promise<void>;
@@ -40,15 +42,6 @@ export function openSession(id: string, createSource?: ConnectionOptions["create
   const outbox = createOutbox(id);
   const change = (run: (draft: SessionState) => void) => setState(produce(run));
 
-  const prerender = createPrerender({
-    progress(messageId) {
-      const entry = findMessage(unwrap(state), messageId);
-      return entry ? { length: entry.text.length, rendered: entry.htmlLength } : null;
-    },
-    fetch: (messageId) => api.message(id, messageId),
-    onRendered: (messageId, html, length) => change((draft) => applyRendered(draft, messageId, html, length)),
-  });
-
   /** A snapshot under way; it replaces the state at once when it is whole. */
   let incoming: SessionState | null = null;
 
@@ -59,7 +52,7 @@ export function openSession(id: string, createSource?: ConnectionOptions["create
       if (event.event === "ready") takeSnapshot(incoming);
     } else {
       change((draft) => {
-        outcome = apply(draft, event);
+        outcome = apply(draft, event, new Date().toISOString());
       });
     }
     if (!incoming) afterEvent(event);
@@ -68,7 +61,6 @@ export function openSession(id: string, createSource?: ConnectionOptions["create
 
   function takeSnapshot(fresh: SessionState): void {
     incoming = null;
-    keepRendered(unwrap(state), fresh);
     keepLogin(unwrap(state), fresh);
     const { permissions, confirms } = unwrap(state);
     batch(() => {
@@ -79,17 +71,9 @@ export function openSession(id: string, createSource?: ConnectionOptions["create
         confirms: keepKnown(confirms, fresh.confirms, (call) => call.id),
       });
     });
-    for (const entry of unwrap(state).entries) {
-      if (entry.kind === "message" && isBehind(entry)) prerender.want(entry.id);
-    }
   }
 
   function afterEvent(event: StreamEvent): void {
-    if (event.event === "text-delta") prerender.want(event.data.message_id);
-    if (event.event === "tool-call" || event.event === "turn") {
-      const last = unwrap(state).entries.findLast((entry): entry is MessageEntry => entry.kind === "message");
-      if (last && isBehind(last)) prerender.want(last.id);
-    }
     const clientIds: (string | null | undefined)[] = [];
     if (event.event === "message") clientIds.push(event.data.client_id);
     if (event.event === "queue") clientIds.push(...event.data.items.map((item) => item.client_id));
@@ -124,7 +108,15 @@ export function openSession(id: string, createSource?: ConnectionOptions["create
         }
       });
     },
-    ...(createSource ? { createSource } : {}),
+    createSource: createSource ?? ((url, after) => tabLink().follow(id, after, url)),
+  });
+  // A page that rests has to know what it is asked.
+  const stopHearing = tabLink().hear({
+    onConnected() {},
+    onGone() {},
+    onRow(row) {
+      if (row.id === id && row.waiting !== waitingCount(unwrap(state))) connection.look();
+    },
   });
 
   return {
@@ -147,6 +139,9 @@ export function openSession(id: string, createSource?: ConnectionOptions["create
         setLoadingOlder(false);
       }
     },
+    dropOldest() {
+      if (!untrack(loadingOlder)) change(applyDropOldest);
+    },
     async confirm(callId, approved) {
       await api.confirm(id, callId, approved);
       change((draft) => applyConfirmed(draft, callId));
@@ -159,26 +154,11 @@ export function openSession(id: string, createSource?: ConnectionOptions["create
     loginTried: () => change(applyLoginTried),
     close() {
       connection.close();
+      stopHearing();
       outbox.close();
-      prerender.close();
       breaks.close();
     },
   };
-}
-
-function isBehind(entry: MessageEntry): boolean {
-  return entry.role === "assistant" && entry.htmlLength < entry.text.length;
-}
-
-/** A text that still grows comes without its rendered form; the one that is on the page still fits its beginning. */
-function keepRendered(old: SessionState, fresh: SessionState): void {
-  for (const entry of fresh.entries) {
-    if (entry.kind !== "message" || entry.html !== null) continue;
-    const known = findMessage(old, entry.id);
-    if (!known || known.htmlLength > entry.text.length) continue;
-    entry.html = known.html;
-    entry.htmlLength = known.htmlLength;
-  }
 }
 
 /** A snapshot does not say that a login is being tried. */

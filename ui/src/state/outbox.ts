@@ -96,7 +96,7 @@ export function createOutbox(sessionId: string, post: Post = api.send): Outbox {
     items,
     send(content, attachments = []) {
       const item: OutboxItem = {
-        clientId: newClientId(),
+        clientId: newId(),
         content,
         files: attachments.map(nameOf),
         state: "sending",
@@ -123,7 +123,7 @@ export function createOutbox(sessionId: string, post: Post = api.send): Outbox {
 
 /** Leaves a message for a session that is opened next. */
 export function queueFirst(sessionId: string, content: string, attachments: NewAttachment[] = []): void {
-  keep(sessionId, newClientId(), content, attachments);
+  keep(sessionId, newId(), content, attachments);
 }
 
 /** The disk is full, or the server is on its way out or in: nothing was stored, and later it may be. */
@@ -133,7 +133,7 @@ function afterFailure(error: unknown): "offline" | "postponed" | "refused" {
 }
 
 /** `randomUUID` exists only on pages that came over TLS or from this machine; a phone at home has neither. */
-function newClientId(): string {
+export function newId(): string {
   if (typeof crypto.randomUUID === "function") return crypto.randomUUID();
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
@@ -164,6 +164,12 @@ function keep(sessionId: string, clientId: string, content: string, attachments:
 function forget(sessionId: string, clientId: string): void {
   store(itemKey(sessionId, clientId), "");
   void keepFiles(itemKey(sessionId, clientId), []);
+}
+
+/** The words of everything that has not left, in whichever session, oldest first. */
+export function unsent(): string[] {
+  const kept = storedKeys("outbox.").flatMap((key) => readKept(key) ?? []);
+  return kept.sort((a, b) => a.at - b.at).map(({ content }) => content);
 }
 
 function readItems(sessionId: string): OutboxItem[] {

@@ -104,7 +104,7 @@ describe("events", () => {
     const message: Message = { id: "m", role: "assistant", content: "abcd", html: "<p>abcd</p>", created_at: time };
     const state = fold([say(0, "abX"), { event: "message", data: message }]);
     const entry = findMessage(state, "m");
-    expect(entry).toMatchObject({ html: "<p>abcd</p>", htmlLength: 4, streaming: false });
+    expect(entry).toMatchObject({ createdAt: time, streaming: false });
     expect(entry && wholeText(entry.text)).toBe("abcd");
   });
 
@@ -184,4 +184,11 @@ describe("older messages", () => {
     expect(viewOf(state)).toEqual(viewOf(fold([...events, ready])));
     expect(state).toMatchObject({ oldestMessage: "1", moreBefore: false });
   });
+});
+
+it("the server's policy holds again where the session's is taken back; other fields are only left out", () => {
+  const state = emptyState(0);
+  apply(state, { event: "session", data: { title: "T", permission_policy: "ask" } });
+  apply(state, { event: "session", data: { title: null, permission_policy: null } });
+  expect(state.session).toEqual({ title: "T", permission_policy: null });
 });

@@ -10,13 +10,16 @@ import { append, newText, unseen, wholeText } from "./text";
 /** `gap`: something before this event is missing, and only a fresh snapshot helps. */
 export type Outcome = "ok" | "gap";
 
-type Handlers = { [Name in EventName]?: (state: SessionState, data: EventData[Name]) => Outcome | undefined };
+/** `now` is null for what is told anew: when that happened is said by the messages, or not known. */
+type Handlers = {
+  [Name in EventName]?: (state: SessionState, data: EventData[Name], now: string | null) => Outcome | undefined;
+};
 
-export function apply(state: SessionState, event: StreamEvent): Outcome {
+export function apply(state: SessionState, event: StreamEvent, now: string | null = null): Outcome {
   const handler = handlers[event.event] as
-    | ((state: SessionState, data: StreamEvent["data"]) => Outcome | undefined)
+    | ((state: SessionState, data: StreamEvent["data"], now: string | null) => Outcome | undefined)
     | undefined;
-  return handler?.(state, event.data) ?? "ok";
+  return handler?.(state, event.data, now) ?? "ok";
 }
 
 const handlers: Handlers = {
@@ -34,9 +37,10 @@ const handlers: Handlers = {
     if (index >= 0) state.entries.splice(index, 1);
     return "ok";
   },
-  "tool-call"(state, call) {
+  "tool-call"(state, call, now) {
     endStreaming(state);
     const known = ensureCall(state, call);
+    known.startedAt ??= now;
     known.abandoned = false;
     return "ok";
   },
@@ -50,8 +54,9 @@ const handlers: Handlers = {
     if (call) call.stopping = true;
     return "ok";
   },
-  "tool-result"(state, result) {
+  "tool-result"(state, result, now) {
     const call = ensureCall(state, { id: result.id, name: result.name, arguments: "" });
+    call.endedAt ??= now;
     finishCall(state, call, result);
     return "ok";
   },
@@ -61,9 +66,11 @@ const handlers: Handlers = {
     if (content !== "") endLoginOf(state, tool_call_id);
     return addText(flow, offset, content) ? "ok" : "gap";
   },
-  "copilot-done"(state, { tool_call_id, session_name, agent, summary, stop_reason }) {
+  "copilot-done"(state, { tool_call_id, session_name, agent, summary, stop_reason }, now) {
     ensureFlow(state, tool_call_id, session_name);
-    ensureDelegation(state, tool_call_id).copilotDone = { stopReason: stop_reason, summary, agent: agent ?? "" };
+    const call = ensureDelegation(state, tool_call_id);
+    call.copilotDone = { stopReason: stop_reason, summary, agent: agent ?? "" };
+    call.endedAt ??= now;
     state.agentNews += 1;
     return "ok";
   },
@@ -114,7 +121,8 @@ const handlers: Handlers = {
   },
   session(state, change) {
     for (const [field, value] of Object.entries(change)) {
-      if (value !== null) Object.assign(state.session, { [field]: value });
+      // Only of the policy does null say something: that the server's holds again.
+      if (value !== null || field === "permission_policy") Object.assign(state.session, { [field]: value });
     }
     return "ok";
   },
@@ -127,9 +135,9 @@ const handlers: Handlers = {
     if (state.ready && !known && !claimed) state.entries.push({ kind: "artifact", id });
     return "ok";
   },
-  done(state, { message_id, html }) {
+  done(state, { message_id }) {
     const entry = findMessage(state, message_id);
-    if (entry) finishMessage(entry, html);
+    if (entry) entry.streaming = false;
     return "ok";
   },
   error(state, error) {
@@ -165,15 +173,14 @@ function receiveMessage(state: SessionState, message: Message): Outcome {
     if (wholeText(entry.text) !== message.content) {
       // The final text decides; a new version makes the view draw it from the start.
       entry.text = newText(entry.text.version + 0.5, message.content);
-      entry.html = null;
     }
     entry.createdAt = message.created_at;
     entry.clientId = message.client_id ?? null;
     entry.turnId = message.turn_id ?? null;
     entry.attachments = message.attachments ?? [];
-    finishMessage(entry, message.html);
+    entry.streaming = false;
   }
-  for (const call of message.tool_calls ?? []) ensureCall(state, call);
+  for (const call of message.tool_calls ?? []) ensureCall(state, call).startedAt ??= message.created_at;
   return "ok";
 }
 
@@ -194,6 +201,7 @@ function receiveToolMessage(state: SessionState, message: Message): void {
       agent: delegation.agent ?? "",
     };
   }
+  call.endedAt ??= message.created_at;
   finishCall(state, call, message);
 }
 
@@ -230,21 +238,12 @@ function newMessage(
     id,
     role,
     text,
-    html: null,
-    htmlLength: 0,
     createdAt: null,
     clientId: null,
     turnId: null,
     attachments: [],
     streaming,
   };
-}
-
-function finishMessage(entry: MessageEntry, html: string | null | undefined): void {
-  entry.streaming = false;
-  if (html == null) return;
-  entry.html = html;
-  entry.htmlLength = entry.text.length;
 }
 
 /** The call of that id, made and put at the end if it is new; fills in what was not known of it. */
@@ -272,6 +271,8 @@ function ensureCall(state: SessionState, { id, name, arguments: args }: ToolCall
     abandoned: false,
     recovered: false,
     stopping: false,
+    startedAt: null,
+    endedAt: null,
   };
   return state.calls[id];
 }

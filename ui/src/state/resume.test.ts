@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { EventData, StreamEvent } from "../api/types";
 import { type EndingEntry, emptyState, type SessionState } from "./model";
 import { apply } from "./reducer";
-import { resume } from "./resume";
+import { isTold, resume } from "./resume";
 
 type Ending = Extract<EventData["turn"]["state"], "failed" | "interrupted" | "unknown">;
 
@@ -42,7 +42,7 @@ it("the main session is not named", () => {
 
 it("a turn of unknown outcome can go on or be sent again", () => {
   expect(offer(fold([asked, ended("unknown")]))).toEqual({
-    goOn: "Continue with what you were doing.",
+    goOn: "Check whether what you did last was done, and then continue with what you were doing.",
     again: "@api do it",
   });
 });
@@ -64,4 +64,21 @@ it("nothing is offered while something runs or waits, or for an earlier turn", (
   expect(offer(fold([...base, next, { event: "turn", data: { turn_id: "u", state: "completed" } }]))).toBeNull();
   const item = { message_id: "q", turn_id: "q", content: "later", created_at: time };
   expect(offer(fold([...base, { event: "queue", data: { items: [item] } }]))).toBeNull();
+});
+
+it("an agent that is missing is told of once, in its own card", () => {
+  const text = "the agent cannot be started: `nowhere` was not found";
+  const failed: StreamEvent[] = [
+    asked,
+    { event: "tool-call", data: { id: "c", name: "copilot_agent", arguments: "{}" } },
+    { event: "tool-result", data: { id: "c", name: "copilot_agent", content: text, is_error: true } },
+    { event: "error", data: { turn_id: "t", code: "agent", message: text } },
+  ] as StreamEvent[];
+  const state = fold([...failed, { event: "turn", data: { turn_id: "t", state: "failed", reason: text } }]);
+  const ending = state.entries.filter((entry): entry is EndingEntry => entry.kind === "ending");
+  expect(ending).toHaveLength(1);
+  expect(ending[0] && isTold(state, ending[0])).toBe(true);
+  const other = fold([asked, ...delegation("api", "end_turn"), ended("failed")]);
+  const lone = other.entries.find((entry): entry is EndingEntry => entry.kind === "ending");
+  expect(lone && isTold(other, lone)).toBe(false);
 });

@@ -6,6 +6,8 @@ import type { EndingEntry, SessionState, StreamingToolCall } from "./model";
 import { wholeText } from "./text";
 
 const continue_text = "Continue with what you were doing.";
+/** Nobody knows what came of the last thing it did. */
+const check_text = "Check whether what you did last was done, and then continue with what you were doing.";
 /** The session that the relay talks to when a message names none. */
 const main_session = "main";
 
@@ -24,7 +26,8 @@ export function resume(state: SessionState, ending: EndingEntry, isRelay: boolea
   const broken = brokenCall(state, ending);
   if (ending.state === "failed" && !broken) return again === null ? null : { goOn: null, again };
   const name = broken ? sessionName(broken) : main_session;
-  return { goOn: isRelay && name !== main_session ? `@${name} ${continue_text}` : continue_text, again };
+  const text = ending.state === "unknown" ? check_text : continue_text;
+  return { goOn: isRelay && name !== main_session ? `@${name} ${text}` : text, again };
 }
 
 /** What went along with the message that began the turn. */
@@ -48,13 +51,19 @@ export function brokenCall(state: SessionState, ending: EndingEntry): StreamingT
     .findLast((call) => isDelegation(call) && isBroken(call));
 }
 
-function isBroken(call: StreamingToolCall): boolean {
+/** Its agent did not get to its end. */
+export function isBroken(call: StreamingToolCall): boolean {
   const reason = call.copilotDone?.stopReason;
   return call.abandoned || reason === "interrupted" || reason === "unknown";
 }
 
-/** Whether a notice right before it has said already that the agent is gone. */
-export function isExplained(state: SessionState, ending: EndingEntry): boolean {
-  const before = state.entries[state.entries.findLastIndex((entry) => entry.id === ending.id) - 1];
-  return before?.kind === "notice" && before.notice.code === "agent_gone";
+/** Whether the agent's own card, right above, says what the ending would say again. Why an agent broke off is left to the ending. */
+export function isTold(state: SessionState, ending: EndingEntry): boolean {
+  const before = state.entries
+    .slice(startOf(state, ending.turnId) + 1)
+    .flatMap((entry) => (entry.kind === "call" ? (state.calls[entry.id] ?? []) : []))
+    .findLast(isDelegation);
+  const told = before?.isError && !isBroken(before) ? (before.result ?? "").trim() : "";
+  const text = ending.text.trim();
+  return told !== "" && text !== "" && (told.includes(text) || text.includes(told));
 }

@@ -1,6 +1,6 @@
 import { createEffect, createRoot } from "solid-js";
 import { expect, it } from "vitest";
-import { activeId, activePage, goTo, pageHref } from "./route";
+import { activeId, activePage, goTo, pageHref, readRoute } from "./route";
 
 it("between a session and a page there is no moment at which nothing is open", () => {
   const seen: string[] = [];
@@ -15,4 +15,17 @@ it("between a session and a page there is no moment at which nothing is open", (
   goTo(null);
   dispose();
   expect(seen).toEqual(["s-1 null", "null agents", "s-2 null", "null null"]);
+});
+
+it.each([
+  ["", { kind: "home" }],
+  ["#/", { kind: "home" }],
+  ["#/sessions/a-1", { kind: "session", id: "a-1" }],
+  ["#/sessions/a-1/review", { kind: "review", id: "a-1" }],
+  ["#/artifacts/f-1", { kind: "artifact", id: "f-1" }],
+  ["#/sessions/", { kind: "bad" }],
+  ["#/sessions/a/b", { kind: "bad" }],
+  ["#/nowhere", { kind: "bad" }],
+])("%s is read as what it names, and as nothing else", (hash, route) => {
+  expect(readRoute(hash)).toEqual(route);
 });

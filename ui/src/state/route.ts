@@ -1,44 +1,95 @@
-// What the address names: a session, or one of the other pages. The part behind # never reaches the server, so it needs no routes there.
+// What the address names: home, a session, its review, or one of the other pages. The part behind # never reaches the server, so it
+// needs no routes there.
 
-import { batch, createSignal } from "solid-js";
+import { batch, createMemo, createRoot, createSignal } from "solid-js";
 
-const pages = ["agents", "conversations"] as const;
+const pages = ["agents", "conversations", "settings"] as const;
 export type Page = (typeof pages)[number];
 
-const pattern = /^#\/sessions\/([\w-]+)$/;
+export type Route =
+  | { kind: "home" }
+  | { kind: "session"; id: string }
+  | { kind: "review"; id: string }
+  /** A stored set of changes, under review. */
+  | { kind: "artifact"; id: string }
+  | { kind: "page"; page: Page }
+  /** Nothing that there is: said so, and nothing else is opened in its place. */
+  | { kind: "bad" };
 
-function readSession(): string | null {
-  return pattern.exec(location.hash)?.[1] ?? null;
+const session_pattern = /^#\/sessions\/([\w-]+)(\/review)?$/;
+
+const artifact_pattern = /^#\/artifacts\/([\w-]+)$/;
+
+export function readRoute(hash: string): Route {
+  if (hash === "" || hash === "#" || hash === "#/") return { kind: "home" };
+  const [, id, review] = session_pattern.exec(hash) ?? [];
+  if (id !== undefined) return { kind: review ? "review" : "session", id };
+  const artifact = artifact_pattern.exec(hash)?.[1];
+  if (artifact !== undefined) return { kind: "artifact", id: artifact };
+  const page = pages.find((name) => hash === pageHref(name));
+  return page ? { kind: "page", page } : { kind: "bad" };
 }
 
-function readPage(): Page | null {
-  return pages.find((page) => location.hash === pageHref(page)) ?? null;
-}
+/** They lie over whatever is open, which stays as it is beneath them. */
+export const devices_href = "#/devices";
 
-const [activeId, setActiveId] = createSignal(readSession());
-const [activePage, setActivePage] = createSignal(readPage());
+const [route, setRoute] = createSignal<Route>(
+  location.hash === devices_href ? { kind: "home" } : readRoute(location.hash),
+  {
+    equals: (before, now) => JSON.stringify(before) === JSON.stringify(now),
+  },
+);
+const [showsDevices, setShowsDevices] = createSignal(location.hash === devices_href);
+let beneath = location.hash === devices_href ? "" : location.hash;
 
-/** At once: somebody who sees neither for a moment would open the latest session. */
-function read(): void {
+const read = () =>
   batch(() => {
-    setActiveId(readSession());
-    setActivePage(readPage());
+    const { hash } = location;
+    setShowsDevices(hash === devices_href);
+    if (hash === devices_href) return;
+    beneath = hash;
+    setRoute(readRoute(hash));
   });
-}
 window.addEventListener("hashchange", read);
 
-export { activeId, activePage };
+/** Of the session that is open, or under review. */
+const [activeId, activePage] = createRoot(() => [
+  createMemo(() => {
+    const now = route();
+    return now.kind === "session" || now.kind === "review" ? now.id : null;
+  }),
+  createMemo(() => {
+    const now = route();
+    return now.kind === "page" ? now.page : null;
+  }),
+]);
+
+export { activeId, activePage, route, showsDevices };
+
+/** Back to what is beneath them. */
+export function closeDevices(): void {
+  go(beneath || home_href);
+}
+
+export const home_href = "#/";
 
 export function sessionHref(id: string): string {
   return `#/sessions/${id}`;
+}
+
+export function reviewHref(id: string): string {
+  return `#/sessions/${id}/review`;
 }
 
 export function pageHref(page: Page): string {
   return `#/${page}`;
 }
 
-export function goTo(id: string | null): void {
-  if (id === null) history.replaceState(null, "", location.pathname + location.search);
-  else location.hash = sessionHref(id);
+export function go(href: string): void {
+  location.hash = href;
   read();
+}
+
+export function goTo(id: string | null): void {
+  go(id === null ? home_href : sessionHref(id));
 }

@@ -2,7 +2,7 @@
 
 import { createSignal, onCleanup } from "solid-js";
 import { api } from "../api/client";
-import type { Policy, ServerInfo, Session } from "../api/types";
+import type { Policy, ServerInfo } from "../api/types";
 import { keepLooking } from "./look";
 
 const poll_ms = 60_000;
@@ -34,8 +34,7 @@ export function createServerState(): ServerState {
   };
 }
 
-/** What holds in a session: its own policy, else the server's for its kind. */
-export function policyOf(session: Session, info: ServerInfo | null): Policy | null {
-  if (session.permission_policy != null) return session.permission_policy;
-  return (session.model === "relay" ? info?.relay_policy : info?.permission_policy) ?? null;
+/** What holds where nobody has chosen: with a main AI, or in straight talk. */
+export function defaultPolicyOf(isRelay: boolean, info: ServerInfo | null): Policy | null {
+  return (isRelay ? info?.relay_policy : info?.permission_policy) ?? null;
 }

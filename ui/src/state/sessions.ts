@@ -3,16 +3,19 @@
 import { createSignal } from "solid-js";
 import { createStore, reconcile } from "solid-js/store";
 import { api, NetworkError, sentence } from "../api/client";
-import type { Session, SessionChange, SessionDraft } from "../api/types";
-import { permission } from "./notify";
+import type { Row, Session, SessionChange, SessionDraft } from "../api/types";
+import { tabLink } from "../stream/link";
+import { permission } from "./pushState";
 
 const poll_ms = 5_000;
+/** While the stream tells of every change. */
+const slow_poll_ms = 60_000;
 const page_size = 50;
 /** The most that the server gives at once. */
 const largest_page = 200;
 
 export interface Sessions {
-  list: Session[];
+  list: Row[];
   loaded: () => boolean;
   /** There are more than are listed. */
   hasMore: () => boolean;
@@ -22,17 +25,20 @@ export interface Sessions {
   /** `prepare` runs before anybody can see the new session. */
   create(draft: SessionDraft, prepare?: (session: Session) => void): Promise<Session>;
   change(id: string, change: SessionChange): Promise<void>;
-  remove(id: string): Promise<void>;
+  /** It was deleted. */
+  forget(id: string): void;
   close(): void;
 }
 
 export function createSessions(): Sessions {
-  const [list, setList] = createStore<Session[]>([]);
+  const [list, setList] = createStore<Row[]>([]);
   const [loaded, setLoaded] = createSignal(false);
   const [error, setError] = createSignal<string | null>(null);
   const [hasMore, setHasMore] = createSignal(false);
   let latest = 0;
   let wanted = page_size;
+  /** What the stream has told since the list was last asked for; null for what is gone. The answer may have been read before. */
+  let heard = new Map<string, Session | null>();
 
   async function fetchWanted(): Promise<{ sessions: Session[]; more: boolean }> {
     const sessions: Session[] = [];
@@ -48,12 +54,15 @@ export function createSessions(): Sessions {
   async function refresh(): Promise<void> {
     latest += 1;
     const mine = latest;
+    heard = new Map();
     try {
       const { sessions, more } = await fetchWanted();
       // An answer that an own action has overtaken would bring back what is gone.
       if (mine !== latest) return;
-      setList(reconcile(sessions, { key: "id" }));
       setHasMore(more);
+      let all: Row[] = sessions;
+      for (const [id, row] of heard) all = placed(all, id, row);
+      setList(reconcile(all, { key: "id" }));
       setLoaded(true);
       setError(null);
     } catch (reason) {
@@ -63,12 +72,44 @@ export function createSessions(): Sessions {
     }
   }
 
+  /** The rows with this one where it belongs, or without it. */
+  function placed(all: Row[], id: string, row: Session | null): Row[] {
+    const others = all.filter((other) => other.id !== id);
+    const isOlder = hasMore() && row !== null && row.updated_at < (all.at(-1)?.updated_at ?? "");
+    if (row === null || row.archived || (isOlder && others.length === all.length)) return others;
+    const before = others.findIndex((other) => other.updated_at <= row.updated_at);
+    return others.toSpliced(before < 0 ? others.length : before, 0, row);
+  }
+
+  /** The stream told of a row, or that it is gone. */
+  function receive(id: string, row: Session | null): void {
+    heard.set(id, row);
+    if (loaded()) setList(reconcile(placed([...list], id, row), { key: "id" }));
+  }
+
+  let isLive = false;
+  const link = tabLink();
+  const stopHearing = link.hear({
+    onConnected(connected) {
+      isLive = connected;
+      // What changed before is not told.
+      if (connected) void refresh();
+    },
+    onRow: (row) => receive(row.id, row),
+    onGone: (id) => receive(id, null),
+  });
+  let polledAt = Date.now();
   const poll = () => {
     // Nobody sees the list of a hidden page, but they may want to hear of it.
-    if (document.visibilityState === "visible" || permission() === "granted") void refresh();
+    const isWanted = document.visibilityState === "visible" || permission() === "granted";
+    link.wantRows(isWanted);
+    if (!isWanted || (isLive && Date.now() - polledAt < slow_poll_ms)) return;
+    polledAt = Date.now();
+    void refresh();
   };
   const timer = setInterval(poll, poll_ms);
   document.addEventListener("visibilitychange", poll);
+  link.wantRows(true);
   void refresh();
 
   return {
@@ -90,17 +131,18 @@ export function createSessions(): Sessions {
       return session;
     },
     async change(id, change) {
-      await api.changeSession(id, change);
-      setList((session) => session.id === id, change);
+      const changed = await api.changeSession(id, change);
+      setList((session) => session.id === id, changed);
       void refresh();
     },
-    async remove(id) {
-      await api.deleteSession(id);
+    forget(id) {
       setList((all) => all.filter((session) => session.id !== id));
       void refresh();
     },
     close() {
       clearInterval(timer);
+      stopHearing();
+      link.wantRows(false);
       document.removeEventListener("visibilitychange", poll);
     },
   };

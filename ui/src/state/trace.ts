@@ -1,7 +1,8 @@
 // The raw traffic of a session as the inspector shows it: newest first, page by page, filtered by the server.
 
 import { createSignal, onCleanup } from "solid-js";
-import { api, sentence } from "../api/client";
+import { sentence } from "../api/client";
+import { pagesApi } from "../api/pages";
 import type { TraceEntry, TraceFilter, TraceRunner } from "../api/types";
 
 const follow_ms = 2_000;
@@ -33,12 +34,12 @@ export function createTrace(sessionId: string) {
   let asked = 0;
   let waiting: ReturnType<typeof setTimeout> | undefined;
 
-  const ask = async (before: string | undefined, take: (page: Awaited<ReturnType<typeof api.trace>>) => void) => {
+  const ask = async (before: string | undefined, take: (page: Awaited<ReturnType<typeof pagesApi.trace>>) => void) => {
     asked += 1;
     const mine = asked;
     setLoading(true);
     try {
-      const page = await api.trace(sessionId, filter(), before);
+      const page = await pagesApi.trace(sessionId, filter(), before);
       if (mine !== asked) return;
       take(page);
       setRunners(page.runners);

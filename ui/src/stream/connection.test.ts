@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { StreamEvent } from "../api/types";
-import { Connection, first_delay_ms, longest_delay_ms, silence_limit_ms } from "./connection";
+import { Connection, first_delay_ms, longest_delay_ms, rest_ms, silence_limit_ms } from "./connection";
 import { FakeEventSource, fakeSources } from "./testing/fakeEventSource";
 
 let sources: ReturnType<typeof fakeSources>;
@@ -198,5 +198,46 @@ describe("events", () => {
     const source = goLive();
     source.dispatchEvent(new MessageEvent("notice", { data: "{", lastEventId: "11" }));
     expect(received.length).toBe(1);
+  });
+});
+
+describe("a hidden page", () => {
+  const look = (state: DocumentVisibilityState) => {
+    vi.spyOn(document, "visibilityState", "get").mockReturnValue(state);
+    document.dispatchEvent(new Event("visibilitychange"));
+  };
+
+  it("stops listening after a while, and goes on behind what it has when somebody looks", () => {
+    const source = goLive(10);
+    look("hidden");
+    source.emit("notice", notice("a"), 11);
+    vi.advanceTimersByTime(rest_ms);
+    expect(source.readyState).toBe(FakeEventSource.CLOSED);
+    vi.advanceTimersByTime(10 * silence_limit_ms);
+    window.dispatchEvent(new Event("online"));
+    expect(sources.all.length).toBe(1);
+    expect(states.at(-1)).toBe(true);
+    look("visible");
+    expect(sources.latest().url).toBe("/stream?after=11");
+  });
+
+  it("that is looked at again soon has missed nothing", () => {
+    const source = goLive(10);
+    look("hidden");
+    vi.advanceTimersByTime(rest_ms / 2);
+    look("visible");
+    vi.advanceTimersByTime(rest_ms);
+    expect(sources.latest()).toBe(source);
+    expect(source.readyState).toBe(FakeEventSource.OPEN);
+  });
+
+  it("catches up when it is told that something waits, and rests again", () => {
+    goLive(10);
+    look("hidden");
+    vi.advanceTimersByTime(rest_ms);
+    connection.look();
+    expect(sources.latest().url).toBe("/stream?after=10");
+    vi.advanceTimersByTime(rest_ms);
+    expect(sources.latest().readyState).toBe(FakeEventSource.CLOSED);
   });
 });

@@ -7,6 +7,8 @@ export const first_delay_ms = 200;
 export const longest_delay_ms = 5_000;
 /** A keepalive comes every 15 s; two in a row may go missing. */
 export const silence_limit_ms = 40_000;
+/** For so long after it was hidden a page goes on listening. */
+export const rest_ms = 20_000;
 
 export interface ConnectionOptions {
   /** The address that gives what follows `after`, or a snapshot for null. */
@@ -19,7 +21,7 @@ export interface ConnectionOptions {
   onConnected(connected: boolean): void;
   /** The server answered, but not with a stream. */
   onRefused(): void;
-  createSource?(url: string): EventSource;
+  createSource?(url: string, after: number | null): EventSource;
 }
 
 export class Connection {
@@ -29,19 +31,28 @@ export class Connection {
   private delay_ms = first_delay_ms;
   private retryTimer: ReturnType<typeof setTimeout> | undefined;
   private silenceTimer: ReturnType<typeof setTimeout> | undefined;
+  private restTimer: ReturnType<typeof setTimeout> | undefined;
   private heardAt = 0;
   private closed = false;
 
   constructor(private readonly options: ConnectionOptions) {
     window.addEventListener("online", this.reconnectNow);
     document.addEventListener("visibilitychange", this.wakeUp);
-    this.connect();
+    this.look();
+  }
+
+  /** Catches up, also while the page is hidden. */
+  look(): void {
+    if (this.source === null) this.connect();
+    clearTimeout(this.restTimer);
+    if (isHidden()) this.restTimer = setTimeout(() => this.rest(), rest_ms);
   }
 
   close(): void {
     this.closed = true;
     this.drop();
     clearTimeout(this.retryTimer);
+    clearTimeout(this.restTimer);
     window.removeEventListener("online", this.reconnectNow);
     document.removeEventListener("visibilitychange", this.wakeUp);
   }
@@ -52,7 +63,7 @@ export class Connection {
     const { options } = this;
     if (this.cursor === null) this.beginSnapshot();
     const url = options.url(this.cursor);
-    const source = options.createSource?.(url) ?? new EventSource(url);
+    const source = options.createSource?.(url, this.cursor) ?? new EventSource(url);
     this.source = source;
     source.addEventListener("open", () => this.hear(source));
     for (const name of eventNames) {
@@ -142,16 +153,26 @@ export class Connection {
   }
 
   private reconnectNow = () => {
+    if (isHidden()) return;
     this.delay_ms = first_delay_ms;
     this.connect();
   };
 
+  /** Nobody looks: what happens meanwhile is fetched when somebody does. */
+  private rest(): void {
+    clearTimeout(this.retryTimer);
+    this.drop();
+  }
+
   /** A device that slept has neither run our timers nor noticed that the connection is gone. */
   private wakeUp = () => {
-    if (document.visibilityState !== "visible") return;
-    if (this.source === null || Date.now() - this.heardAt > silence_limit_ms) this.reconnectNow();
+    clearTimeout(this.restTimer);
+    if (isHidden()) this.restTimer = setTimeout(() => this.rest(), rest_ms);
+    else if (this.source === null || Date.now() - this.heardAt > silence_limit_ms) this.reconnectNow();
   };
 }
+
+const isHidden = () => document.visibilityState === "hidden";
 
 export function addJsonEventListener<Name extends EventName>(
   source: EventSource,

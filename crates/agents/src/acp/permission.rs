@@ -1,7 +1,7 @@
 //! `session/request_permission`: what an agent asks, with the exact command or change it asks for.
 
 use domain::agent::{AskedFile, DIRECTORY_FIELDS, FilePlace, PermissionAsk, PermissionOption, ToolCall, ToolContent};
-use domain::text::shell_word;
+use domain::text::{clip, shell_word};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -33,6 +33,9 @@ const FILE_FIELDS: [&str; 21] = [
     "destination",
     "notebook_path",
 ];
+/// The fields in which agents say why.
+const REASON_FIELDS: [&str; 4] = ["reason", "justification", "explanation", "description"];
+const REASON_MAX: usize = 2000;
 /// More than are looked at, and few enough to be kept.
 const MOST_NAMED: usize = 256;
 
@@ -81,6 +84,7 @@ impl Request {
             call.input = said.or(call.input);
         }
         let title = self.title.or_else(|| call.title.clone()).unwrap_or_else(|| "Permission".to_owned());
+        let reason = call.input.as_ref().and_then(reason);
         PermissionAsk {
             title,
             command: call.input.as_ref().and_then(command),
@@ -94,8 +98,15 @@ impl Request {
             input: call.input.or_else(|| agent_call.is_none().then(|| update::value(json))),
             agent_call,
             form: None,
+            reason,
         }
     }
+}
+
+/// The agent's own words for why it asks, where its tool has a field for them.
+fn reason(input: &Value) -> Option<String> {
+    let words = |field: &str| input.get(field)?.as_str().map(str::trim).filter(|text| !text.is_empty());
+    REASON_FIELDS.into_iter().find_map(words).map(|text| clip(text, REASON_MAX).to_owned())
 }
 
 /// The command with the environment that it is given: that may change what it does.
@@ -171,7 +182,7 @@ fn change(call: &ToolCall) -> Option<String> {
         .iter()
         .flatten()
         .filter_map(|content| match content {
-            ToolContent::Diff { path, old_text, new_text } => Some(diff::unified(path, old_text.as_deref(), new_text)),
+            ToolContent::Diff { path, old_text, new_text, .. } => Some(diff::unified(path, old_text.as_deref(), new_text)),
             _ => None,
         })
         .collect();
@@ -209,7 +220,12 @@ mod tests {
         let known = ToolCall {
             id: "c".into(),
             title: Some("Edit".into()),
-            content: Some(vec![ToolContent::Diff { path: "/w/a".into(), old_text: Some("1\n".into()), new_text: "2\n".into() }]),
+            content: Some(vec![ToolContent::Diff {
+                path: "/w/a".into(),
+                old_text: Some("1\n".into()),
+                new_text: "2\n".into(),
+                hunks: None,
+            }]),
             ..ToolCall::default()
         };
         let ask = ask(r#"{"sessionId":"s","toolCall":{"toolCallId":"c"},"options":[{"optionId":"y","kind":"strange"}]}"#, Some(&known));
@@ -237,6 +253,19 @@ mod tests {
             let ask = ask(&json, None);
             assert_eq!(ask.cwd.as_deref(), directory, "{call}");
             assert_eq!(ask.files.iter().map(|file| file.path.as_str()).collect::<Vec<_>>(), files, "{call}");
+        }
+    }
+
+    #[test]
+    fn the_agents_own_reason_is_found() {
+        for (input, expected) in [
+            (r#"{"command":"ls","description":" List files "}"#, Some("List files")),
+            (r#"{"command":"ls","description":"what","reason":"why"}"#, Some("why")),
+            (r#"{"command":"ls","reason":""}"#, None),
+            (r#"{"command":"ls","reason":7}"#, None),
+        ] {
+            let json = format!(r#"{{"sessionId":"s","toolCall":{{"toolCallId":"c","rawInput":{input}}},"options":[]}}"#);
+            assert_eq!(ask(&json, None).reason.as_deref(), expected, "{input}");
         }
     }
 

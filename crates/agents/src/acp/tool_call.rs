@@ -109,9 +109,12 @@ fn content(item: Value) -> ToolContent {
     let text = |pointer: &str| item.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
     let known = match item["type"].as_str() {
         Some("content") if item["content"]["type"] == "text" => text("/content/text").map(|text| ToolContent::Text { text }),
-        Some("diff") => {
-            text("/path").zip(text("/newText")).map(|(path, new_text)| ToolContent::Diff { path, old_text: text("/oldText"), new_text })
-        }
+        Some("diff") => text("/path").zip(text("/newText")).map(|(path, new_text)| ToolContent::Diff {
+            path,
+            old_text: text("/oldText"),
+            new_text,
+            hunks: None,
+        }),
         Some("terminal") => text("/terminalId").map(|terminal_id| ToolContent::Terminal { terminal_id }),
         _ => None,
     };

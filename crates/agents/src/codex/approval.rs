@@ -46,6 +46,7 @@ fn command(params: &Value) -> PermissionAsk {
     ];
     PermissionAsk {
         title,
+        reason: text("reason").map(str::to_owned),
         kind: Some("execute".to_owned()),
         command: script,
         cwd: text("cwd").map(str::to_owned),
@@ -78,6 +79,7 @@ fn file_change(params: &Value, known: Option<&ToolCall>) -> PermissionAsk {
     let files = known.locations.iter().flatten().map(|location| location.path.clone()).chain(root.map(str::to_owned)).take(MOST_NAMED);
     PermissionAsk {
         title: reason.map(str::to_owned).or(known.title).unwrap_or_else(|| "Change files".to_owned()),
+        reason: reason.map(str::to_owned),
         kind: known.kind.or_else(|| Some("edit".to_owned())),
         diff: known.input.as_ref().and_then(|input| item::unified(&input["changes"])).or_else(|| made_again(known.content.as_deref())),
         files: files.map(|path| AskedFile { path, place: FilePlace::Outside }).collect(),
@@ -99,7 +101,7 @@ fn made_again(content: Option<&[ToolContent]>) -> Option<String> {
         .unwrap_or_default()
         .iter()
         .filter_map(|content| match content {
-            ToolContent::Diff { path, old_text, new_text } => Some(crate::acp::diff::unified(path, old_text.as_deref(), new_text)),
+            ToolContent::Diff { path, old_text, new_text, .. } => Some(crate::acp::diff::unified(path, old_text.as_deref(), new_text)),
             _ => None,
         })
         .collect();
@@ -119,6 +121,7 @@ fn permissions(params: &Value) -> PermissionAsk {
     let reason = params["reason"].as_str().filter(|reason| !reason.is_empty());
     PermissionAsk {
         title: reason.unwrap_or("More access than the sandbox gives").to_owned(),
+        reason: reason.map(str::to_owned),
         kind: Some("other".to_owned()),
         cwd: params["cwd"].as_str().map(str::to_owned),
         options: vec![

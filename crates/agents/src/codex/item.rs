@@ -101,7 +101,7 @@ fn content(change: &Value) -> ToolContent {
         Some("delete") => (Some(text.to_owned()), String::new()),
         _ => (Some(side(text, '-')), side(text, '+')),
     };
-    ToolContent::Diff { path: path(change).to_owned(), old_text, new_text }
+    ToolContent::Diff { path: path(change).to_owned(), old_text, new_text, hunks: None }
 }
 
 fn side(hunks: &str, sign: char) -> String {

@@ -84,7 +84,7 @@ impl Names {
 fn content(content: &ToolContent) -> String {
     match content {
         ToolContent::Text { text } => short(text),
-        ToolContent::Diff { path, old_text, new_text } => {
+        ToolContent::Diff { path, old_text, new_text, .. } => {
             format!("diff {path} {} {}", old_text.as_ref().map_or("-".to_owned(), |old| short(old)), short(new_text))
         }
         ToolContent::Terminal { .. } => "terminal".to_owned(),

@@ -166,7 +166,7 @@ impl Step<'_> {
             return self.cancel_permission(id);
         }
         self.note_asked(&call_id, &ask);
-        let (decision, by) = self.context.decide(&ask);
+        let (decision, by) = self.context.decide(&self.host.agent, &ask);
         if decision == Decision::Ask {
             return self.ask_person(id, call_id, ask);
         }
@@ -179,7 +179,16 @@ impl Step<'_> {
         self.tell_decided(&call_id, &ask, allowed, by);
         self.note_answer(&call_id, &ask, allowed);
         let session_name = self.name_of_call(&call_id).unwrap_or_default();
-        let request = PermissionRequest { request_id: id, tool_call_id: call_id, session_name, asked_at: self.context.now, ask };
+        let request = PermissionRequest {
+            request_id: id,
+            tool_call_id: call_id,
+            session_name,
+            agent: self.host.agent.clone(),
+            asked_at: self.context.now,
+            scopes: Vec::new(),
+            hunks: Vec::new(),
+            ask,
+        };
         let rpc_id = self.rpc_of(id).unwrap_or_default();
         self.keep(Keep::PolicyDecided { runner, rpc_id, request, option_id: option_id.clone() });
         self.send_reply(id, Reply::Chosen { option_id });
@@ -209,14 +218,19 @@ impl Step<'_> {
     /// People are told what was asked, and rejected by what they said earlier.
     fn ask_and_answer(&mut self, id: PermissionId, call_id: String, ask: PermissionAsk, option_id: Option<String>, by: Decider) {
         self.ask_person(id, call_id, ask);
-        self.tell_turn(TurnInput::PermissionAnswer { request_id: id, option_id: option_id.clone(), by: by.as_str().to_owned() });
+        self.tell_turn(TurnInput::PermissionAnswer {
+            request_id: id,
+            option_id: option_id.clone(),
+            by: by.as_str().to_owned(),
+            reason: None,
+        });
         // At once: the prompt's end may be the next line, and would answer otherwise.
         self.decided(id, option_id, None);
     }
 
     fn ask_person(&mut self, id: PermissionId, call_id: String, ask: PermissionAsk) {
         self.set_stage(id, Stage::Asked);
-        self.tell_turn(TurnInput::Permission { call_id, request_id: id, ask });
+        self.tell_turn(TurnInput::Permission { call_id, agent: self.host.agent.clone(), request_id: id, ask });
     }
 
     /// What a person would be asked before something is changed for the agent is known; or the reply, where there is nothing to ask.
@@ -231,7 +245,7 @@ impl Step<'_> {
                 if let Some(allowed) = self.answered_before(&call_id, id, &ask) {
                     return self.decide_guarded(id, Some(if allowed { ALLOW } else { form::DECLINE }));
                 }
-                let (decision, by) = self.context.decide(&ask);
+                let (decision, by) = self.context.decide(&self.host.agent, &ask);
                 if decision == Decision::Ask {
                     return self.ask_person(id, call_id, ask);
                 }
@@ -355,7 +369,9 @@ impl Step<'_> {
         let Some(debt) = self.host.debts.iter().rev().find(|debt| debt.rpc_id == rpc_id) else { return };
         let id = debt.id;
         match (&debt.stage, &debt.demand) {
-            (Stage::Asked, _) => self.tell_turn(TurnInput::PermissionAnswer { request_id: id, option_id: None, by: "agent".to_owned() }),
+            (Stage::Asked, _) => {
+                self.tell_turn(TurnInput::PermissionAnswer { request_id: id, option_id: None, by: "agent".to_owned(), reason: None })
+            }
             (Stage::Preparing, _) => self.decide_guarded(id, None),
             (Stage::Doing, Demand::ReadFile { .. } | Demand::WaitForTerminal { .. }) => {
                 self.act(Act::GiveUp { id });

@@ -91,6 +91,8 @@ pub enum Act {
         runner: RunnerId,
         turn_id: TurnId,
         call_id: String,
+        /// Which of the call's prompts it is: see [`turn::Prompt`].
+        round: u32,
         agent_session: String,
         name: String,
         text: String,

@@ -15,6 +15,7 @@ pub enum Input {
     Prompt {
         turn_id: TurnId,
         call_id: String,
+        round: u32,
         name: String,
         text: String,
     },
@@ -44,6 +45,7 @@ pub enum Input {
     },
     Written {
         call_id: String,
+        round: u32,
         outcome: WriteOutcome,
     },
     Cleared {
@@ -187,6 +189,7 @@ pub enum Signal {
     },
     Answered {
         call_id: String,
+        round: u32,
         result: Result<String, Failure>,
     },
     LineDropped {

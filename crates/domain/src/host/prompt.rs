@@ -19,6 +19,8 @@ use crate::turn::{AgentEnd, Input as TurnInput};
 pub struct Prompt {
     pub turn_id: TurnId,
     pub call_id: String,
+    /// Which of the call's prompts it is.
+    pub round: u32,
     pub name: String,
     pub text: String,
     pub state: PromptState,
@@ -56,8 +58,8 @@ pub struct AskedTool {
 }
 
 impl Prompt {
-    pub(super) fn new(turn_id: TurnId, call_id: String, name: String, text: String, state: PromptState) -> Prompt {
-        Prompt { turn_id, call_id, name, text, state, tries: 0, asked: Vec::new(), grants: Vec::new() }
+    pub(super) fn new(turn_id: TurnId, call_id: String, round: u32, name: String, text: String, state: PromptState) -> Prompt {
+        Prompt { turn_id, call_id, round, name, text, state, tries: 0, asked: Vec::new(), grants: Vec::new() }
     }
 
     /// The agent has it, or may have it.
@@ -89,12 +91,12 @@ impl Prompt {
 }
 
 impl Step<'_> {
-    pub(super) fn prompt(&mut self, turn_id: TurnId, call_id: String, name: String, text: String) {
+    pub(super) fn prompt(&mut self, turn_id: TurnId, call_id: String, round: u32, name: String, text: String) {
         // A prompt that comes after the ones that waited for a login were given up: perhaps somebody has logged in meanwhile.
         self.host.needs_login &= self.host.prompts.iter().any(|prompt| prompt.state == PromptState::Waiting);
         self.host.sessions.entry(name.clone()).or_default();
         let Some(at) = self.position(&call_id) else {
-            return self.host.prompts.push(Prompt::new(turn_id, call_id, name, text, PromptState::Waiting));
+            return self.host.prompts.push(Prompt::new(turn_id, call_id, round, name, text, PromptState::Waiting));
         };
         // After a restart. Whether its agent has it is not certain while the runner lives: it is written again, under the same id, and
         // the runner lets it through only once. A dead runner's journal has the last word.
@@ -160,6 +162,7 @@ impl Step<'_> {
             runner,
             turn_id: prompt.turn_id,
             call_id: prompt.call_id.clone(),
+            round: prompt.round,
             agent_session: record.agent_session.clone(),
             name: prompt.name.clone(),
             text: prompt.text.clone(),
@@ -173,8 +176,8 @@ impl Step<'_> {
     }
 
     /// It was written, or could not be.
-    pub(super) fn written(&mut self, call_id: &str, outcome: WriteOutcome) {
-        let Some(at) = self.position(call_id) else { return };
+    pub(super) fn written(&mut self, call_id: &str, round: u32, outcome: WriteOutcome) {
+        let Some(at) = self.position(call_id).filter(|at| self.host.prompts[*at].round == round) else { return };
         let (stop, gone) = match &self.host.prompts[at].state {
             PromptState::Sending { stop } => (*stop, None),
             PromptState::Unsure { text, stop } => (*stop, Some(text.clone())),
@@ -216,9 +219,10 @@ impl Step<'_> {
     }
 
     /// The agent has answered the prompt.
-    pub(super) fn answered(&mut self, call_id: &str, result: Result<String, Failure>) {
+    pub(super) fn answered(&mut self, call_id: &str, round: u32, result: Result<String, Failure>) {
         // Of two answers to one prompt the first counts, also where that made it wait for a login.
-        let Some(at) = self.position(call_id).filter(|at| self.host.prompts[*at].is_out()) else { return };
+        let is_it = |at: &usize| self.host.prompts[*at].is_out() && self.host.prompts[*at].round == round;
+        let Some(at) = self.position(call_id).filter(is_it) else { return };
         let (stopping, stop_sent) = (self.host.prompts[at].is_stopping(), self.host.prompts[at].state == PromptState::Stopping);
         match result {
             Ok(stop_reason) => {

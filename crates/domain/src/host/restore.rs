@@ -100,11 +100,12 @@ impl Step<'_> {
     /// worked on. Where the runner lives, the prompt is simply sent again, and the runner lets it through only once.
     fn take_up_prompts(&mut self, runner: RunnerId, written: Option<&BTreeSet<String>>) {
         for (turn_id, call_id, name) in self.open_calls() {
+            let round = self.turn.call(&call_id).map_or(0, |call| call.round);
             let record = self.host.sessions.get(&name).and_then(|named| named.record.as_ref());
             let there = record.is_some_and(|record| record.runner_id == Some(runner));
             if there && written.is_none_or(|written| written.contains(&call_id)) && !self.host.has_call(&call_id) {
                 self.tell_turn(TurnInput::AgentHas { call_id: call_id.clone() });
-                self.host.prompts.push(Prompt::new(turn_id, call_id, name, String::new(), PromptState::Running));
+                self.host.prompts.push(Prompt::new(turn_id, call_id, round, name, String::new(), PromptState::Running));
             }
         }
     }

@@ -24,7 +24,7 @@ impl Step<'_> {
             Signal::Update { agent_session, update, described } => self.update(&agent_session, update, described),
             Signal::Demand { agent_session, place, rpc_id, demand } => self.demanded(runner, &agent_session, place, rpc_id, demand),
             Signal::Withdrawn { rpc_id } => self.withdrawn(&rpc_id),
-            Signal::Answered { call_id, result } => self.answered(&call_id, result),
+            Signal::Answered { call_id, round, result } => self.answered(&call_id, round, result),
             Signal::LineDropped { bytes } => {
                 let text = format!("A line of {bytes} bytes from {} was too long and was dropped.", self.title());
                 self.notice("line_dropped", "warning", "Output too large", text, None);

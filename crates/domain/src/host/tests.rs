@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 mod grants;
+mod reasons;
 
 use super::*;
 use crate::agent::{Demand, Failure, Fault, PermissionAsk, Place};
@@ -118,7 +119,7 @@ impl Rig {
 
     fn answered(&mut self, call: &str, result: Result<&str, Fault>) -> Vec<Effect> {
         let result = result.map(str::to_owned).map_err(|fault| Failure::new(fault, "no"));
-        self.signals(vec![Signal::Answered { call_id: call.into(), result }])
+        self.signals(vec![Signal::Answered { call_id: call.into(), round: 0, result }])
     }
 }
 
@@ -194,7 +195,7 @@ fn what_a_prompt_asked_is_answered_behind_its_stop() {
     let mut early = rig.turn(turn::Input::Cancel);
     early.extend(rig.signals(vec![ask(2)]));
     assert!(!acts(&early).iter().any(|act| matches!(act, Act::Reply { .. })), "{early:?}");
-    let effects = rig.host(super::Input::Written { call_id: "c1".into(), outcome: WriteOutcome::Written });
+    let effects = rig.host(super::Input::Written { call_id: "c1".into(), round: 0, outcome: WriteOutcome::Written });
     let acts: Vec<&Act> = acts(&effects).into_iter().filter(|act| matches!(act, Act::Cancel { .. } | Act::Reply { .. })).collect();
     assert!(matches!(acts[..], [Act::Cancel { .. }, Act::Reply { .. }, Act::Reply { .. }]), "{effects:?}");
 }
@@ -220,7 +221,7 @@ fn a_name_that_another_agent_takes_over_is_removed_from_the_store_at_once() {
 fn what_a_broken_off_turn_left_running_is_stopped_and_its_process_makes_room() {
     let mut rig = Rig::new(&["main"]);
     rig.open(&["main"]);
-    rig.host(super::Input::Written { call_id: "c1".into(), outcome: WriteOutcome::Written });
+    rig.host(super::Input::Written { call_id: "c1".into(), round: 0, outcome: WriteOutcome::Written });
     rig.signals(vec![Signal::Text { agent_session: Arc::from("s-main"), text: "hello".into() }]);
     let abort = turn::Input::Abort { state: TurnState::Unknown, code: "outcome_unknown".into(), reason: "lost".into() };
     let effects = rig.turn(abort);
@@ -235,7 +236,7 @@ fn what_a_broken_off_turn_left_running_is_stopped_and_its_process_makes_room() {
 fn a_session_in_which_a_prompt_would_not_stop_is_not_open_any_more() {
     let mut rig = Rig::new(&["main", "main"]);
     rig.open(&["main"]);
-    rig.host(super::Input::Written { call_id: "c1".into(), outcome: super::WriteOutcome::Written });
+    rig.host(super::Input::Written { call_id: "c1".into(), round: 0, outcome: super::WriteOutcome::Written });
     rig.turn(turn::Input::CancelCall { call_id: "c1".into() });
     let effects = rig.host(super::Input::StopOverdue { call_id: "c1".into() });
     assert_eq!(words(&effects), ["c1 cancelled"]);

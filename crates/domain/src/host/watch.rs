@@ -117,7 +117,8 @@ impl Step<'_> {
         // The agent's own memory may reach further than ours, where it was told.
         let alike = |known: &Subject| match known {
             Subject::Command { command: known, .. } => command == Some(known),
-            Subject::Edits => tool_call.kind.as_deref() == Some("edit"),
+            Subject::Commands { agent } => command.is_some() && *agent == self.host.agent,
+            Subject::Files { .. } | Subject::Edits => tool_call.kind.as_deref() == Some("edit"),
             Subject::Request { kind, .. } => *kind == tool_call.kind,
         };
         self.context.rules().iter().any(|rule| rule.allow && alike(&rule.subject))

@@ -71,6 +71,7 @@ pub(super) fn follow(call: &mut Call, update: &Update) {
         }
         Update::Notice { level, text, in_text: true, .. } if level == "error" => answer.fault = Some(text.clone()),
         Update::ToolCall(_) if !known => *answer = Answer { start: end, retries: answer.retries, ..Answer::default() },
+        Update::FollowUp { .. } => *answer = Answer { start: end, retries: answer.retries, ..Answer::default() },
         // Copilot tells the usage before it asks its model; within a repetition it is still the same answer.
         Update::Usage { .. } if answer.repeated.is_none() => answer.start = end,
         Update::Notice { .. } | Update::ToolCall(_) | Update::Thought { .. } | Update::Plan { .. } => answer.fault = None,

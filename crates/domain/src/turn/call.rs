@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::answer::Answer;
-use crate::agent::Update;
+use crate::agent::{ToolCall as AgentCall, Update};
 use crate::event::{PlacedUpdate, ToolCall};
 use crate::text::visible;
 
@@ -30,12 +30,17 @@ pub struct Call {
     rejected: Option<Rejected>,
     /// The agent's own calls that were not allowed.
     refused: Vec<String>,
+    /// What people said when they did not allow something, with the title of that; the agent has not been told yet.
+    pub(super) reasons: Vec<(String, String)>,
+    /// How often the agent was told such a thing, and what it was told last: what it works on now.
+    pub round: u32,
+    pub(super) follow_up: Option<String>,
 }
 
 /// So many are remembered of a call.
 const MOST_REFUSED: usize = 256;
 /// How a call of the agent's that was not allowed ends, whatever the agent says of it.
-const REJECTED: &str = "rejected";
+const DECLINED: &str = "declined";
 
 #[derive(Clone, Debug)]
 struct Rejected {
@@ -91,6 +96,9 @@ impl Call {
             stop_sent: false,
             rejected: None,
             refused: Vec::new(),
+            reasons: Vec::new(),
+            round: 0,
+            follow_up: None,
         }
     }
 
@@ -136,16 +144,39 @@ impl Call {
         self.refused.retain(|refused| Some(refused) != agent_call);
     }
 
-    /// A call that was not allowed has not failed, and was not cut off.
+    /// A call that was not allowed has not failed, was not cut off, and is not done.
     pub(super) fn truly(&self, update: Update) -> Update {
         match update {
-            Update::ToolCall(mut call)
-                if matches!(call.status.as_deref(), Some("failed" | "cancelled" | "interrupted")) && self.refused.contains(&call.id) =>
-            {
-                call.status = Some(REJECTED.to_owned());
-                Update::ToolCall(call)
-            }
+            Update::ToolCall(call) if self.refused.contains(&call.id) => Update::ToolCall(declined(call)),
             other => other,
+        }
+    }
+
+    /// The agent's call as it is now that it was not allowed; none where it has ended, or was never reported.
+    pub(super) fn to_decline(&self, agent_call: &str) -> Option<Update> {
+        let open = self.updates.iter().find_map(|placed| match &placed.update {
+            Update::ToolCall(call) if call.id == agent_call && call.is_open() => Some(call.clone()),
+            _ => None,
+        });
+        open.filter(|call| self.refused.contains(&call.id)).map(|call| Update::ToolCall(declined(call)))
+    }
+
+    /// What the agent is to be told when its prompt has ended.
+    pub(super) fn owed_reasons(&self) -> Option<String> {
+        match &self.reasons[..] {
+            [] => None,
+            [(_, only)] => Some(only.clone()),
+            several => Some(several.iter().map(|(title, reason)| format!("{title}: {reason}")).collect::<Vec<_>>().join("\n\n")),
+        }
+    }
+
+    /// The agent works on something new: how that ends is not decided by what was rejected before.
+    pub(super) fn note_follow_up(&mut self, update: &Update) {
+        if let Update::FollowUp { text } = update {
+            self.reasons.clear();
+            self.rejected = None;
+            self.round += 1;
+            self.follow_up = Some(text.clone());
         }
     }
 
@@ -161,6 +192,10 @@ impl Call {
             self.rejected = None;
         }
     }
+}
+
+fn declined(call: AgentCall) -> AgentCall {
+    AgentCall { status: Some(DECLINED.to_owned()), ..call }
 }
 
 impl Work {

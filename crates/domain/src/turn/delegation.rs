@@ -114,7 +114,7 @@ pub(super) fn failure(call: &Call, reason: String, stop_reason: &str) -> String 
 /// The agent's final message: its text after the last tool call, or all of it where that is empty.
 pub(super) fn summary(call: &Call) -> String {
     let begins = |placed: &&PlacedUpdate| match &placed.update {
-        Update::ToolCall(_) => true,
+        Update::ToolCall(_) | Update::FollowUp { .. } => true,
         Update::Notice { retry: Some(retry), .. } => retry.anew,
         _ => false,
     };
@@ -142,8 +142,10 @@ fn facts(call: &Call) -> String {
             _ => None,
         })
     };
-    let mut files: Vec<&str> =
-        tool_calls().filter(|call| !matches!(call.status.as_deref(), Some("failed" | "rejected"))).flat_map(changed_paths).collect();
+    let mut files: Vec<&str> = tool_calls()
+        .filter(|call| !matches!(call.status.as_deref(), Some("failed" | "declined" | "rejected")))
+        .flat_map(changed_paths)
+        .collect();
     files.sort_unstable();
     files.dedup();
     let mut text = String::new();
@@ -159,7 +161,7 @@ fn facts(call: &Call) -> String {
     }
     for (command, tool_call) in tool_calls().filter_map(|tool_call| Some((command(tool_call)?, tool_call))) {
         let outcome = match (tool_call.exit_code, tool_call.status.as_deref()) {
-            (_, Some("rejected")) => {
+            (_, Some("declined" | "rejected")) => {
                 text.push_str(&format!("command not allowed, so not run: {}\n", clip(command, COMMAND_MAX)));
                 continue;
             }

@@ -43,6 +43,7 @@ impl Step<'_> {
         match input {
             Input::Message(item) => self.message(item),
             Input::Edit { message_id, content } => self.edit(message_id, content),
+            Input::Move { message_id, position } => self.move_to(message_id, position),
             Input::Withdraw { message_id } => self.withdraw(message_id),
             Input::ModelText { message_id, text } => self.model_text(message_id, text),
             Input::ModelEnd { message_id, text, tool_calls } => self.model_end(message_id, text, tool_calls),
@@ -54,8 +55,8 @@ impl Step<'_> {
             Input::AgentUpdate { call_id, update } => self.agent_update(call_id, update),
             Input::AgentHas { call_id } => self.agent_has(&call_id),
             Input::AgentEnd { call_id, agent, end } => self.agent_end(&call_id, agent, end),
-            Input::Permission { call_id, request_id, ask } => self.permission(call_id, request_id, ask),
-            Input::PermissionAnswer { request_id, option_id, by } => self.permission_answer(request_id, option_id, by),
+            Input::Permission { call_id, agent, request_id, ask } => self.permission(call_id, agent, request_id, ask),
+            Input::PermissionAnswer { request_id, option_id, by, reason } => self.permission_answer(request_id, option_id, by, reason),
             Input::Cancel => self.cancel(),
             Input::CancelCall { call_id } => self.cancel_call(&call_id),
             Input::Abort { state, code, reason } => self.abort(state, code, reason),

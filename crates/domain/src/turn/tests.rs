@@ -4,6 +4,7 @@ mod answers;
 mod denials;
 mod order;
 mod properties;
+mod reasons;
 mod rules;
 mod stops;
 mod world;

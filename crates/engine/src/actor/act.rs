@@ -9,6 +9,7 @@ use tokio::task::JoinError;
 
 use super::Actor;
 use crate::agent::{self, Work};
+use crate::changes::TreeTaken;
 use crate::tool_call;
 
 /// What a task of the session's came to.
@@ -38,6 +39,8 @@ pub(crate) enum Ended {
         id: PermissionId,
         terminal_id: String,
     },
+    /// The work directory before or after a turn; none where it could not be taken down.
+    Tree(Option<TreeTaken>),
     /// What npx says while it fetches an agent.
     Fetching(agent::Progress),
     Host {
@@ -58,7 +61,7 @@ impl Actor {
             }
             Effect::StopModel => self.model.stop(),
             Effect::RunTool(call) => {
-                let (project, id) = (self.shared.settings.project(&self.row.work_dir), call.id.clone());
+                let (project, id) = (self.shared.project(&self.row.work_dir), call.id.clone());
                 let task = self.tasks.start(async move {
                     let output = tools::run(&project, &call.name, &call.arguments).await;
                     Ended::Tool { call_id: call.id, output }
@@ -132,7 +135,12 @@ impl Actor {
                 self.tell_host(agent, *input);
             }
             Ok(Ended::Fetching(progress)) => self.fetch_went_on(progress),
-            Ok(Ended::Nothing) => {}
+            Ok(Ended::Tree(Some(taken))) => {
+                self.trees.heard(&taken);
+                self.rows.push(store::Row::Tree(taken.row));
+                self.rows.extend(taken.counts.map(|counts| store::Row::Changed(Some(counts))));
+            }
+            Ok(Ended::Tree(None) | Ended::Nothing) => {}
             Err(error) if error.is_cancelled() => {}
             Err(error) => self.task_panicked(&error),
         }

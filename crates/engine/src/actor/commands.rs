@@ -1,7 +1,7 @@
 //! What people ask of a session.
 
 use domain::event::{QueueItem, SessionChange};
-use domain::ids::{MessageId, TurnId};
+use domain::ids::{CommentId, MessageId, TurnId};
 use domain::turn::{CallState, Input};
 use domain::{host, machine};
 use jiff::Timestamp;
@@ -21,23 +21,21 @@ impl Actor {
     pub(super) async fn command(&mut self, command: Command) {
         self.touch();
         match command {
-            Command::Post { content, client_id, attachments, reply } => {
-                let _ = reply.send(self.post(content, client_id, attachments).await);
+            Command::Post { content, client_id, attachments, sent, reply } => {
+                let _ = reply.send(self.post(content, client_id, attachments, sent).await);
             }
-            Command::Edit { message_id, content, reply } => {
-                let done = self.queued(message_id).and_then(|()| self.check_queue(&content, Some(message_id)));
-                if done.is_ok() {
-                    self.turn_input(Input::Edit { message_id, content });
-                }
+            Command::Edit { message_id, content, position, reply } => {
+                let done = self.edit(message_id, content, position);
+                self.flush().await;
+                let _ = reply.send(done);
+            }
+            Command::Now { message_id, reply } => {
+                let done = self.queued(message_id).map(|()| self.send_now(message_id));
                 self.flush().await;
                 let _ = reply.send(done);
             }
             Command::Withdraw { message_id, reply } => {
-                let done = self.queued(message_id);
-                if done.is_ok() {
-                    self.turn_input(Input::Withdraw { message_id });
-                    self.rows.push(Row::RemoveAttachments { message_id });
-                }
+                let done = self.queued(message_id).map(|()| self.withdraw(message_id));
                 self.flush().await;
                 let _ = reply.send(done);
             }
@@ -51,11 +49,11 @@ impl Actor {
                 self.flush().await;
                 let _ = reply.send(done);
             }
-            Command::Answer { request_id, option_id, content, remember, by, reply } => {
-                let rule = self.answer(request_id, option_id, content, remember, by);
+            Command::Answer { request_id, answer, reply } => {
+                let rule = self.answer(request_id, answer);
                 self.flush().await;
                 // It may well answer something else that waits.
-                let done = rule.map(|rule| rule.into_iter().for_each(|rule| self.shared.rules.add(rule)));
+                let done = rule.map(|rule| rule.map(|row| (row.rule.scope, self.shared.rules.add(row)).0));
                 self.step(machine::Input::Reconsider);
                 self.flush().await;
                 let _ = reply.send(done);
@@ -65,15 +63,12 @@ impl Actor {
                 self.flush().await;
                 let _ = reply.send(done);
             }
-            Command::RulesChanged { project, revoked } if project == self.project => {
-                if revoked {
-                    self.tell_hosts(|| host::Input::ForgetAlways);
+            Command::RulesChanged { project, revoked } => {
+                if project == self.project {
+                    self.rules_changed(revoked);
                 }
-                self.step(machine::Input::Reconsider);
             }
-            Command::RulesChanged { .. } => {}
-            Command::PolicyChanged if self.row.permission_policy.is_none() => self.policy_changed(true),
-            Command::PolicyChanged => {}
+            Command::ChoicesChanged { policy } => self.choices_changed(policy),
             Command::Change { change, reply } => {
                 self.change(change);
                 self.flush().await;
@@ -90,7 +85,38 @@ impl Actor {
         }
     }
 
-    async fn post(&mut self, content: String, client_id: Option<String>, attachments: Vec<NewAttachment>) -> Result<Posted, Refusal> {
+    fn rules_changed(&mut self, revoked: bool) {
+        if revoked {
+            self.tell_hosts(|| host::Input::ForgetAlways);
+        }
+        self.step(machine::Input::Reconsider);
+    }
+
+    fn choices_changed(&mut self, policy: bool) {
+        self.turn_settings_changed();
+        if policy && self.row.permission_policy.is_none() {
+            self.policy_changed(true);
+        }
+    }
+
+    /// It goes first, and what runs makes room for it.
+    fn send_now(&mut self, message_id: MessageId) {
+        self.turn_input(Input::Move { message_id, position: 0 });
+        self.turn_input(Input::Cancel);
+    }
+
+    fn withdraw(&mut self, message_id: MessageId) {
+        self.turn_input(Input::Withdraw { message_id });
+        self.rows.push(Row::RemoveAttachments { message_id });
+    }
+
+    async fn post(
+        &mut self,
+        content: String,
+        client_id: Option<String>,
+        attachments: Vec<NewAttachment>,
+        sent: Vec<CommentId>,
+    ) -> Result<Posted, Refusal> {
         if let Some(client_id) = &client_id
             && let Some((message_id, turn_id, queued)) = self.shared.store.message_by_client_id(self.id, client_id).await?
         {
@@ -114,6 +140,9 @@ impl Actor {
             queued: self.machine.turn().turn.is_some() || !self.machine.turn().queue.is_empty(),
         };
         self.turn_input(Input::Message(item));
+        if !sent.is_empty() {
+            self.rows.push(Row::RemoveComments { ids: sent });
+        }
         let (write, acts) = self.take_write();
         // A message that cannot be stored is not accepted: its sender keeps it and is told.
         if let Err(error) = self.shared.store.commit(write).await {
@@ -144,6 +173,18 @@ impl Actor {
 
     fn queued(&self, message_id: MessageId) -> Result<(), Refusal> {
         if self.machine.turn().is_queued(message_id) { Ok(()) } else { Err(Refusal::NotFound("queued message")) }
+    }
+
+    fn edit(&mut self, message_id: MessageId, content: Option<String>, position: Option<usize>) -> Result<(), Refusal> {
+        self.queued(message_id)?;
+        if let Some(content) = content {
+            self.check_queue(&content, Some(message_id))?;
+            self.turn_input(Input::Edit { message_id, content });
+        }
+        if let Some(position) = position {
+            self.turn_input(Input::Move { message_id, position });
+        }
+        Ok(())
     }
 
     fn cancel(&mut self, call_id: Option<String>) -> Result<(), Refusal> {
@@ -182,7 +223,7 @@ impl Actor {
             self.row.model = model.clone();
         }
         if let Some(policy) = change.permission_policy {
-            self.row.permission_policy = Some(policy);
+            self.row.permission_policy = policy;
         }
         if let Some(agent) = &change.agent
             && *agent != self.row.agent
@@ -212,6 +253,8 @@ impl Actor {
         self.end_agents().await;
         self.shared.store.delete(self.id).await?;
         crate::recover::forget_traces(&self.shared.settings, self.id);
+        crate::changes::forget(&self.shared.settings, self.id);
+        self.shared.undos.session_deleted(self.id);
         self.shared.rules.session_deleted(self.id);
         Ok(())
     }

@@ -1,56 +1,38 @@
 //! Who answers an agent: a person, what they told us to remember, the policy, or, where nobody does, the clock.
 
-use domain::agent::{FilePlace, PermissionAsk};
+use domain::agent::{FilePlace, PermissionOption};
 use domain::event::PermissionRequest;
 use domain::ids::{PermissionId, RuleId};
 use domain::machine::Input;
 use domain::policy::{Decision, Policy};
-use domain::rule::{Rule, Scope, Subject};
+use domain::rule::{self, Rule, Scope, Subject};
 use jiff::Timestamp;
-use serde_json::Value;
 use store::{Row, RuleRow};
 use tokio::time::{Duration, Instant};
 use uuid::Uuid;
 
 use super::Actor;
-use crate::command::{AnsweredBy, Refusal};
+use crate::command::{Answer, Refusal};
+
+const REASON_MAX: usize = 2000;
 
 impl Actor {
     /// A person answers. What they want remembered is stored with the answer, and given back to be applied once it is.
-    pub(super) fn answer(
-        &mut self,
-        request_id: PermissionId,
-        option_id: String,
-        content: Option<Value>,
-        remember: Option<Scope>,
-        by: AnsweredBy,
-    ) -> Result<Option<RuleRow>, Refusal> {
+    pub(super) fn answer(&mut self, request_id: PermissionId, answer: Answer) -> Result<Option<RuleRow>, Refusal> {
         let Some(open) = self.open_permissions().find(|open| open.request_id == request_id) else {
             return Err(Refusal::Conflict("this permission is gone or already answered".to_owned()));
         };
+        let option_id = answer.option_id.clone();
         let Some(option) = open.ask.options.iter().find(|option| option.option_id == option_id) else {
             return Err(Refusal::Invalid(format!("`{option_id}` is not one of the options that the agent offers")));
         };
-        let rule = match option.kind.as_str() {
-            "allow_always" if open.ask.is_protected() => {
-                let once = open.ask.options.iter().any(|option| option.kind == "allow_once");
-                if remember.is_some() || once {
-                    let files = open.ask.files.iter().filter(|file| file.place == FilePlace::Protected);
-                    let files: Vec<_> = files.map(|file| file.path.as_str()).collect();
-                    let message = format!("{} is asked for each time, so it cannot be allowed for always: allow it once", files.join(", "));
-                    return Err(Refusal::Invalid(message));
-                }
-                None
-            }
-            kind @ ("allow_always" | "reject_always") => {
-                Some(self.rule(&open.ask, kind == "allow_always", remember.unwrap_or(Scope::Session)))
-            }
-            _ if remember.is_some() => {
-                return Err(Refusal::Invalid(format!("`{option_id}` answers this once: only an answer for always is remembered")));
-            }
-            _ => None,
+        let rule = match &answer.scope {
+            Some(scope) if answer.remember.is_none() => Some(self.chosen_rule(open, &option.kind, scope)?),
+            Some(_) => return Err(Refusal::Invalid("`scope` says what is remembered: leave `remember` out".to_owned())),
+            None => self.rule_of(open, option, answer.remember)?,
         };
-        let content = match (&open.ask.form, content) {
+        let reason = reason(open, &option.kind, answer.reason)?;
+        let content = match (&open.ask.form, answer.content) {
             (Some(form), content) if option_id == "accept" => {
                 let content = content.unwrap_or_default();
                 domain::form::check(form, &content).map_err(Refusal::Invalid)?;
@@ -60,12 +42,48 @@ impl Actor {
             (_, Some(_)) => return Err(Refusal::Invalid("only a form that is sent has content".to_owned())),
         };
         self.rows.extend(rule.clone().map(Row::Rule));
-        self.step(Input::Answer { request_id, option_id: Some(option_id), by: by.as_str().to_owned(), content });
+        let by = answer.by.as_str().to_owned();
+        self.step(Input::Answer { request_id, option_id: Some(option_id), by, content, reason });
         Ok(rule)
     }
 
-    fn rule(&self, ask: &PermissionAsk, allow: bool, scope: Scope) -> RuleRow {
-        let subject = Subject::of(ask);
+    /// What is remembered where the option itself says for always.
+    fn rule_of(&self, open: &PermissionRequest, option: &PermissionOption, remember: Option<Scope>) -> Result<Option<RuleRow>, Refusal> {
+        match option.kind.as_str() {
+            "allow_always" if open.ask.is_protected() => {
+                let once = open.ask.options.iter().any(|option| option.kind == "allow_once");
+                if remember.is_some() || once {
+                    let files = open.ask.files.iter().filter(|file| file.place == FilePlace::Protected);
+                    let files: Vec<_> = files.map(|file| file.path.as_str()).collect();
+                    let message = format!("{} is asked for each time, so it cannot be allowed for always: allow it once", files.join(", "));
+                    return Err(Refusal::Invalid(message));
+                }
+                Ok(None)
+            }
+            kind @ ("allow_always" | "reject_always") => {
+                let subject = Subject::of(&open.ask);
+                Ok(Some(self.rule(subject, kind == "allow_always", remember.unwrap_or(Scope::Session))))
+            }
+            _ if remember.is_some() => {
+                Err(Refusal::Invalid(format!("`{}` answers this once: only an answer for always is remembered", option.option_id)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// What a person chose of what they were offered; whether they allow it or not is in the kind of their answer.
+    fn chosen_rule(&self, open: &PermissionRequest, kind: &str, scope: &str) -> Result<RuleRow, Refusal> {
+        let choice = rule::choices(&open.agent, &open.ask).into_iter().find(|choice| choice.id == scope);
+        match choice {
+            Some(choice) if kind.starts_with("allow") || kind.starts_with("reject") => {
+                Ok(self.rule(choice.subject, kind.starts_with("allow"), choice.scope))
+            }
+            Some(_) => Err(Refusal::Invalid("this answer neither allows nor rejects, so it cannot be remembered".to_owned())),
+            None => Err(Refusal::Invalid(format!("`{scope}` is not one of the scopes that this request can be remembered for"))),
+        }
+    }
+
+    fn rule(&self, subject: Subject, allow: bool, scope: Scope) -> RuleRow {
         let rule = Rule { id: RuleId(Uuid::now_v7()), scope, allow, subject, created_at: Timestamp::now() };
         RuleRow { session: (scope == Scope::Session).then_some(self.id), work_dir: self.project.clone(), rule }
     }
@@ -90,24 +108,36 @@ impl Actor {
 
     /// When the first of what waits has waited for too long. The clock of the wall counts: a restart does not begin it anew.
     pub(super) fn permission_deadline(&self) -> Option<Instant> {
-        let timeout = self.shared.settings.permission_timeout?;
+        let timeout = self.shared.choices().permission_timeout?;
         let first = self.open_permissions().map(|open| open.asked_at).min()?;
         Some(Instant::now() + left(first, timeout))
     }
 
     pub(super) fn permissions_overdue(&mut self) {
-        let Some(timeout) = self.shared.settings.permission_timeout else { return };
+        let Some(timeout) = self.shared.choices().permission_timeout else { return };
         let overdue: Vec<_> = self.open_permissions().filter(|open| left(open.asked_at, timeout).is_zero()).cloned().collect();
         for PermissionRequest { request_id, session_name, ask, .. } in overdue {
             let option_id = match Policy::Deny.decide(&ask) {
                 Decision::Select(option) => Some(option.option_id),
                 Decision::Cancel | Decision::Ask => None,
             };
-            self.step(Input::Answer { request_id, option_id, by: "timeout".to_owned(), content: None });
+            self.step(Input::Answer { request_id, option_id, by: "timeout".to_owned(), content: None, reason: None });
             let text = format!("Nobody answered \"{}\" within {} seconds, so it was rejected.", ask.title, timeout.as_secs());
             self.notice("permission_timeout", "warning", "Rejected for want of an answer", text, Some(session_name));
         }
     }
+}
+
+/// What is said to the agent goes with a refusal alone.
+fn reason(open: &PermissionRequest, kind: &str, reason: Option<String>) -> Result<Option<String>, Refusal> {
+    let Some(reason) = reason.map(|reason| reason.trim().to_owned()).filter(|reason| !reason.is_empty()) else { return Ok(None) };
+    if kind.starts_with("allow") || open.ask.form.is_some() {
+        return Err(Refusal::Invalid("a reason goes with a refusal: send what you want to add as a message".to_owned()));
+    }
+    if reason.chars().count() > REASON_MAX {
+        return Err(Refusal::Invalid(format!("the reason is too long: it may have {REASON_MAX} characters")));
+    }
+    Ok(Some(reason))
 }
 
 fn left(asked_at: Timestamp, timeout: Duration) -> Duration {

@@ -1,6 +1,6 @@
 //! Which rows go with which effects: the tables beside the log change in the same transaction.
 
-use domain::event::{Event, Queue, TurnState};
+use domain::event::{Event, Queue, QueueItem, TurnState};
 use domain::host::{DebtRecord, Keep};
 use domain::ids::{MessageId, RunnerId, TurnId};
 use domain::machine::Effect;
@@ -41,10 +41,12 @@ impl Actor {
             Event::Message(message) if message.role == domain::event::Role::User => self.begun_by = Some(message.id),
             Event::Turn(turn) if turn.state == TurnState::Running && turn.reason.is_none() => {
                 rows.push(turn_row(turn.turn_id, TurnState::Running, None, self.begun_by.take()));
+                self.trees.begun = Some(turn.turn_id);
             }
             Event::Turn(turn) if turn.state == TurnState::Running => {}
             Event::Turn(turn) => {
                 rows.push(turn_row(turn.turn_id, turn.state, turn.reason.clone(), None));
+                self.trees.ended = Some(turn.turn_id);
                 self.touch();
             }
             Event::Queue(queue) => self.queue_rows(queue, rows),
@@ -126,6 +128,13 @@ impl Actor {
                 }
                 Some(_) => {}
             }
+        }
+        let ids = |items: &[QueueItem]| items.iter().map(|item| item.message_id).collect::<Vec<_>>();
+        let now = ids(&queue.items);
+        let mut kept = ids(&before.items);
+        kept.retain(|id| now.contains(id));
+        if !now.starts_with(&kept) {
+            rows.push(Row::OrderQueue(now));
         }
     }
 }

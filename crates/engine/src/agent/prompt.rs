@@ -16,6 +16,7 @@ pub(super) struct Prompt {
     pub runner: RunnerId,
     pub turn_id: TurnId,
     pub call_id: String,
+    pub round: u32,
     pub agent_session: String,
     pub name: String,
     pub text: String,
@@ -26,30 +27,33 @@ impl Actor {
     pub(super) fn prompt(&self, agent: String, prompt: Prompt) -> Work {
         let connection = self.links.connection(prompt.runner).cloned();
         let dir = self.shared.settings.runner_dir(prompt.runner);
-        let write_id = prompt.turn_id.prompt_write(&prompt.call_id);
+        let write_id = prompt.turn_id.prompt_write(&prompt.call_id, prompt.round);
+        let key = prompt.turn_id.prompt_key(&prompt.call_id, prompt.round);
         let record = self.machine.host_of_session(&prompt.name).and_then(|host| {
             let (_, named) = host.sessions().find(|(name, _)| *name == prompt.name)?;
             named.record.clone().filter(|_| prompt.introduce)
         });
         let (store, id) = (self.shared.store.clone(), self.id);
         // Where a person talks straight to the agent, what they sent along is for it.
-        let straight = (self.row.model == RELAY).then(|| PathBuf::from(&self.row.work_dir));
+        let straight = (self.row.model == RELAY && prompt.round == 0).then(|| PathBuf::from(&self.row.work_dir));
         if let Some(connection) = &connection {
             connection.set_busy(true);
         }
         let stops = self.links.stops(prompt.runner);
+        let tree_taken = self.trees.gate();
         Work::host(agent, async move {
             let sent = match connection {
                 None => Err(Failure::new(Fault::Gone, "the agent is gone")),
                 Some(connection) => {
                     stops.over().await;
+                    tree_taken.open().await;
                     connection.tell_busy().await;
                     let text = match record {
                         Some(record) => with_preface(&store, id, &record, &prompt.text).await,
                         None => prompt.text.clone(),
                     };
                     match attachments::for_agent(&store, id, prompt.turn_id, &prompt.text, straight).await {
-                        Ok(attached) => connection.prompt(write_id, &prompt.call_id, &prompt.agent_session, &text, &attached).await,
+                        Ok(attached) => connection.prompt(write_id, &key, &prompt.agent_session, &text, &attached).await,
                         Err(failure) => Err(failure),
                     }
                 }
@@ -65,7 +69,7 @@ impl Actor {
                 }
                 Err(failure) => WriteOutcome::Failed(failure),
             };
-            Input::Written { call_id: prompt.call_id, outcome }
+            Input::Written { call_id: prompt.call_id, round: prompt.round, outcome }
         })
     }
 }

@@ -80,9 +80,11 @@ impl Actor {
         match agents::written(dir) {
             Some(written) => {
                 let turn = self.machine.turn().turn.as_ref();
-                let calls = turn.into_iter().flat_map(|turn| turn.calls().iter().map(move |call| (turn.id, &call.call.id)));
-                let written =
-                    calls.filter(|(turn, call)| written.contains(&turn.prompt_write(call))).map(|(_, call)| call.clone()).collect();
+                let calls = turn.into_iter().flat_map(|turn| turn.calls().iter().map(move |call| (turn.id, call)));
+                let written = calls
+                    .filter(|(turn, call)| written.contains(&turn.prompt_write(&call.call.id, call.round)))
+                    .map(|(_, call)| call.call.id.clone())
+                    .collect();
                 Ok(Evidence::Dead { written })
             }
             None => Ok(Evidence::Lost { certain: self.certain().await? }),
@@ -109,7 +111,7 @@ impl Actor {
         let turns = self.shared.store.open_turns().await?;
         let started = turns.into_iter().find(|(session, _)| *session == self.id).map(|(_, turn)| turn.started_at);
         let last = self.shared.store.session(self.id).await?.map_or(0, |row| row.last_seq);
-        let project = self.shared.settings.project(&self.row.work_dir);
+        let project = self.shared.project(&self.row.work_dir);
         let since = started.map_or(std::time::SystemTime::UNIX_EPOCH, std::time::SystemTime::from);
         let changed = tokio::task::spawn_blocking(move || tools::changed_since(&project, since)).await.unwrap_or_default();
         let files = if changed.is_empty() { "no file has changed".to_owned() } else { format!("files changed: {}", changed.join(", ")) };

@@ -45,7 +45,10 @@ fn one(session: SessionId, host: &Host, asks: Asks, signal: Signal) -> Option<ho
         }
         Signal::Demand { agent_session, place, rpc_id, demand } => host::Signal::Demand { agent_session, place, rpc_id, demand },
         Signal::Withdrawn { rpc_id } => host::Signal::Withdrawn { rpc_id },
-        Signal::PromptEnded { call_id, result } => host::Signal::Answered { call_id, result: result.map(|end| end.stop_reason) },
+        Signal::PromptEnded { call_id: key, result } => {
+            let (call_id, round) = host.prompt_of_key(&key)?;
+            host::Signal::Answered { call_id: call_id.to_owned(), round, result: result.map(|end| end.stop_reason) }
+        }
         Signal::BadLine { text, count, oversized_bytes } => {
             tracing::warn!(%session, agent = host.agent(), text, count, oversized_bytes, "the agent sent what is no message");
             return oversized_bytes.map(|bytes| host::Signal::LineDropped { bytes });

@@ -101,6 +101,7 @@ pub(super) fn ask(title: String, kind: &str, command: Option<String>, input: Opt
         agent_call: None,
         input,
         form: None,
+        reason: None,
     }
 }
 
@@ -109,7 +110,7 @@ fn written(id: PermissionId, path: String, old_text: Option<String>, new_text: S
     let verb = if old_text.is_some() { "Changed" } else { "Created" };
     let size = old_text.as_ref().map_or(0, String::len) + new_text.len();
     let content = if size <= SHOWN_BYTES {
-        ToolContent::Diff { path: path.clone(), old_text, new_text }
+        ToolContent::Diff { path: path.clone(), old_text, new_text, hunks: None }
     } else {
         ToolContent::Text { text: format!("{} bytes were written", new_text.len()) }
     };

@@ -8,7 +8,7 @@ mod setup;
 use std::time::Duration;
 
 use domain::event::Event;
-use engine::{AnsweredBy, Wanted};
+use engine::{Answer, AnsweredBy, Wanted};
 use serde_json::json;
 use setup::{Setup, agent_text, is_end, kinds};
 use store::{Row, RunnerRow, Write};
@@ -187,7 +187,7 @@ async fn a_permission_still_waits_and_its_answer_reaches_the_agent() {
     let engine = setup.engine().await;
     let waiting = engine.store().permissions(id).await.unwrap();
     assert_eq!(waiting.len(), 1);
-    engine.answer(id, waiting[0].request.request_id, "yes".to_owned(), None, None, AnsweredBy::Person).await.unwrap();
+    engine.answer(id, waiting[0].request.request_id, Answer::once("yes".to_owned(), AnsweredBy::Person)).await.unwrap();
     let events = setup::until(&engine, id, is_end).await;
     assert!(agent_text(&events).contains("\"yes\""), "{}", agent_text(&events));
     engine.shutdown().await;

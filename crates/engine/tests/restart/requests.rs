@@ -1,9 +1,10 @@
 //! What an agent asks of its client while one server goes and another comes: every request gets one answer.
 
+use domain::agent::Update;
 use domain::event::{Event, PermissionResolved};
 use domain::ids::PermissionId;
 use domain::policy::Policy;
-use engine::{AnsweredBy, Engine, Wanted};
+use engine::{Answer, AnsweredBy, Engine, Wanted};
 use serde_json::{Value, json};
 use store::{Row, Store, Write};
 
@@ -39,7 +40,7 @@ async fn a_write_that_waits_for_a_person_is_done_by_the_next_server_once() {
     assert!(!setup.dir.path().join("work/a.txt").exists());
     let engine = setup.engine().await;
     let request = waiting(&engine, id).await;
-    engine.answer(id, request, "allow_once".to_owned(), None, None, AnsweredBy::Person).await.unwrap();
+    engine.answer(id, request, Answer::once("allow_once".to_owned(), AnsweredBy::Person)).await.unwrap();
     let events = setup::until(&engine, id, is_end).await;
     assert_eq!(agent_text(&events), "{}\n{\"content\":\"new\"}\n");
     assert_eq!(answers(&setup).len(), 2, "{:?}", answers(&setup));
@@ -58,7 +59,7 @@ async fn a_write_that_was_begun_and_never_answered_is_not_repeated() {
     engine.shutdown().await;
     // As a server leaves it that is killed right after it has begun.
     let store = Store::open(&setup.dir.path().join("voxpilot.db"), false).await.unwrap();
-    let resolved = PermissionResolved { request_id, option_id: Some("allow_once".to_owned()), by: "person".to_owned() };
+    let resolved = PermissionResolved { request_id, option_id: Some("allow_once".to_owned()), by: "person".to_owned(), reason: None };
     let rows = vec![
         Row::ResolvePermission { request_id, option_id: resolved.option_id.clone(), by: resolved.by.clone() },
         Row::BeginRequest { id: request_id },
@@ -86,8 +87,16 @@ async fn a_form_still_waits_and_what_is_filled_in_reaches_the_agent() {
     engine.shutdown().await;
     let engine = setup.engine().await;
     let request = waiting(&engine, id).await;
-    assert!(engine.answer(id, request, "accept".to_owned(), Some(json!({})), None, AnsweredBy::Person).await.is_err());
-    engine.answer(id, request, "accept".to_owned(), Some(json!({ "name": "Ada" })), None, AnsweredBy::Person).await.unwrap();
+    assert!(
+        engine
+            .answer(id, request, Answer { content: Some(json!({})), ..Answer::once("accept".to_owned(), AnsweredBy::Person) })
+            .await
+            .is_err()
+    );
+    engine
+        .answer(id, request, Answer { content: Some(json!({ "name": "Ada" })), ..Answer::once("accept".to_owned(), AnsweredBy::Person) })
+        .await
+        .unwrap();
     let events = setup::until(&engine, id, is_end).await;
     assert_eq!(agent_text(&events), "{\"action\":\"accept\",\"content\":{\"name\":\"Ada\"}}\n");
     assert_eq!(answers(&setup).len(), 1);
@@ -115,4 +124,47 @@ async fn a_terminal_ends_with_its_server_and_whoever_asks_for_it_is_told() {
     assert_eq!(answers(&setup).len(), 3);
     engine.shutdown().await;
     testkit::processes::none_left(setup.dir.path(), std::time::Duration::from_secs(60)).await.unwrap();
+}
+
+/// The prompts that the agent was sent, in words.
+fn prompts(setup: &Setup) -> Vec<String> {
+    let sent = setup.agent_log().into_iter().filter(|line| line["method"] == "session/prompt");
+    sent.map(|line| line["params"]["prompt"][0]["text"].as_str().unwrap().to_owned()).collect()
+}
+
+fn refused(reason: &str) -> Answer {
+    Answer { reason: Some(reason.to_owned()), ..Answer::once("no".to_owned(), AnsweredBy::Person) }
+}
+
+/// What a person says when they refuse is told once, whichever server dies when: before the refused prompt has ended, or while the
+/// agent works on what it was told.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reason_reaches_the_agent_once_over_a_restart() {
+    for in_follow_up in [false, true] {
+        let setup = Setup::new([]);
+        let engine = setup.engine().await;
+        let id = engine.create(wanted(Policy::Ask)).await.unwrap().id;
+        engine.post(id, "rejected-then-done".to_owned(), None, vec![]).await.unwrap();
+        let request = waiting(&engine, id).await;
+        engine.answer(id, request, refused("slow 30")).await.unwrap();
+        if in_follow_up {
+            let mut told = false;
+            setup::until(&engine, id, move |event| {
+                told |= matches!(event, Event::AgentUpdate(update) if matches!(update.update, Update::FollowUp { .. }));
+                told && matches!(event, Event::CopilotDelta(_))
+            })
+            .await;
+        }
+        engine.shutdown().await;
+        let engine = setup.engine().await;
+        let events = setup::until(&engine, id, is_end).await;
+        assert_eq!(prompts(&setup), ["rejected-then-done", "slow 30"], "in the follow-up: {in_follow_up}");
+        let done: Vec<_> = events
+            .iter()
+            .filter_map(|event| if let Event::CopilotDone(done) = event { Some(done.stop_reason.as_str()) } else { None })
+            .collect();
+        assert_eq!(done, ["end_turn"]);
+        assert!(agent_text(&events).starts_with("Then I leave it as it is."), "{}", agent_text(&events));
+        engine.shutdown().await;
+    }
 }

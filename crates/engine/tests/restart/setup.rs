@@ -71,6 +71,7 @@ impl Setup {
             private: Vec::new(),
             mcp_servers: std::sync::Arc::default(),
             permission_policy: None,
+            chosen_policy: None,
             least_policy: None,
             project_title: None,
             suggestions: Vec::new(),

@@ -16,6 +16,7 @@ pub(super) fn fault(error: &genai::Error, target: &Target, stall_ms: u64) -> Fau
         genai::Error::WebStream { error, .. } => transport(error.as_ref(), target, stall_ms),
         genai::Error::HttpError { status, body, headers, .. } => from_status(status.as_u16(), body, Some(headers), target),
         genai::Error::ChatResponse { body, .. } => in_stream(body, target),
+        genai::Error::WebAdapterCall { webc_error, .. } => of_call(webc_error, target, stall_ms),
         genai::Error::StreamParse { .. } => malformed("an event of the stream is not json"),
         other => Fault::BadRequest { host: target.host.clone(), status: None, detail: presentable(&other.to_string(), target) },
     }
@@ -34,6 +35,17 @@ fn transport(error: &(dyn std::error::Error + Send + Sync + 'static), target: &T
         Some(error) if error.is_builder() => Fault::BadRequest { host, status: None, detail: presentable(&innermost(error), target) },
         Some(_) => Fault::Cut { host },
         None => Fault::Malformed { host, detail: presentable(&innermost(error), target) },
+    }
+}
+
+/// A request whose answer comes in one piece.
+fn of_call(error: &genai::webc::Error, target: &Target, stall_ms: u64) -> Fault {
+    use genai::webc::Error;
+    let malformed = || Fault::Malformed { host: target.host.clone(), detail: "its list of models is not json".to_owned() };
+    match error {
+        Error::ResponseFailedStatus { status, body, headers } => from_status(status.as_u16(), body, Some(headers), target),
+        Error::Reqwest(error) => transport(error, target, stall_ms),
+        Error::ResponseFailedNotJson { .. } | Error::ResponseFailedInvalidJson { .. } | Error::JsonValueExt(_) => malformed(),
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod asking;
 mod faults;
+mod names;
 mod providers;
 mod relay;
 mod retries;

@@ -55,7 +55,7 @@ impl World {
     }
 
     fn check_resolved(&mut self, resolved: &PermissionResolved) -> Checked {
-        let PermissionResolved { request_id, option_id, by } = resolved;
+        let PermissionResolved { request_id, option_id, by, .. } = resolved;
         let Some(asked) = self.oracle.permissions.get(request_id) else {
             return hold(false, Invariant::Approved, || "an answer to a question that was never asked".to_owned());
         };
@@ -158,6 +158,8 @@ fn subject(demand: &Demand) -> Option<String> {
 fn covers(subject: &Subject, ask: &PermissionAsk) -> bool {
     match subject {
         Subject::Command { command, .. } => ask.kind.as_deref() == Some("execute") && ask.command.as_ref() == Some(command),
+        // No person of this world chooses them.
+        Subject::Commands { .. } | Subject::Files { .. } => false,
         Subject::Edits => ask.kind.as_deref() == Some("edit"),
         Subject::Request { title, kind, .. } => ask.command.is_none() && ask.title == *title && ask.kind == *kind,
     }
@@ -182,5 +184,6 @@ fn ask_for(demand: &Demand) -> Option<PermissionAsk> {
         agent_call: None,
         input: None,
         form: None,
+        reason: None,
     })
 }

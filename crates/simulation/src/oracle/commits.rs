@@ -1,7 +1,7 @@
 //! What a commit must and must not hold, and what must be in the store before something is done.
 
 use domain::agent::{Demand, Fault, Reply, Update};
-use domain::event::{Event, PermissionResolved, Role, ToolCall, TurnState};
+use domain::event::{Event, PermissionResolved, Queue, Role, ToolCall, TurnState};
 use domain::host::Act;
 use domain::ids::{MessageId, PermissionId, RunnerId};
 use domain::text::utf16_len;
@@ -42,6 +42,9 @@ impl World {
         if let Some(call) = call_of(event) {
             let over = self.oracle.calls.get(call).is_none_or(|call| call.word.is_some());
             hold(!over, Invariant::CallEndsOnce, || format!("{} of {call}, which has ended", event.kind()))?;
+        }
+        if matches!(event, Event::AgentUpdate(update) if matches!(update.update, Update::FollowUp { .. })) {
+            self.coverage.count("told: a reason");
         }
         match event {
             Event::CopilotDone(done) => {
@@ -154,10 +157,10 @@ impl Oracle {
                     call.reported.push(title.clone());
                 }
             }
-            Line::Answered { call: id, result } => {
+            Line::Answered { call: id, round, result } => {
                 let call = self.call(id);
                 let waits = *result == Err(Fault::NeedsLogin) && !call.stopped;
-                if call.word.is_none() && call.answer.is_none() && !waits {
+                if call.word.is_none() && call.answer.is_none() && !waits && call.round == *round {
                     call.answer = Some(result.clone());
                 }
             }
@@ -197,7 +200,7 @@ impl Oracle {
             }
             Event::AgentUpdate(update) => {
                 self.note_update(&update.tool_call_id, &update.update);
-                Ok(())
+                if matches!(update.update, Update::FollowUp { .. }) { self.told_more(&update.tool_call_id) } else { Ok(()) }
             }
             Event::ToolResult(result) => {
                 let call = self.call(&result.id);
@@ -209,6 +212,7 @@ impl Oracle {
             Event::Turn(turn) => self.turn_runs(turn.turn_id),
             Event::Queue(queue) => {
                 queue.items.iter().for_each(|item| self.accept(item.message_id));
+                self.note_moved(queue);
                 Ok(())
             }
             Event::Message(message) if message.role == Role::User => self.message_begins(message.id),
@@ -240,6 +244,19 @@ impl Oracle {
         call.tools.push(tool.id.clone());
     }
 
+    /// The agent is prompted with what a person said when they refused: another prompt of the same call.
+    fn told_more(&mut self, id: &str) -> Checked {
+        let call = self.call(id);
+        hold(!call.stopped, Invariant::StopStops, || format!("{id} goes on after it was stopped"))?;
+        hold(call.reasons > 0 && matches!(call.answer, Some(Ok(_))), Invariant::RightWord, || {
+            format!("{id} goes on, and nobody said why, or its agent has not answered")
+        })?;
+        (call.reasons, call.answer, call.rejected) = (0, None, None);
+        call.round += 1;
+        call.reached.clear();
+        Ok(())
+    }
+
     fn note_resolved(&mut self, resolved: &PermissionResolved) -> Checked {
         let Some(asked) = self.permissions.get_mut(&resolved.request_id) else { return Ok(()) };
         let again = std::mem::replace(&mut asked.resolved, true);
@@ -249,6 +266,7 @@ impl Oracle {
         if rejects {
             let call = self.call(&call);
             call.rejected = Some(call.tools.clone());
+            call.reasons += u32::from(resolved.reason.is_some());
         }
         hold(!again, Invariant::ReplyOnce, || "a question is answered twice".to_owned())
     }
@@ -290,6 +308,15 @@ impl Oracle {
         if !self.accepted.contains(&id) {
             self.accepted.push(id);
         }
+    }
+
+    /// What was moved is to run before the one that stands behind it, and the order of the others is what it was.
+    fn note_moved(&mut self, queue: &Queue) {
+        let Some(id) = self.moved.take() else { return };
+        let Some(place) = queue.items.iter().position(|item| item.message_id == id) else { return };
+        self.accepted.retain(|other| *other != id);
+        let next = queue.items.get(place + 1).and_then(|next| self.accepted.iter().position(|other| *other == next.message_id));
+        self.accepted.insert(next.unwrap_or(self.accepted.len()), id);
     }
 
     fn message_begins(&mut self, id: MessageId) -> Checked {

@@ -16,6 +16,9 @@ impl World {
         match &call.answer {
             Some(Ok(reason)) => {
                 let expected = expected(call, reason);
+                if call.reasons > 0 && !call.stopped && expected != "interrupted" {
+                    return wrong("what a person said when they refused never reached the agent".to_owned());
+                }
                 if word == expected { Ok(()) } else { wrong(format!("the agent answered {reason}, so it should be {expected}")) }
             }
             Some(Err(fault)) => {

@@ -38,6 +38,7 @@ pub(crate) trait Columns {
     fn text(&self, column: &str) -> Result<String>;
     fn maybe(&self, column: &str) -> Result<Option<String>>;
     fn number(&self, column: &str) -> Result<u64>;
+    fn maybe_number(&self, column: &str) -> Result<Option<u64>>;
 
     fn flag(&self, column: &str) -> Result<bool> {
         Ok(self.number(column)? != 0)
@@ -83,6 +84,11 @@ impl Columns for SqliteRow {
     fn number(&self, column: &str) -> Result<u64> {
         let value: i64 = self.try_get(column)?;
         u64::try_from(value).map_err(|error| decode(column, error))
+    }
+
+    fn maybe_number(&self, column: &str) -> Result<Option<u64>> {
+        let value: Option<i64> = self.try_get(column)?;
+        value.map(|value| u64::try_from(value).map_err(|error| decode(column, error))).transpose()
     }
 }
 

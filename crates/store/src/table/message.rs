@@ -1,16 +1,22 @@
 //! The conversation, and what was answered to messages that carried a client-made id.
 
-use domain::event::Message;
+use domain::event::{Message, Role};
 use domain::ids::{MessageId, SessionId, TurnId};
+use futures::TryStreamExt;
+use jiff::Timestamp;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
-use super::column::{self, Columns, json, time, word};
+use super::column::{self, Columns, json, number, time, word};
+use super::like::Sought;
 use super::{Read, Written};
 use crate::error::StoreError;
+use crate::search::excerpt;
 use crate::unreadable::Unreadable;
 
 const TABLE: &str = "messages";
+/// How much of a text a search looks at, in characters.
+const LOOKED_AT: i64 = 200_000;
 /// Said in a message of which something cannot be read.
 const NOTE: &str = "(Part of this message cannot be read.)";
 
@@ -131,6 +137,42 @@ pub(crate) async fn all(conn: &mut SqliteConnection, session: SessionId) -> Read
                delegation, attachments FROM messages WHERE session_id = $1 ORDER BY position";
     let rows = sqlx::query(sql).bind(session.to_string()).fetch_all(conn).await?;
     Ok(column::readable(TABLE, &rows, message))
+}
+
+/// A message in which something was found.
+pub(crate) struct Said {
+    pub(crate) id: MessageId,
+    pub(crate) role: Role,
+    pub(crate) at: Timestamp,
+    pub(crate) excerpt: String,
+}
+
+/// Those at places behind the first and up to the second that hold the text where people see it, the latest first. Of an endless text
+/// only the beginning is looked at.
+pub(crate) async fn matching(
+    conn: &mut SqliteConnection,
+    session: SessionId,
+    (behind, to): (u64, u64),
+    sought: &Sought,
+    most: usize,
+) -> Read<Vec<Said>> {
+    let sql = "SELECT id, role, created_at, substr(COALESCE(display, content), 1, $5) AS text FROM messages \
+               WHERE session_id = $1 AND position > $2 AND position <= $3 \
+               AND substr(COALESCE(display, content), 1, $5) LIKE $4 ESCAPE '\\' ORDER BY position DESC";
+    let query = sqlx::query(sql).bind(session.to_string()).bind(number(behind)).bind(number(to)).bind(sought.pattern()).bind(LOOKED_AT);
+    let mut rows = query.fetch(conn);
+    let mut found = Vec::new();
+    while found.len() < most
+        && let Some(row) = rows.try_next().await?
+    {
+        let Ok(text) = row.text("text") else { continue };
+        let Some(place) = sought.find(&text) else { continue };
+        // What cannot be read is not found.
+        if let (Ok(id), Ok(role), Ok(at)) = (row.parsed("id"), row.word("role"), row.parsed("created_at")) {
+            found.push(Said { id, role, at, excerpt: excerpt(&text, place) });
+        }
+    }
+    Ok(found)
 }
 
 /// The ids of all tool calls that ever had a result.

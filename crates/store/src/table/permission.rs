@@ -107,6 +107,9 @@ fn request(row: &SqliteRow) -> Read<PermissionRequest> {
         request_id,
         tool_call_id: String::new(),
         session_name: String::new(),
+        agent: String::new(),
+        scopes: Vec::new(),
+        hunks: Vec::new(),
         asked_at: Timestamp::UNIX_EPOCH,
         ask: PermissionAsk {
             title: "This request cannot be read".into(),
@@ -120,6 +123,7 @@ fn request(row: &SqliteRow) -> Read<PermissionRequest> {
             agent_call: None,
             input: None,
             form: None,
+            reason: None,
         },
     };
     Ok(row.json(TABLE, &row.text("id")?, "request").ok().flatten().unwrap_or_else(stand_in))

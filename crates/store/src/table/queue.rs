@@ -41,6 +41,20 @@ pub(super) async fn edit(conn: &mut SqliteConnection, session: String, message_i
     if edited.rows_affected() == 0 { Err(StoreError::Gone { what: "the queued message" }) } else { Ok(()) }
 }
 
+pub(super) async fn order(conn: &mut SqliteConnection, session: String, order: &[MessageId]) -> Written {
+    // No two of them may have one place, not even in between.
+    sqlx::query("UPDATE queue SET position = -position WHERE session_id = $1").bind(session.as_str()).execute(&mut *conn).await?;
+    for (message_id, position) in order.iter().zip(1_i64..) {
+        sqlx::query("UPDATE queue SET position = $3 WHERE session_id = $1 AND message_id = $2")
+            .bind(session.as_str())
+            .bind(message_id.to_string())
+            .bind(position)
+            .execute(&mut *conn)
+            .await?;
+    }
+    Ok(())
+}
+
 pub(super) async fn remove(conn: &mut SqliteConnection, session: String, message_id: MessageId) -> Written {
     let sql = "DELETE FROM queue WHERE session_id = $1 AND message_id = $2";
     sqlx::query(sql).bind(session).bind(message_id.to_string()).execute(conn).await?;

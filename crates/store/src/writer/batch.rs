@@ -27,6 +27,8 @@ pub(super) struct Change {
     pub last: u64,
     pub horizon: Option<u64>,
     pub deleted: bool,
+    /// Its row in the list is another one.
+    pub listed: bool,
 }
 
 /// A session while its part of the transaction is put together.
@@ -39,6 +41,7 @@ struct Part {
     cursors: Vec<(String, u64)>,
     deleted: bool,
     horizon: bool,
+    listed: bool,
 }
 
 /// An error here is of the whole transaction; a write for an unknown session only spoils its own answer.
@@ -89,13 +92,14 @@ async fn end_of_log(conn: &mut SqliteConnection, ends: &HashMap<SessionId, u64>,
 
 impl Part {
     fn new(session: SessionId, base: u64) -> Part {
-        Part { session, base, assembly: Assembly::default(), cursors: Vec::new(), deleted: false, horizon: false }
+        Part { session, base, assembly: Assembly::default(), cursors: Vec::new(), deleted: false, horizon: false, listed: false }
     }
 
     async fn take(&mut self, conn: &mut SqliteConnection, job: &Job, now: Timestamp) -> Result<(), StoreError> {
         let rows = &job.write.rows;
         let first_seq = if rows.iter().any(Row::keeps_place) { self.base + self.assembly.flush() as u64 + 1 } else { 0 };
         let place = Place { session: self.session, first_seq, now };
+        self.listed |= rows.iter().any(Row::is_listed);
         for row in rows {
             match row {
                 Row::RunnerCursor { id, cursor } => {
@@ -133,7 +137,7 @@ impl Part {
     async fn store(mut self, conn: &mut SqliteConnection, now: Timestamp) -> Result<Change, StoreError> {
         let session = self.session;
         if self.deleted {
-            return Ok(Change { session, frames: Vec::new(), last: self.base, horizon: None, deleted: true });
+            return Ok(Change { session, frames: Vec::new(), last: self.base, horizon: None, deleted: true, listed: true });
         }
         self.store_cursors(conn, now).await?;
         let drafts = self.assembly.finish();
@@ -153,6 +157,6 @@ impl Part {
             false => None,
         };
         let frames = drafts.into_iter().zip(self.base + 1..).map(|(draft, seq)| draft.number(session, seq)).collect();
-        Ok(Change { session, frames, last, horizon, deleted: false })
+        Ok(Change { session, frames, last, horizon, deleted: false, listed: self.listed })
     }
 }

@@ -62,7 +62,8 @@ impl<'a> Piece<'a> {
         if done.is_empty() {
             return Ok(None);
         }
-        let change = Change { session, frames: vec![self.draft.number(session, seq)], last: seq, horizon: None, deleted: false };
+        let frames = vec![self.draft.number(session, seq)];
+        let change = Change { session, frames, last: seq, horizon: None, deleted: false, listed: false };
         Ok(Some(Batch { changes: vec![change], answers: vec![Ok(Committed { last_seq: seq })] }))
     }
 }

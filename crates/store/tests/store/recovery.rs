@@ -21,12 +21,16 @@ fn permission(n: u128, runner: &str) -> PermissionRow {
         options: vec![],
         agent_call: None,
         form: None,
+        reason: None,
         input: None,
     };
     let request = PermissionRequest {
         request_id: PermissionId(Uuid::from_u128(n)),
         tool_call_id: "c".into(),
         session_name: "s".into(),
+        agent: String::new(),
+        scopes: Vec::new(),
+        hunks: Vec::new(),
         asked_at: at(1),
         ask,
     };

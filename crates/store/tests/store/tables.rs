@@ -9,7 +9,7 @@ use domain::host::AgentSession;
 use domain::ids::{ArtifactId, AttachmentId, PermissionId, SessionId, TurnId};
 use domain::policy::Policy;
 use serde_json::json;
-use store::{ArtifactRow, AttachmentRow, PermissionRow, Row, RunnerRow, RunningTurn, StoreError, TurnRow, Write};
+use store::{ArtifactRow, AttachmentRow, PermissionRow, Row, RunnerRow, RunningTurn, StoreError, TreeRow, TurnRow, Write};
 use uuid::Uuid;
 
 use crate::fixture::*;
@@ -54,12 +54,16 @@ fn permission(n: u128) -> PermissionRow {
         options: vec![PermissionOption { option_id: "yes".into(), name: "Yes".into(), kind: "allow_once".into() }],
         agent_call: None,
         form: None,
+        reason: None,
         input: Some(json!({ "a": 1 })),
     };
     let request = PermissionRequest {
         request_id: PermissionId(Uuid::from_u128(n)),
         tool_call_id: "c".into(),
         session_name: "s".into(),
+        agent: String::new(),
+        scopes: Vec::new(),
+        hunks: Vec::new(),
         asked_at: at(1),
         ask,
     };
@@ -85,11 +89,15 @@ async fn a_session_changes_and_keeps_the_rest() {
     let (fixture, id) = Fixture::with_session().await;
     let before = fixture.store.session(id).await.unwrap().unwrap();
     assert_eq!((before.created_at, before.permission_policy), (at(0), None));
-    let change = SessionChange { title: Some("new".into()), permission_policy: Some(Policy::ReadOnly), ..SessionChange::default() };
+    let change = SessionChange { title: Some("new".into()), permission_policy: Some(Some(Policy::ReadOnly)), ..SessionChange::default() };
     fixture.store.commit(rows(id, vec![Row::UpdateSession(change)])).await.unwrap();
     let after = fixture.store.session(id).await.unwrap().unwrap();
     assert_eq!((after.title.as_str(), after.permission_policy, after.model.as_str()), ("new", Some(Policy::ReadOnly), "relay"));
     assert!(after.updated_at > before.updated_at);
+    let back = SessionChange { permission_policy: Some(None), ..SessionChange::default() };
+    fixture.store.commit(rows(id, vec![Row::UpdateSession(back)])).await.unwrap();
+    let back = fixture.store.session(id).await.unwrap().unwrap();
+    assert_eq!((back.permission_policy, back.title.as_str()), (None, "new"), "back to the server's, and nothing else changed");
 }
 
 #[tokio::test]
@@ -210,6 +218,25 @@ async fn what_was_sent_along_is_found_by_its_turn_and_goes_with_its_message_or_i
     assert_eq!((found(2).await.unwrap(), found(1).await.unwrap().is_some()), (None, true));
     fixture.store.commit(rows(id, vec![Row::DeleteSession])).await.unwrap();
     assert_eq!(found(1).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn the_trees_around_a_turn_come_one_after_the_other_and_go_with_the_session() {
+    let (fixture, id) = Fixture::with_session().await;
+    let tree = |n: u128, before: Option<&str>, after: Option<&str>| TreeRow {
+        turn_id: turn_id(n),
+        before: before.map(str::to_owned),
+        after: after.map(str::to_owned),
+    };
+    let begun = vec![Row::Turn(turn(1, TurnState::Running)), Row::Tree(tree(1, Some("a"), None))];
+    fixture.store.commit(Write { session: id, events: vec![running(1)], rows: begun }).await.unwrap();
+    assert_eq!(fixture.store.trees(id).await.unwrap(), [tree(1, Some("a"), None)]);
+    fixture.store.commit(rows(id, vec![Row::Tree(tree(1, None, Some("b")))])).await.unwrap();
+    let next = vec![Row::Turn(turn(2, TurnState::Running)), Row::Tree(tree(2, None, Some("c")))];
+    fixture.store.commit(Write { session: id, events: vec![running(2)], rows: next }).await.unwrap();
+    assert_eq!(fixture.store.trees(id).await.unwrap(), [tree(1, Some("a"), Some("b")), tree(2, None, Some("c"))]);
+    fixture.store.commit(rows(id, vec![Row::DeleteSession])).await.unwrap();
+    assert!(fixture.store.trees(id).await.unwrap().is_empty());
 }
 
 #[tokio::test]

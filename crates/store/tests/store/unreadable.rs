@@ -144,12 +144,22 @@ fn ask() -> PermissionAsk {
         options: vec![],
         agent_call: None,
         form: None,
+        reason: None,
         input: None,
     }
 }
 
 fn request(n: u128) -> PermissionRequest {
-    PermissionRequest { request_id: PermissionId(id(n)), tool_call_id: "c".into(), session_name: "s".into(), asked_at: at(1), ask: ask() }
+    PermissionRequest {
+        request_id: PermissionId(id(n)),
+        tool_call_id: "c".into(),
+        session_name: "s".into(),
+        agent: String::new(),
+        scopes: Vec::new(),
+        hunks: Vec::new(),
+        asked_at: at(1),
+        ask: ask(),
+    }
 }
 
 fn attachment(n: u128) -> Attachment {

@@ -1,12 +1,12 @@
 //! Starting git: an argument vector, no shell, no prompts, no network, a bounded answer, and nothing left behind.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use rustix::process::{Pid, Signal, kill_process_group};
-use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 
 use super::stand_in::StandIn;
@@ -43,8 +43,19 @@ pub(crate) struct Git {
     excludes_file: Option<String>,
 }
 
+/// One call of git.
+#[derive(Default)]
+pub(crate) struct Call<'a> {
+    pub arguments: &'a [&'a OsStr],
+    /// Goes behind `--` and means itself, however it looks.
+    pub path: Option<&'a Path>,
+    pub input: Option<&'a [u8]>,
+    /// Comes after everything else that git is told by its environment.
+    pub environment: &'a [(&'static str, &'a OsStr)],
+}
+
 pub(crate) struct Printed {
-    stdout: Vec<u8>,
+    pub stdout: Vec<u8>,
     /// Git had more to say than is kept.
     pub was_cut: bool,
     pub success: bool,
@@ -75,9 +86,13 @@ impl Git {
         Self { stand_in: Some(stand_in), excludes_file, ..self }
     }
 
-    /// `path` goes behind `--` and means itself, however it looks.
     pub(crate) async fn run(&self, arguments: &[&str], path: Option<&Path>) -> Result<Printed, Refusal> {
-        let mut child = self.command(arguments, path).spawn().map_err(|why| match why.kind() {
+        let arguments: Vec<&OsStr> = arguments.iter().map(OsStr::new).collect();
+        self.call(Call { arguments: &arguments, path, ..Call::default() }).await
+    }
+
+    pub(crate) async fn call(&self, call: Call<'_>) -> Result<Printed, Refusal> {
+        let mut child = self.command(&call).spawn().map_err(|why| match why.kind() {
             std::io::ErrorKind::NotFound => Refusal::new("git is not installed or not on the PATH"),
             _ => Refusal::new(format!("git cannot be started: {why}")),
         })?;
@@ -85,7 +100,8 @@ impl Git {
         let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
             return Err(Refusal::new("git was started without pipes"));
         };
-        let (stdout, stderr) = tokio::join!(
+        let stdin = child.stdin.take();
+        let (stdout, stderr, ()) = tokio::join!(
             async {
                 let (bytes, was_cut) = bounded(stdout, STDOUT_BYTES).await;
                 if was_cut {
@@ -95,6 +111,12 @@ impl Git {
                 (bytes, was_cut)
             },
             drained(stderr, STDERR_BYTES),
+            async {
+                if let (Some(mut stdin), Some(input)) = (stdin, call.input) {
+                    // Git that does not read on says why by how it exits.
+                    let _ = stdin.write_all(input).await;
+                }
+            },
         );
         let status = child.wait().await.map_err(|why| Refusal::new(format!("git got lost: {why}")))?;
         group.is_gone();
@@ -102,7 +124,7 @@ impl Git {
         Ok(Printed { stdout, was_cut, success: status.success() || was_cut, complaint: String::from_utf8_lossy(&stderr).into_owned() })
     }
 
-    fn command(&self, arguments: &[&str], path: Option<&Path>) -> Command {
+    fn command(&self, call: &Call<'_>) -> Command {
         let mut command = Command::new("git");
         command.arg("--no-pager").arg("--no-optional-locks").arg("--literal-pathspecs");
         for setting in SETTINGS {
@@ -111,8 +133,8 @@ impl Git {
         if let Some(path) = &self.excludes_file {
             command.arg("-c").arg(format!("core.excludesFile={path}"));
         }
-        command.args(arguments);
-        if let Some(path) = path {
+        command.args(call.arguments);
+        if let Some(path) = call.path {
             command.arg("--").arg(path);
         }
         command.current_dir(&self.directory).env_clear().envs(environment());
@@ -121,7 +143,7 @@ impl Git {
             .env("GIT_OPTIONAL_LOCKS", "0")
             .env("GIT_TERMINAL_PROMPT", "0")
             .env("GIT_NO_LAZY_FETCH", "1")
-            .stdin(Stdio::null())
+            .stdin(if call.input.is_some() { Stdio::piped() } else { Stdio::null() })
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0)
@@ -135,6 +157,7 @@ impl Git {
                 .env("GIT_CONFIG_NOSYSTEM", "1")
                 .env("GIT_ATTR_NOSYSTEM", "1");
         }
+        command.envs(call.environment.iter().copied());
         command
     }
 }

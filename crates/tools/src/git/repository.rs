@@ -27,6 +27,9 @@ pub(crate) struct Settings {
     pub words: Vec<(&'static str, String)>,
     /// The person's own list of files that no repository is told about.
     pub excludes_file: Option<String>,
+    /// Who commits, where git knows it.
+    pub name: Option<String>,
+    pub email: Option<String>,
 }
 
 const WORDS: [&str; 10] = [
@@ -103,6 +106,11 @@ impl Settings {
             if key == "core.excludesfile" && is_own {
                 settings.excludes_file = Some(value.to_owned());
             }
+            match key {
+                "user.name" if is_shown(value) => settings.name = Some(value.to_owned()),
+                "user.email" if is_shown(value) => settings.email = Some(value.to_owned()),
+                _ => {}
+            }
             if let Some(known) = WORDS.into_iter().find(|known| *known == key)
                 && is_word(value)
             {
@@ -116,6 +124,11 @@ impl Settings {
 
 fn is_word(value: &str) -> bool {
     (1..=16).contains(&value.len()) && value.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// What can stand in the head of a commit.
+fn is_shown(value: &str) -> bool {
+    (1..=200).contains(&value.len()) && !value.chars().any(|c| c.is_control() || c == '<' || c == '>')
 }
 
 fn real(path: &str) -> Result<PathBuf, Refusal> {

@@ -64,18 +64,18 @@ pub(crate) async fn commit(git: &Git, name: &str) -> Result<String, Refusal> {
 }
 
 /// HEAD, or the empty tree in a repository without a commit.
-async fn current(git: &Git) -> Result<String, Refusal> {
+pub(crate) async fn current(git: &Git) -> Result<String, Refusal> {
     if let Some(head) = object(git, &["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]).await? {
         return Ok(head);
     }
     object(git, &["hash-object", "-t", "tree", "--stdin"]).await?.ok_or_else(|| Refusal::new("git cannot name the empty tree"))
 }
 
-async fn merge_base(git: &Git, base: &str, head: &str) -> Result<String, Refusal> {
+pub(crate) async fn merge_base(git: &Git, base: &str, head: &str) -> Result<String, Refusal> {
     object(git, &["merge-base", base, head]).await?.ok_or_else(|| Refusal::new("base and head have no common ancestor"))
 }
 
-async fn object(git: &Git, command: &[&str]) -> Result<Option<String>, Refusal> {
+pub(crate) async fn object(git: &Git, command: &[&str]) -> Result<Option<String>, Refusal> {
     let printed = git.run(command, None).await?;
     let name = printed.text().trim().to_owned();
     let is_object = printed.success && !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_hexdigit());

@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
+mod changes;
 mod hostile;
 mod layouts;
 mod trap;
@@ -38,6 +39,12 @@ impl Repository {
             .output()
             .unwrap();
         assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+    }
+
+    fn printed(&self, arguments: &[&str]) -> String {
+        let done = Command::new("git").args(arguments).current_dir(self.path()).output().unwrap();
+        assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8(done.stdout).unwrap()
     }
 
     fn write(&self, path: &str, content: impl AsRef<[u8]>) {

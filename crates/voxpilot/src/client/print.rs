@@ -168,13 +168,13 @@ impl<W: Write> Screen<W> {
                 // Between its beginning and its end a call reports much that nobody waits for.
                 let is_news = match self.calls.get(id).map(String::as_str) {
                     None => true,
-                    Some(shown) => shown != status && ["completed", "failed", "cancelled", "rejected"].contains(&status),
+                    Some(shown) => shown != status && ["completed", "failed", "cancelled", "declined", "rejected"].contains(&status),
                 };
                 if !is_news {
                     return Ok(());
                 }
                 self.calls.insert(id.to_owned(), status.to_owned());
-                let shown = if status == "rejected" { "not allowed" } else { status };
+                let shown = if matches!(status, "declined" | "rejected") { "not allowed" } else { status };
                 self.line(&format!("· [{name}] {} ({shown})", text("title")))
             }
             "plan" => {
@@ -186,6 +186,7 @@ impl<W: Write> Screen<W> {
                 Ok(())
             }
             "notice" => self.line(&format!("! [{name}] {}", text("text"))),
+            "follow_up" => self.line(&format!("· [{name}] told: {}", text("text"))),
             "approved" => {
                 let what = update["command"].as_str().unwrap_or(text("title"));
                 self.line(&format!("· [{name}] allowed by the {}: {what}", text("by")))

@@ -60,6 +60,14 @@ pub(super) fn url(text: &str) -> Option<String> {
     fits.then(|| text.to_owned())
 }
 
+/// An address of a person or a page.
+pub(super) fn contact(text: &str) -> Option<String> {
+    let plain = text.len() <= 200 && text.bytes().all(|byte| byte.is_ascii_graphic());
+    let names = |rest: &str| rest.split_once('@').is_some_and(|(name, host)| !name.is_empty() && host.contains('.'));
+    let fits = text.strip_prefix("mailto:").map_or_else(|| text.starts_with("https://") && url(text).is_some(), names);
+    (plain && fits).then(|| text.to_owned())
+}
+
 pub(super) fn whole_number(text: &str, range: std::ops::RangeInclusive<u64>) -> Option<u64> {
     // `parse` takes a leading plus, which nobody means.
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?.filter(|number| range.contains(number))

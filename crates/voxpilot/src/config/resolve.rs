@@ -29,6 +29,8 @@ pub enum Origin {
     Flag(String),
     Environment(String),
     File(PathBuf),
+    /// Chosen in the page.
+    Here,
     Default,
 }
 
@@ -38,6 +40,7 @@ impl fmt::Display for Origin {
             Origin::Flag(flag) => write!(out, "flag {flag}"),
             Origin::Environment(variable) => write!(out, "environment {variable}"),
             Origin::File(path) => write!(out, "{}", path.display()),
+            Origin::Here => write!(out, "chosen in the page"),
             Origin::Default => write!(out, "default"),
         }
     }
@@ -72,6 +75,7 @@ pub fn resolve(sources: &Sources) -> Result<Config, ConfigError> {
         config.least_policy = config.permission_policy;
         config.permission_policy = sources.own_policy();
     }
+    keep_policy_apart(&mut config, &files);
     files.iter().for_each(|file| tell_withheld(&mut config, file));
     add_mcp_servers(&mut config, &files);
     add_agents(&mut config, files);
@@ -89,6 +93,21 @@ pub fn resolve(sources: &Sources) -> Result<Config, ConfigError> {
     Ok(config)
 }
 
+/// What was chosen in the page is for delegated work: it does not hide what the files say of the rest, nor what a project asks for.
+fn keep_policy_apart(config: &mut Config, files: &[ParsedFile<'_>]) {
+    let is_chosen = |entry: &Entry| entry.key == "permission_policy" && entry.origin == Origin::Here;
+    if !config.entries.iter().any(is_chosen) {
+        return;
+    }
+    let policy = |trusted: bool| {
+        let mut files = files.iter().filter(|file| file.source.trusted == trusted);
+        files.find_map(|file| file.values.get("permission_policy")?.parse().ok())
+    };
+    config.chosen_policy = config.permission_policy.take();
+    config.permission_policy = policy(true);
+    config.least_policy = policy(false);
+}
+
 /// The text of a setting, its origin, and what a relative path in it is relative to.
 fn pick<'a>(setting: &Setting, sources: &'a Sources, files: &'a [ParsedFile<'_>]) -> (Option<String>, Origin, &'a Path) {
     let (key, cwd) = (setting.key(), sources.cwd.as_path());
@@ -99,6 +118,9 @@ fn pick<'a>(setting: &Setting, sources: &'a Sources, files: &'a [ParsedFile<'_>]
         if let Some(text) = sources.variable(&variable) {
             return (Some(text.to_owned()), Origin::Environment(variable), cwd);
         }
+    }
+    if let Some(text) = sources.here.get(&key) {
+        return (Some(text.clone()), Origin::Here, cwd);
     }
     for file in files {
         if let Some(text) = file.values.get(&key) {
@@ -119,6 +141,7 @@ fn bad_value(setting: &Setting, origin: &Origin, text: &str) -> String {
         Origin::Flag(flag) => format!("`{flag}`"),
         Origin::Environment(variable) => format!("`{variable}`"),
         Origin::File(path) => format!("`{}` in {}", setting.key(), path.display()),
+        Origin::Here => format!("`{}`", setting.key()),
         Origin::Default => format!("the default of `{}`", setting.key()),
     };
     let value = match (setting.secret, text) {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::form::{Given, address, bytes, host_name, identifier, line, lines, list, name, network, shown, url, whole_number};
+use super::form::{Given, address, bytes, contact, host_name, identifier, line, lines, list, name, network, shown, url, whole_number};
 use super::{Config, Durability, LogFormat, Secret};
 use crate::{logging, token};
 
@@ -93,7 +93,7 @@ const ROW: Setting = Setting {
     apply: |_, _| None,
 };
 
-pub(super) static SETTINGS: [Setting; 30] = [
+pub(super) static SETTINGS: [Setting; 31] = [
     Setting {
         name: "bind",
         value_name: "HOST:PORT",
@@ -480,6 +480,19 @@ pub(super) static SETTINGS: [Setting; 30] = [
         for_project: ForProject::Consent("decides how much may be stored"),
         apply: |config, given| {
             config.disk_quota = Some(bytes(given.text).filter(|bytes| *bytes >= QUOTA_MIN)?);
+            Some(given.owned())
+        },
+        ..ROW
+    },
+    Setting {
+        name: "push-contact",
+        value_name: "ADDRESS",
+        help: "whom the push services of browsers write to where notifications make trouble",
+        form: "a mailto: or https: address",
+        default: Fallback::Text("mailto:voxpilot@example.com"),
+        for_project: ForProject::Consent("is told to the push services of your browsers"),
+        apply: |config, given| {
+            config.push_contact = contact(given.text)?;
             Some(given.owned())
         },
         ..ROW

@@ -26,6 +26,8 @@ pub struct Sources {
     pub project: Option<ConfigFile>,
     /// The person's own.
     pub user: Option<ConfigFile>,
+    /// Chosen in the page, by key; only settings that can be chosen there.
+    pub here: BTreeMap<String, String>,
     /// Absolute.
     pub cwd: PathBuf,
     /// What was passed over, and why.
@@ -148,7 +150,8 @@ impl Sources {
     /// A setting as the person has given it, and what a relative path in it is relative to.
     fn own_text(&self, key: &str) -> Option<(String, &Path)> {
         let variable = format!("{PREFIX}{}", key.to_uppercase());
-        match self.flags.get(key).map(String::as_str).or_else(|| self.variable(&variable)) {
+        let given = self.flags.get(key).map(String::as_str).or_else(|| self.variable(&variable));
+        match given.or_else(|| self.here.get(key).map(String::as_str)) {
             Some(text) => Some((text.to_owned(), &self.cwd)),
             None => {
                 let user = self.user.as_ref()?;

@@ -82,7 +82,7 @@ async fn declined_a_command_does_not_run_and_the_turn_goes_on() {
     assert_eq!(setup.coder_requests().len(), 2, "its model was told");
     let result = setup.results().await.pop().unwrap();
     assert_eq!(result["display"], "I see.", "{result}");
-    assert_eq!(calls(&result).iter().map(|call| call["status"].as_str().unwrap()).collect::<Vec<_>>(), ["rejected"], "{result}");
+    assert_eq!(calls(&result).iter().map(|call| call["status"].as_str().unwrap()).collect::<Vec<_>>(), ["declined"], "{result}");
     setup.end().await;
 }
 

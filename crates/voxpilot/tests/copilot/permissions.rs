@@ -96,8 +96,29 @@ async fn rejected_a_command_does_not_run_and_its_call_is_called_rejected() {
     assert_eq!(delegation["stop_reason"], "denied");
     let updates = delegation["updates"].as_array().unwrap();
     let calls: Vec<_> = updates.iter().map(|placed| &placed["update"]).filter(|update| update["type"] == "tool_call").collect();
-    assert_eq!(calls.iter().map(|call| call["status"].as_str().unwrap()).collect::<Vec<_>>(), ["rejected"], "{calls:?}");
+    assert_eq!(calls.iter().map(|call| call["status"].as_str().unwrap()).collect::<Vec<_>>(), ["declined"], "{calls:?}");
     assert_eq!(setup.coder_requests().len(), 1, "Copilot's model is not asked again");
+    setup.end().await;
+}
+
+/// Copilot ends its turn after a refusal; the reason is its next prompt in the same session, and the call ends after that.
+#[tokio::test]
+async fn a_refusal_with_a_reason_goes_on_with_the_reason() {
+    let mut setup = asking().await;
+    setup.main([delegate("no", "touch it"), Reply::text("It was done in another way.")]);
+    setup.coder([Reply::new().and_call(bash("touch unwanted.txt")), Reply::text("Then without the file.")]);
+    setup.send("go").await;
+    let question = asked(&mut setup).await;
+    let body = json!({ "option_id": "reject_once", "reason": "do it without a file" });
+    assert_eq!(answer(&setup, &question, body).await, 202);
+    assert_eq!(setup.turn_end().await, "completed");
+    assert!(!setup.server.rig().work_dir().join("unwanted.txt").exists());
+    let result = setup.results().await[0].clone();
+    assert_eq!(result["delegation"]["stop_reason"], "end_turn", "{result}");
+    assert!(result["content"].as_str().unwrap().contains("Then without the file."), "{result}");
+    let requests = setup.coder_requests();
+    assert_eq!(requests.len(), 2, "asked once more, with the reason");
+    assert!(format!("{:?}", requests[1].messages()).contains("do it without a file"));
     setup.end().await;
 }
 

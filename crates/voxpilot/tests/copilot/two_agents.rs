@@ -12,6 +12,10 @@ fn counted() -> String {
     (1..=COUNT).map(|number| number.to_string()).collect::<Vec<_>>().join(" ")
 }
 
+fn wake() -> Reply {
+    Reply::tool_call("copilot_agent", json!({ "session_name": "first", "prompt": "wake up" }))
+}
+
 /// The main AI asks both in one answer.
 fn both() -> Reply {
     let copilot = json!({ "session_name": "a", "prompt": "write something long" });
@@ -24,17 +28,21 @@ async fn two_agents_stream_at_once_outlive_a_killed_server_and_both_end_whole() 
     let gate = Gate::new();
     let held = gate.clone();
     let script = Script::rules(move |request| match request.model() {
-        "main" if request.has_tool_result() => Reply::text("Both are done."),
+        "main" if request.has_tool_result() => Reply::text("Done."),
+        "main" if request.last_user().contains("wake up") => wake(),
         "main" => both(),
+        _ if request.last_user().contains("wake up") => Reply::text("I am awake."),
         _ => Reply::chunks(PIECES).gate(&held),
     });
     let demo = "[agents.demo]\nargs = [\"demo-agent\", \"--pace\", \"normal\"]\n";
     let mut setup = start_with(script, json!({ "permission_policy": "auto" }), |rig| rig.config(demo)).await;
+    // So that both begin at the same time: one of them takes seconds to start.
+    assert_eq!(setup.turn("wake up").await, "completed", "{}", setup.client.seen.tail());
     setup.send("do both").await;
     gate.release(2);
     setup.until_written("a", PIECES[1]).await;
     setup.until_written("b", "5 ").await;
-    assert_eq!(setup.client.seen.of_kind("copilot-done").count(), 0, "both are at work: {}", setup.client.seen.tail());
+    assert_eq!(setup.client.seen.of_kind("copilot-done").count(), 1, "both are at work: {}", setup.client.seen.tail());
     let copilot = setup.processes().native();
     assert_eq!((setup.count(" demo-agent"), setup.processes().runners.len()), (1, 2), "a process and a runner each");
 
@@ -54,19 +62,20 @@ async fn two_agents_stream_at_once_outlive_a_killed_server_and_both_end_whole() 
         .client
         .seen
         .of_kind("copilot-done")
+        .skip(1)
         .map(|event| (event.data["session_name"].as_str().unwrap(), event.data["stop_reason"].as_str().unwrap()))
         .collect();
     ends.sort_unstable();
     assert_eq!(ends, [("a", "end_turn"), ("b", "end_turn")]);
 
     let results = setup.results().await;
-    assert_eq!(results.len(), 2);
-    for result in &results {
+    assert_eq!(results.len(), 3);
+    for result in &results[1..] {
         let expected = if result["delegation"]["session_name"] == "a" { PIECES.concat() } else { counted() };
         assert_eq!(result["display"], expected);
     }
     assert_eq!(setup.processes().native(), copilot, "nobody was started again");
-    assert_eq!((setup.main_requests().len(), setup.coder_requests().len()), (2, 1), "nobody was asked twice");
+    assert_eq!((setup.main_requests().len(), setup.coder_requests().len()), (4, 2), "nobody was asked twice");
     setup.end().await;
 }
 

@@ -13,6 +13,7 @@ mod policy;
 mod restoring;
 mod reused_ids;
 mod sandbox;
+mod settings;
 mod start;
 mod stop;
 mod trace;

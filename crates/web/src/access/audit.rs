@@ -14,6 +14,10 @@ const DETAIL_MAX: usize = 200;
 #[derive(Clone)]
 pub(crate) struct Detail(pub(crate) String);
 
+/// Said by a handler that did nothing that is to be told.
+#[derive(Clone)]
+pub(crate) struct Untold;
+
 /// Who did it.
 pub(crate) struct Who {
     pub(crate) device_id: Option<DeviceId>,

@@ -13,7 +13,7 @@ use axum::response::{Html, IntoResponse, Response};
 use domain::ids::SessionId;
 use futures::StreamExt;
 
-use super::audit::{self, Detail};
+use super::audit::{self, Detail, Untold};
 use super::{Caller, Refused, login, origin};
 use crate::App;
 use crate::error::{self, ApiError};
@@ -22,6 +22,7 @@ use crate::peer::Peer;
 use crate::routes::{self, Call, Who};
 
 const CSP: &str = "default-src 'self'; img-src 'self' data: blob:; style-src 'self'; script-src 'self'; connect-src 'self'; \
+                   worker-src 'self'; manifest-src 'self'; \
                    object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Next) -> Response {
@@ -73,7 +74,7 @@ async fn run(api: bool, request: Request, next: Next) -> Response {
 async fn act(app: App, who: audit::Who, action: &'static str, mut request: Request, next: Next) -> Response {
     let about = subject(&app, &mut request).await;
     let response = run(true, request, next).await;
-    if response.status().is_success() {
+    if response.status().is_success() && response.extensions().get::<Untold>().is_none() {
         let said = response.extensions().get::<Detail>().map(|Detail(text)| text.clone());
         let (session, title) = about.unzip();
         let detail = [title, said].into_iter().flatten().collect::<Vec<_>>().join(": ");

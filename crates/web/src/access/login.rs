@@ -19,7 +19,7 @@ use crate::peer::Peer;
 const STYLE: &str = include_str!("login.css");
 
 pub(crate) fn routes() -> Router<App> {
-    Router::new().route("/login", get(by_link).post(by_code)).route("/login.css", get(style))
+    Router::new().route("/login", get(by_link).post(by_typing)).route("/login.css", get(style))
 }
 
 async fn style() -> Response {
@@ -31,10 +31,13 @@ struct Link {
     link: Option<String>,
 }
 
+/// One of the two is filled in; where both are, the code counts.
 #[derive(Deserialize)]
-struct Code {
+struct Typed {
     #[serde(default)]
     code: String,
+    #[serde(default)]
+    token: String,
 }
 
 async fn by_link(
@@ -61,17 +64,36 @@ async fn by_link(
     }
 }
 
-async fn by_code(State(app): State<App>, Extension(peer): Extension<Peer>, headers: HeaderMap, Form(form): Form<Code>) -> Response {
+async fn by_typing(State(app): State<App>, Extension(peer): Extension<Peer>, headers: HeaderMap, Form(typed): Form<Typed>) -> Response {
     if let Err(Refused::TooManyTries { wait }) = app.access.may_try(peer) {
         app.access.tell_of_tries(peer).await;
         return guard::too_many_tries(wait, false);
     }
-    match app.access.links.take_by_code(&secret::typed_code(&form.code)) {
+    if typed.code.trim().is_empty() && !typed.token.trim().is_empty() {
+        return by_token(&app, peer, &headers, typed.token.trim()).await;
+    }
+    match app.access.links.take_by_code(&secret::typed_code(&typed.code)) {
         Ok(link) => sign_in(&app, peer, &headers, link, "by code").await,
         Err(unusable) => {
             app.access.was_wrong(peer);
             refuse(Problem::Code(unusable))
         }
+    }
+}
+
+/// Whoever has the token may make links, so it lets a browser in as one would.
+async fn by_token(app: &App, peer: Peer, headers: &HeaderMap, token: &str) -> Response {
+    if !app.access.is_token(token) {
+        app.access.was_wrong(peer);
+        return refuse(Problem::Token);
+    }
+    let made = match app.access.links.make(DeviceKind::Full, None).await {
+        Ok(made) => made,
+        Err(error) => return ApiError::from(error).into_response(),
+    };
+    match app.access.links.take_by_secret(&made.secret) {
+        Ok(link) => sign_in(app, peer, headers, link, "by token").await,
+        Err(unusable) => refuse(Problem::Link(unusable)),
     }
 }
 
@@ -95,10 +117,27 @@ async fn sign_in(app: &App, peer: Peer, headers: &HeaderMap, link: LinkRow, how:
 pub(super) enum Problem {
     Link(Unusable),
     Code(Unusable),
+    Token,
     TooManyTries { seconds: u64 },
 }
 
+/// Beneath which field a problem stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Field {
+    None,
+    Code,
+    Token,
+}
+
 impl Problem {
+    fn field(self) -> Field {
+        match self {
+            Problem::Link(_) | Problem::TooManyTries { .. } => Field::None,
+            Problem::Code(_) => Field::Code,
+            Problem::Token => Field::Token,
+        }
+    }
+
     fn text(self) -> String {
         const NEW: &str = "Run <code>voxpilot link</code> for a new one, or add this device in VoxPilot on another one.";
         match self {
@@ -108,6 +147,7 @@ impl Problem {
             Problem::Code(Unusable::Used) => format!("This code was used already: it works once. {NEW}"),
             Problem::Code(Unusable::Expired) => format!("This code has expired: it works for ten minutes. {NEW}"),
             Problem::Code(Unusable::Unknown) => "That code is not the right one.".to_owned(),
+            Problem::Token => "That is not this server’s token.".to_owned(),
             Problem::TooManyTries { seconds } => format!("Too many wrong tries. Try again in {seconds} s, or open a link."),
         }
     }
@@ -120,27 +160,50 @@ fn refuse(problem: Problem) -> Response {
 /// A redirect would still count as coming from the page that held the link, and a strict cookie would not be sent along; a page of
 /// our own that moves on does not have that trouble.
 fn moving_on() -> String {
-    let body = "<h1>Signed in</h1><p><a href=\"/\">Go to VoxPilot</a></p>";
+    let body = "<h1>Signed in</h1><p class=\"lead\"><a href=\"/\">Go to VoxPilot</a></p>";
     document("Signed in", body, "<meta http-equiv=\"refresh\" content=\"0; url=/\">")
 }
 
 pub(super) fn page(problem: Option<Problem>) -> String {
-    let problem = problem.map(|problem| format!("<p class=\"problem\" role=\"alert\">{}</p>", problem.text())).unwrap_or_default();
+    let field = problem.map(Problem::field);
+    let text =
+        problem.map(|problem| format!("<p class=\"problem\" id=\"problem\" role=\"alert\">{WARNING}<span>{}</span></p>", problem.text()));
+    let beneath = |here: Field| text.as_deref().filter(|_| field == Some(here)).unwrap_or_default();
+    let wrong = |here: Field| if field == Some(here) { " aria-invalid=\"true\" aria-describedby=\"problem\"" } else { "" };
     let body = format!(
-        "<h1>Sign in to VoxPilot</h1>{problem}\
-         <form method=\"post\" action=\"/login\"><label for=\"code\">Pairing code</label>\
-         <input id=\"code\" name=\"code\" placeholder=\"XXXX-XXXX\" autocomplete=\"one-time-code\" autocapitalize=\"characters\" \
-         spellcheck=\"false\" maxlength=\"20\" required autofocus><button>Sign in</button></form>\
-         <p class=\"hint\">Run <code>voxpilot link</code> where the server runs: it prints a link to open and a code to type here. \
-         Or choose “Add a device” in VoxPilot on a device that is signed in.</p>"
+        "<h1>Sign in to VoxPilot</h1>\
+         <p class=\"lead\">On a device that is in already, choose Devices, then Add a device. Or run <code>voxpilot link</code> where the \
+         server runs.</p>{above}\
+         <form method=\"post\" action=\"/login\">\
+         <label for=\"code\">Pairing code</label>\
+         <input id=\"code\" name=\"code\" class=\"code\" placeholder=\"XXXX-XXXX\" autocomplete=\"one-time-code\" \
+         autocapitalize=\"characters\" spellcheck=\"false\" maxlength=\"20\"{code_wrong} autofocus>{code_problem}\
+         <div class=\"or\"><span>or</span></div>\
+         <label for=\"token\">Access token</label>\
+         <input id=\"token\" name=\"token\" type=\"password\" placeholder=\"Paste it here\" autocomplete=\"off\" \
+         maxlength=\"512\"{token_wrong}>{token_problem}\
+         <p class=\"hint\">It is in the file <code>token</code> of the server’s data directory, or set by <code>VOXPILOT_TOKEN</code>.</p>\
+         <button>Sign in</button></form>",
+        above = beneath(Field::None),
+        code_wrong = wrong(Field::Code),
+        code_problem = beneath(Field::Code),
+        token_wrong = wrong(Field::Token),
+        token_problem = beneath(Field::Token),
     );
     document("Sign in", &body, "")
 }
 
+const MARK: &str = "<svg class=\"mark\" viewBox=\"0 0 20 20\" width=\"32\" height=\"32\" aria-hidden=\"true\">\
+    <path d=\"M2.5 6v4M6.25 3.5v9M10 8v9.5M13.75 3.5v9M17.5 6v4\"/></svg>";
+const WARNING: &str = "<svg viewBox=\"0 0 16 16\" width=\"16\" height=\"16\" aria-hidden=\"true\">\
+    <path d=\"M8 2.5l6 10.75H2zM8 6.75v3M8 11.5h.01\"/></svg>";
+
 fn document(title: &str, body: &str, head: &str) -> String {
     format!(
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-         <meta name=\"color-scheme\" content=\"light dark\"><link rel=\"stylesheet\" href=\"/login.css\"><title>{title} · VoxPilot</title>{head}\
-         </head><body><main>{body}</main></body></html>"
+         <meta name=\"color-scheme\" content=\"light dark\"><link rel=\"icon\" href=\"/favicon.ico\" sizes=\"32x32\">\
+         <link rel=\"icon\" href=\"/icons/icon.svg\" type=\"image/svg+xml\"><link rel=\"manifest\" href=\"/manifest.webmanifest\">\
+         <link rel=\"stylesheet\" href=\"/login.css\"><title>{title} · VoxPilot</title>{head}\
+         </head><body><main>{MARK}{body}</main></body></html>"
     )
 }

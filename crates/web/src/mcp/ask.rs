@@ -108,7 +108,7 @@ pub(super) async fn answer(app: &App, asker: &Asker, wanted: tool::Answer) -> Ap
             asker.tell(&own, "tool-answered", session, &detail).await;
         } else {
             let id: PermissionId = request.request_id.parse().map_err(|_| not_found("request"))?;
-            own.engine.answer(session, id, said.option_id, None, None, AnsweredBy::Mcp).await?;
+            own.engine.answer(session, id, engine::Answer::once(said.option_id, AnsweredBy::Mcp)).await?;
             asker.tell(&own, "permission-answered", session, &detail).await;
         }
         Ok(())

@@ -226,7 +226,7 @@ impl From<engine::Ability> for Ability {
 #[utoipa::path(get, operation_id = "agents_catalogue", path = "/api/agents", responses((status = 200, body = Catalogue)))]
 pub(crate) async fn catalogue(State(app): State<App>) -> Json<Catalogue> {
     let agents = app.engine.catalogue().into_iter().map(CatalogueAgent::from).collect();
-    Json(Catalogue { agents, default: app.engine.settings().default_agent.clone() })
+    Json(Catalogue { agents, default: app.engine.choices().default_agent.clone() })
 }
 
 #[derive(Deserialize, ToSchema)]

@@ -3,10 +3,13 @@
 use axum::Json;
 use axum::extract::State;
 use domain::event::ReviewFile;
-use domain::ids::ArtifactId;
+use domain::ids::{ArtifactId, SessionId};
+use domain::text::digest;
+use render::hunks::{DiffHunk, of_patch};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::review::{self, Review};
 use crate::App;
 use crate::error::{ApiResult, ErrorBody, not_found};
 use crate::id::Id;
@@ -20,6 +23,10 @@ pub(crate) struct ArtifactView {
     pub total_additions: u32,
     pub total_deletions: u32,
     pub files: Vec<ArtifactFile>,
+    pub session_id: SessionId,
+    /// What was noted on it and not sent yet.
+    #[serde(flatten)]
+    pub review: Review,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -33,6 +40,9 @@ pub(crate) struct ArtifactFile {
     pub diff: String,
     /// The diff as safe HTML.
     pub diff_html: String,
+    pub hunks: Vec<DiffHunk>,
+    /// Of the diff, for the mark that it was looked at.
+    pub digest: String,
 }
 
 /// A file as the tool stored it.
@@ -50,7 +60,8 @@ struct Stored {
 pub(crate) async fn read(State(app): State<App>, Id(id): Id<ArtifactId>) -> ApiResult<Json<ArtifactView>> {
     let row = app.engine.store().artifact(id).await?.ok_or_else(|| not_found("artifact"))?;
     let stored: Vec<Stored> = serde_json::from_value(row.files).unwrap_or_default();
-    let summary = row.summary;
+    let (summary, session_id) = (row.summary, row.session);
+    let review = review::of(&app, (session_id, id.to_string())).await?;
     // Rendering a large diff takes its time, which belongs on a thread of its own.
     let files = tokio::task::spawn_blocking(move || stored.into_iter().map(view).collect()).await.unwrap_or_default();
     Ok(Json(ArtifactView {
@@ -61,12 +72,16 @@ pub(crate) async fn read(State(app): State<App>, Id(id): Id<ArtifactId>) -> ApiR
         total_additions: summary.total_additions,
         total_deletions: summary.total_deletions,
         files,
+        session_id,
+        review,
     }))
 }
 
 fn view(stored: Stored) -> ArtifactFile {
     ArtifactFile {
         diff_html: render::diff(&stored.diff),
+        hunks: of_patch(&stored.diff),
+        digest: digest(&stored.diff),
         file: stored.file,
         old_path: stored.old_path,
         binary: stored.binary,

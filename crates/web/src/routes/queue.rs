@@ -1,4 +1,4 @@
-//! What waits behind the running turn: read, edit, withdraw.
+//! What waits behind the running turn: read, edit, move, withdraw.
 
 use axum::Json;
 use axum::extract::State;
@@ -23,7 +23,9 @@ pub(crate) async fn list(State(app): State<App>, Id(session): Id<SessionId>) -> 
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Edit {
-    pub content: String,
+    pub content: Option<String>,
+    /// Its place among those that wait, 0 being the next; behind the last where there are fewer.
+    pub position: Option<u32>,
 }
 
 #[utoipa::path(patch, operation_id = "queue_edit", path = "/api/sessions/{id}/queue/{message_id}", params(("id" = SessionId, Path), ("message_id" = MessageId, Path)),
@@ -35,8 +37,17 @@ pub(crate) async fn edit(
     body: Result<Json<Edit>, JsonRejection>,
 ) -> ApiResult<StatusCode> {
     let Json(edit) = body?;
-    app.engine.edit_queued(session, message_id, edit.content).await?;
+    let position = edit.position.map(|position| position as usize);
+    app.engine.edit_queued(session, message_id, edit.content, position).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// It is the next, and what runs is stopped for it.
+#[utoipa::path(post, operation_id = "queue_now", path = "/api/sessions/{id}/queue/{message_id}/now", params(("id" = SessionId, Path), ("message_id" = MessageId, Path)),
+    responses((status = 202), (status = 404, body = ErrorBody)))]
+pub(crate) async fn now(State(app): State<App>, Id(session): Id<SessionId>, Id(message_id): Id<MessageId>) -> ApiResult<StatusCode> {
+    app.engine.run_queued(session, message_id).await?;
+    Ok(StatusCode::ACCEPTED)
 }
 
 #[utoipa::path(delete, operation_id = "queue_withdraw", path = "/api/sessions/{id}/queue/{message_id}", params(("id" = SessionId, Path), ("message_id" = MessageId, Path)),

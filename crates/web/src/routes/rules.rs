@@ -15,13 +15,22 @@ use crate::id::Id;
 #[derive(Serialize, ToSchema)]
 pub(crate) struct RuleList {
     /// Those of the session and those of its work directory, oldest first.
-    pub rules: Vec<Rule>,
+    pub rules: Vec<RuleView>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct RuleView {
+    #[serde(flatten)]
+    pub rule: Rule,
+    /// What it covers, in words.
+    pub text: String,
 }
 
 #[utoipa::path(get, operation_id = "rules_list", path = "/api/sessions/{id}/permission-rules", params(("id" = SessionId, Path)),
     responses((status = 200, body = RuleList), (status = 404, body = ErrorBody)))]
 pub(crate) async fn list(State(app): State<App>, Id(session): Id<SessionId>) -> ApiResult<Json<RuleList>> {
-    Ok(Json(RuleList { rules: app.engine.rules(session).await? }))
+    let rules = app.engine.rules(session).await?.into_iter();
+    Ok(Json(RuleList { rules: rules.map(|rule| RuleView { text: rule.text(), rule }).collect() }))
 }
 
 #[utoipa::path(delete, operation_id = "rules_revoke", path = "/api/sessions/{id}/permission-rules/{rule_id}",

@@ -11,6 +11,7 @@ use utoipa::ToSchema;
 
 use crate::App;
 use crate::error::{ApiResult, ErrorBody};
+use crate::routes::settings;
 
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ServerView {
@@ -58,14 +59,14 @@ impl From<Disk> for DiskView {
 
 #[utoipa::path(get, operation_id = "server_read", path = "/api/server", responses((status = 200, body = ServerView)))]
 pub(crate) async fn read(State(app): State<App>) -> Json<ServerView> {
-    let settings = app.engine.settings();
+    let (settings, choices) = (app.engine.settings(), app.engine.choices());
     Json(ServerView {
         version: env!("CARGO_PKG_VERSION"),
-        title: settings.project_title.clone(),
-        suggestions: settings.suggestions.clone(),
+        title: choices.project_title.clone(),
+        suggestions: choices.suggestions.clone(),
         work_dir_name: settings.work_dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
-        model: settings.model.clone(),
-        agent: settings.default_agent.clone(),
+        model: choices.model.clone(),
+        agent: choices.default_agent.clone(),
         permission_policy: app.engine.default_policy(false),
         relay_policy: app.engine.default_policy(true),
         policy_chosen: app.engine.is_policy_chosen(),
@@ -85,6 +86,7 @@ pub(crate) struct ServerPatch {
     responses((status = 204), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
 pub(crate) async fn change(State(app): State<App>, body: Result<Json<ServerPatch>, JsonRejection>) -> ApiResult<StatusCode> {
     let Json(patch) = body?;
-    app.engine.choose_policy(patch.permission_policy).await?;
+    let chosen = serde_json::Value::from(patch.permission_policy.as_str());
+    settings::choose(&app, [("permission_policy".to_owned(), chosen)].into_iter().collect()).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -5,17 +5,17 @@ use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use axum::{Extension, Json};
-use domain::event::SessionChange;
+use domain::event::{SessionChange, TurnState};
 use domain::ids::SessionId;
 use domain::policy::Policy;
 use engine::Wanted;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use store::{SessionCursor, SessionRow};
+use store::{ChangeCounts, Marks, SessionCursor, SessionFilter, SessionRow};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::App;
-use crate::access::audit::Detail;
+use crate::access::audit::{Detail, Untold};
 use crate::error::{ApiResult, ErrorBody, invalid};
 use crate::id::Id;
 
@@ -23,6 +23,8 @@ const PAGE: u32 = 50;
 const PAGE_MAX: u32 = 200;
 const TITLE_MAX: usize = 200;
 const AGENT_SESSION_MAX: usize = 500;
+/// Of what is looked for, in bytes.
+const QUERY_MAX: usize = 800;
 
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SessionView {
@@ -41,6 +43,33 @@ pub(crate) struct SessionView {
     pub queue_len: u32,
     /// Permissions and confirmations that wait for a person.
     pub waiting: u32,
+    pub pinned: bool,
+    pub archived: bool,
+    /// Nobody is to be notified of it.
+    pub muted: bool,
+    /// How the last turn ended; `null` before the first one has.
+    pub outcome: Option<TurnState>,
+    /// The last turn ended after anybody last looked.
+    pub unseen: bool,
+    #[schema(value_type = Option<String>, format = "date-time")]
+    pub running_since: Option<Timestamp>,
+    /// What has waited longest for a person, in one line.
+    pub question: Option<String>,
+    /// What the last turn changed; `null` where that is not known.
+    pub changes: Option<ChangesView>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ChangesView {
+    pub files: u64,
+    pub additions: u64,
+    pub deletions: u64,
+}
+
+impl From<ChangeCounts> for ChangesView {
+    fn from(counts: ChangeCounts) -> ChangesView {
+        ChangesView { files: counts.files, additions: counts.additions, deletions: counts.deletions }
+    }
 }
 
 impl From<SessionRow> for SessionView {
@@ -57,6 +86,14 @@ impl From<SessionRow> for SessionView {
             running: row.running,
             queue_len: row.queue_len,
             waiting: row.waiting,
+            pinned: row.pinned,
+            archived: row.archived,
+            muted: row.muted,
+            outcome: row.outcome,
+            unseen: row.unseen,
+            running_since: row.running_since,
+            question: row.question,
+            changes: row.changes.map(Into::into),
         }
     }
 }
@@ -74,6 +111,10 @@ pub(crate) struct SessionList {
 pub(crate) struct ListQuery {
     before: Option<String>,
     limit: Option<u32>,
+    /// In the title, in whatever case.
+    query: Option<String>,
+    /// Those that were archived, else the others and whatever runs or waits for a person.
+    archived: Option<bool>,
 }
 
 #[utoipa::path(get, operation_id = "sessions_list", path = "/api/sessions", params(ListQuery), responses((status = 200, body = SessionList), (status = 400, body = ErrorBody)))]
@@ -81,7 +122,12 @@ pub(crate) async fn list(State(app): State<App>, query: Result<Query<ListQuery>,
     let Query(query) = query?;
     let limit = query.limit.unwrap_or(PAGE).clamp(1, PAGE_MAX);
     let before = query.before.as_deref().map(parse_cursor).transpose()?;
-    let rows = app.engine.store().sessions(before, limit).await?;
+    let sought = query.query.as_deref().map(str::trim).filter(|sought| !sought.is_empty());
+    if sought.is_some_and(|sought| sought.len() > QUERY_MAX) {
+        return Err(invalid(format!("`query` is longer than {QUERY_MAX} bytes")));
+    }
+    let filter = SessionFilter { query: sought, archived: Some(query.archived.unwrap_or(false)) };
+    let rows = app.engine.store().find_sessions(filter, before, limit).await?;
     let full = rows.len() as u32 == limit;
     let next = rows.last().filter(|_| full).map(|row| format_cursor(row.cursor()));
     Ok(Json(SessionList { sessions: rows.into_iter().map(SessionView::from).collect(), next }))
@@ -99,6 +145,8 @@ pub(crate) fn parse_cursor(text: &str) -> ApiResult<SessionCursor> {
 #[derive(Deserialize, ToSchema, Default)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewSession {
+    /// A UUID (version 4 or 7) that the client has made: asked for twice, it is made once.
+    pub id: Option<SessionId>,
     pub title: Option<String>,
     /// A directory below the server's work directory.
     pub work_dir: Option<String>,
@@ -111,15 +159,18 @@ pub(crate) struct NewSession {
 }
 
 #[utoipa::path(post, operation_id = "sessions_create", path = "/api/sessions", request_body = NewSession,
-    responses((status = 201, body = SessionView), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
+    responses((status = 201, body = SessionView), (status = 200, description = "there is one with this id already", body = SessionView), (status = 400, body = ErrorBody), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
 pub(crate) async fn create(State(app): State<App>, body: Result<Json<NewSession>, JsonRejection>) -> ApiResult<impl IntoResponse> {
     let Json(new) = body?;
     check_title(new.title.as_deref())?;
     if new.agent_session_id.as_ref().is_some_and(|id| id.len() > AGENT_SESSION_MAX) {
         return Err(invalid(format!("`agent_session_id` is longer than {AGENT_SESSION_MAX} bytes")));
     }
+    if new.id.is_some_and(|SessionId(id)| !matches!(id.get_version_num(), 4 | 7)) {
+        return Err(invalid("`id` is not a UUID of version 4 or 7"));
+    }
     let wanted = Wanted {
-        id: None,
+        id: new.id,
         title: new.title,
         work_dir: new.work_dir.map(Into::into),
         model: new.model,
@@ -127,10 +178,13 @@ pub(crate) async fn create(State(app): State<App>, body: Result<Json<NewSession>
         permission_policy: new.permission_policy,
         agent_session: new.agent_session_id,
     };
-    let view = SessionView::from(app.engine.create(wanted).await?);
+    let (status, untold, row) = match app.engine.made_before(&wanted).await? {
+        Some(found) => (StatusCode::OK, Some(Extension(Untold)), found),
+        None => (StatusCode::CREATED, None, app.engine.create(wanted).await?),
+    };
     // Not its title: this entry stays when the session is deleted.
-    let detail = format!("session {}", view.id);
-    Ok((StatusCode::CREATED, Extension(Detail(detail)), Json(view)))
+    let detail = format!("session {}", row.id);
+    Ok((status, untold, Extension(Detail(detail)), Json(SessionView::from(row))))
 }
 
 #[utoipa::path(get, operation_id = "sessions_read", path = "/api/sessions/{id}", params(("id" = SessionId, Path)),
@@ -145,7 +199,15 @@ pub(crate) struct SessionPatch {
     pub title: Option<String>,
     pub model: Option<String>,
     pub agent: Option<String>,
-    pub permission_policy: Option<Policy>,
+    /// `null` leaves it to the server's setting again.
+    #[serde(default, deserialize_with = "domain::event::given")]
+    #[schema(value_type = Option<Policy>)]
+    pub permission_policy: Option<Option<Policy>>,
+    pub pinned: Option<bool>,
+    pub archived: Option<bool>,
+    pub muted: Option<bool>,
+    /// Somebody looks at it: what has ended so far is seen.
+    pub seen: Option<bool>,
 }
 
 #[utoipa::path(patch, operation_id = "sessions_change", path = "/api/sessions/{id}", params(("id" = SessionId, Path)), request_body = SessionPatch,
@@ -157,9 +219,24 @@ pub(crate) async fn change(
 ) -> ApiResult<impl IntoResponse> {
     let Json(patch) = body?;
     check_title(patch.title.as_deref())?;
+    if patch.seen == Some(false) {
+        return Err(invalid("`seen` can only be set: what was seen cannot be unseen"));
+    }
     let change = SessionChange { title: patch.title, model: patch.model, agent: patch.agent, permission_policy: patch.permission_policy };
-    let detail = Detail(told(&change));
-    Ok((Extension(detail), Json(SessionView::from(app.engine.change(session, change).await?))))
+    let marks = Marks { pinned: patch.pinned, archived: patch.archived, muted: patch.muted, seen: patch.seen.is_some() };
+    let detail = told(&change, marks);
+    let (changes, marked) = (change != SessionChange::default(), marks != Marks::default());
+    let row = match (changes, marked) {
+        (true, true) => {
+            app.engine.change(session, change).await?;
+            app.engine.mark(session, marks).await?
+        }
+        (false, true) => app.engine.mark(session, marks).await?,
+        (_, false) => app.engine.change(session, change).await?,
+    };
+    // Looking at a session is nothing that anybody would want to look up.
+    let untold = (!changes && marks == Marks { seen: true, ..Marks::default() }).then_some(Extension(Untold));
+    Ok((untold, Extension(Detail(detail)), Json(SessionView::from(row))))
 }
 
 #[utoipa::path(delete, operation_id = "sessions_delete", path = "/api/sessions/{id}", params(("id" = SessionId, Path)),
@@ -170,10 +247,15 @@ pub(crate) async fn delete(State(app): State<App>, Id(session): Id<SessionId>) -
 }
 
 /// What was changed, for the audit log.
-fn told(change: &SessionChange) -> String {
+fn told(change: &SessionChange, marks: Marks) -> String {
     let fields = serde_json::to_value(change).unwrap_or_default();
-    let given = fields.as_object().into_iter().flatten().filter_map(|(name, value)| Some(format!("{name} {}", value.as_str()?)));
-    given.collect::<Vec<_>>().join(", ")
+    let mut given: Vec<_> =
+        fields.as_object().into_iter().flatten().map(|(name, value)| format!("{name} {}", value.as_str().unwrap_or("default"))).collect();
+    let mark = |set: Option<bool>, yes: &str, no: &str| set.map(|set| if set { yes.to_owned() } else { no.to_owned() });
+    given.extend(mark(marks.pinned, "pinned", "unpinned"));
+    given.extend(mark(marks.archived, "archived", "brought back"));
+    given.extend(mark(marks.muted, "muted", "unmuted"));
+    given.join(", ")
 }
 
 pub(crate) fn check_title(title: Option<&str>) -> ApiResult<()> {

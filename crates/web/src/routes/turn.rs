@@ -66,6 +66,10 @@ pub(crate) struct Answer {
     pub content: Option<serde_json::Value>,
     /// How far an answer for always reaches; this session where nothing is said.
     pub remember: Option<Scope>,
+    /// The id of one of the request's `scopes`: what is remembered, instead of `remember`.
+    pub scope: Option<String>,
+    /// Of a refusal: what the agent is told, as its next prompt.
+    pub reason: Option<String>,
 }
 
 #[utoipa::path(post, operation_id = "permission", path = "/api/sessions/{id}/permissions/{request_id}",
@@ -79,7 +83,9 @@ pub(crate) async fn permission(
 ) -> ApiResult<impl IntoResponse> {
     let Json(answer) = body?;
     let detail = answered(&app, session, request_id, &answer.option_id).await;
-    app.engine.answer(session, request_id, answer.option_id, answer.content, answer.remember, AnsweredBy::Person).await?;
+    let Answer { option_id, content, remember, scope, reason } = answer;
+    let answer = engine::Answer { option_id, content, remember, scope, reason, by: AnsweredBy::Person };
+    app.engine.answer(session, request_id, answer).await?;
     Ok((StatusCode::ACCEPTED, Extension(detail)))
 }
 

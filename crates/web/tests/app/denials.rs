@@ -77,3 +77,65 @@ async fn a_denial_does_not_stick_to_the_next_turn() {
     let ended = client.seen.of_kind("copilot-done").last().unwrap();
     assert_eq!(ended.data["stop_reason"], "end_turn");
 }
+
+async fn refuse(rig: &Rig, client: &mut Client, session: &str, answer: Value) -> u16 {
+    let request = client.until("permission", SOON, |event| event.kind == "permission-request").await.data;
+    let path = format!("/api/sessions/{session}/permissions/{}", request["request_id"].as_str().unwrap());
+    rig.post(&path, answer).await.status
+}
+
+/// The reason is the agent's next prompt in the same session, and the call is over when that is done.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reason_is_the_agents_next_prompt_and_the_call_ends_after_it() {
+    for prompt in AGENTS {
+        let rig = Rig::replies([delegate(&[("a", prompt)]), Reply::text("I see.")]).await;
+        let session = rig.session_with(json!({ "permission_policy": "ask" })).await;
+        let mut client = rig.watch(&session).await;
+        rig.say(&session, "go").await;
+        assert_eq!(refuse(&rig, &mut client, &session, json!({ "option_id": "no", "reason": " say rather so " })).await, 202);
+        assert_eq!(client.turn_end(SOON).await, "completed", "{prompt}:\n{}", client.seen.tail());
+        assert_eq!(only(&client, "permission-resolved")["reason"], "say rather so");
+        assert_eq!(only(&client, "copilot-done")["stop_reason"], "end_turn", "{prompt}");
+        assert!(client.seen.agent_text("a").ends_with("rather so"), "{}", client.seen.agent_text("a"));
+        let told = rig.model.requests_for("main")[1].messages().last().unwrap().clone();
+        assert!(told["content"].as_str().unwrap().contains("rather so"), "{prompt}: {told}");
+        let log = std::fs::read_to_string(rig.dir.path().join("agent.log")).unwrap();
+        assert_eq!((log.matches("\"session/prompt\"").count(), log.matches("\"session/new\"").count()), (2, 1), "{prompt}");
+        let stored = rig.get(&format!("/api/sessions/{session}/messages")).await.json();
+        let tool = stored["messages"].as_array().unwrap().iter().find(|message| message["role"] == "tool").unwrap().clone();
+        let updates = tool["delegation"]["updates"].as_array().unwrap();
+        let follow_up: Vec<_> = updates.iter().filter(|placed| placed["update"]["type"] == "follow_up").collect();
+        assert_eq!(follow_up.len(), 1, "{updates:?}");
+        assert_eq!(follow_up[0]["update"]["text"], "say rather so");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reason_goes_with_a_refusal_has_a_bound_and_is_dropped_with_a_stop() {
+    let rig = Rig::replies([]).await;
+    let session = rig.relay().await;
+    let mut client = rig.watch(&session).await;
+    rig.say(&session, "rejected-then-done").await;
+    let request = client.until("permission", SOON, |event| event.kind == "permission-request").await.data;
+    let path = format!("/api/sessions/{session}/permissions/{}", request["request_id"].as_str().unwrap());
+    rig.post(&path, json!({ "option_id": "yes", "reason": "because" })).await.refuses(422, "invalid");
+    rig.post(&path, json!({ "option_id": "no", "reason": "x".repeat(2001) })).await.refuses(422, "invalid");
+    assert_eq!(rig.post(&path, json!({ "option_id": "no", "reason": "no-answer" })).await.status, 202);
+    client.until("the reason on its way", SOON, |event| event.data["update"]["type"] == "follow_up").await;
+    assert_eq!(rig.post(&format!("/api/sessions/{session}/cancel"), json!({})).await.status, 202);
+    assert_eq!(client.turn_end(SOON).await, "cancelled", "{}", client.seen.tail());
+}
+
+/// One error, no notice beside it: the call's result and the turn's ending are the same words, for the page to show once.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_missing_agent_is_told_once_by_the_log() {
+    let rig = Rig::replies([]).await;
+    let session = rig.session_with(json!({ "model": "relay", "agent": "copilot" })).await;
+    let (state, client) = rig.turn(&session, "go").await;
+    assert_eq!(state, "failed", "{}", client.seen.tail());
+    let error = only(&client, "error").clone();
+    assert_eq!(client.seen.of_kind("notice").count(), 0, "{}", client.seen.tail());
+    let ended = client.seen.of_kind("turn").last().unwrap().data.clone();
+    assert_eq!(ended["reason"], error["message"], "the turn ends with the words of its error");
+    assert_eq!(only(&client, "tool-result")["content"], error["message"], "and so does its call");
+}

@@ -68,6 +68,23 @@ async fn a_link_lets_in_one_device_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_token_lets_in_a_browser_and_what_is_none_says_so_beneath_its_field() {
+    let rig = Rig::replies([]).await;
+    let typed = async |body: String| {
+        let request = rig.http.post(format!("{}/login", rig.base)).header("content-type", "application/x-www-form-urlencoded");
+        answer(request.body(body)).await
+    };
+    let wrong = typed("code=&token=no-token-of-this-server".to_owned()).await;
+    sign_in_is_refused(&wrong, 401, "not this server’s token");
+    let beneath = wrong.text.find("id=\"token\"").unwrap() < wrong.text.find("role=\"alert\"").unwrap();
+    assert!(beneath && !wrong.text.contains("no-token-of-this-server"), "{}", wrong.text);
+    let right = typed(format!("code=&token=+{TOKEN}+")).await;
+    assert_eq!(right.status, 200, "{}", right.text);
+    let browser = Browser::with_cookie(&rig, cookie(&right).unwrap().split_once('=').unwrap().1);
+    assert_eq!(browser.device().await["kind"], "full");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_code_lets_in_one_device_once_however_it_is_typed() {
     let rig = Rig::replies([]).await;
     let link = link(&rig, json!({ "kind": "read-only", "name": "Ada's phone" })).await;

@@ -106,3 +106,35 @@ async fn a_rule_covers_every_name_of_the_session_and_no_other_command() {
     assert_eq!(client.turn_end(SOON).await, "completed");
     assert_eq!(approvals(&client), ["rule"], "{}", client.seen.tail());
 }
+
+/// The scopes say exactly what they cover, the narrowest first, and only what was chosen is remembered.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_chosen_scope_is_what_is_remembered() {
+    let rig = Rig::replies([]).await;
+    let session = rig.relay().await;
+    let mut client = rig.watch(&session).await;
+    rig.say(&session, "ask3").await;
+    let request = client.until("permission", SOON, |event| event.kind == "permission-request").await.data;
+    let scopes: Vec<_> = request["scopes"].as_array().unwrap().iter().map(|scope| (scope["id"].clone(), scope["text"].clone())).collect();
+    assert_eq!(
+        scopes,
+        [
+            (json!("command-session"), json!("This command, in this session")),
+            (json!("command-project"), json!("This command, in every session of this project")),
+            (json!("commands-session"), json!("Every command of this agent, in this session")),
+        ]
+    );
+    assert!(request["asked_at"].is_string() && request["agent"] == "faulty", "{request}");
+    let waiting = rig.watch(&session).await;
+    let same = of_kind(&waiting, "permission-request").into_iter().find(|event| event.data["request_id"] == request["request_id"]).unwrap();
+    assert_eq!(same.data, request, "the same after a reload");
+    let path = format!("/api/sessions/{session}/permissions/{}", request["request_id"].as_str().unwrap());
+    rig.post(&path, json!({ "option_id": "yes", "scope": "everything" })).await.refuses(422, "invalid");
+    rig.post(&path, json!({ "option_id": "yes", "scope": "command-session", "remember": "session" })).await.refuses(422, "invalid");
+    assert_eq!(rig.post(&path, json!({ "option_id": "yes", "scope": "commands-session" })).await.status, 202);
+    assert_eq!(client.turn_end(SOON).await, "completed", "{}", client.seen.tail());
+    let known = rules(&rig, &session).await;
+    assert_eq!(known[0]["subject"], json!({ "type": "commands", "agent": "faulty" }));
+    assert_eq!(known[0]["text"], "Allow every command of faulty, in this session");
+    assert_eq!(known.len(), 1);
+}

@@ -68,3 +68,41 @@ async fn the_queue_has_a_bound() {
     }
     rig.post(&format!("/api/sessions/{session}/messages"), json!({ "content": "too much" })).await.refuses(409, "conflict");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_can_be_moved_and_be_the_next_at_once() {
+    let rig = Rig::replies([Reply::text("half").stall(), Reply::text("2"), Reply::text("3"), Reply::text("4")]).await;
+    let session = rig.session().await;
+    let mut client = rig.watch(&session).await;
+    rig.say(&session, "first").await;
+    client.until("text", SOON, |event| event.kind == "text-delta").await;
+    let mut waiting = Vec::new();
+    for content in ["second", "third", "fourth"] {
+        waiting.push(rig.say(&session, content).await["message_id"].as_str().unwrap().to_owned());
+    }
+    let path = format!("/api/sessions/{session}/queue");
+    // As it is stored, which is what another server would find.
+    let order = async || -> Vec<String> {
+        let items = rig.get(&path).await.json()["items"].clone();
+        items.as_array().unwrap().iter().map(|item| item["content"].as_str().unwrap().to_owned()).collect()
+    };
+    let change = async |message: &str, body: serde_json::Value| rig.patch(&format!("{path}/{message}"), body).await;
+    assert_eq!(change(&waiting[2], json!({ "position": 0 })).await.status, 204);
+    assert_eq!(order().await, ["fourth", "second", "third"]);
+    assert_eq!(change(&waiting[2], json!({ "position": 99, "content": "last" })).await.status, 204);
+    assert_eq!(order().await, ["second", "third", "last"]);
+    assert_eq!(change(&waiting[0], json!({ "position": 1 })).await.status, 204);
+    assert_eq!(order().await, ["third", "second", "last"]);
+    change(&waiting[0], json!({})).await.refuses(422, "invalid");
+    change(&waiting[0], json!({ "position": -1 })).await.refuses(422, "invalid");
+    let shown = client.until("queue", SOON, |event| event.kind == "queue" && event.data["items"][0]["content"] == "third").await;
+    assert_eq!(shown.data["items"][2]["content"], "last");
+    assert_eq!(rig.post(&format!("{path}/{}/now", waiting[2]), json!({})).await.status, 202);
+    assert_eq!(client.turn_end(SOON).await, "cancelled");
+    for _ in 0..3 {
+        assert_eq!(client.turn_end(SOON).await, "completed");
+    }
+    let asked: Vec<_> = rig.model.requests().iter().map(|request| request.last_user()).collect();
+    assert_eq!(asked, ["first", "last", "third", "second"]);
+    rig.post(&format!("{path}/{}/now", waiting[2]), json!({})).await.refuses(404, "not_found");
+}

@@ -18,6 +18,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) const TOKEN: &str = "the-access-secret-0123456789";
+pub(crate) const CONTACT: &str = "mailto:ada@example.org";
 pub(crate) const API_KEY: &str = "sk-the-model-key-0123456789";
 /// Far above any healthy test, also on a busy machine.
 pub(crate) const SOON: Duration = Duration::from_secs(60);
@@ -128,6 +129,10 @@ impl Rig {
             trusted_proxies: options.trusted_proxies.clone(),
             tls: web::Tls::Off,
             trust: options.trust.clone(),
+            configuration: crate::settings::policy_alone(engine::Choices::of(engine.settings())),
+            push: std::sync::Arc::new(
+                push::Sender::new(push::Keys::load_or_make(&dir.path().join("data")).unwrap(), CONTACT.to_owned()).unwrap(),
+            ),
         };
         let app = web::App::new(engine.clone(), web_settings, stopping.clone()).await.unwrap().limited(options.limits.clone());
         let mut server = JoinSet::new();
@@ -255,6 +260,7 @@ fn settings(dir: &Path, model: &ModelServer, options: &Options) -> engine::Setti
         private: Vec::new(),
         mcp_servers: std::sync::Arc::default(),
         permission_policy: None,
+        chosen_policy: None,
         least_policy: options.least_policy,
         project_title: None,
         suggestions: Vec::new(),

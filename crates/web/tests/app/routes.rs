@@ -12,8 +12,15 @@ use crate::rig::{Answer, Options, Rig, answer};
 const NOBODY: &str = "00000000-0000-0000-0000-000000000000";
 const EXPIRED: &str = "the-secret-of-a-device-that-has-expired";
 /// What a read-only device may not even see.
-const OWNERS: [&str; 4] =
-    ["/api/sessions/{id}/trace", "/api/sessions/{id}/trace/capture", "/api/sessions/{id}/trace/{runner}/{seq}", "/api/audit"];
+const OWNERS: [&str; 5] = [
+    "/api/sessions/{id}/trace",
+    "/api/sessions/{id}/trace/capture",
+    "/api/sessions/{id}/trace/{runner}/{seq}",
+    "/api/audit",
+    "/api/settings",
+];
+/// What whoever watches may do for themselves: to be told.
+const WATCHERS: [&str; 2] = ["/api/push", "/api/push/test"];
 /// What a device does about itself.
 const OWN: [&str; 2] = ["/api/devices/key", "/api/logout"];
 
@@ -41,7 +48,8 @@ fn calls() -> Vec<Call> {
 }
 
 fn filled(route: &str) -> String {
-    let filled = route.replace("{seq}", "1").replace("{name}", "main");
+    // A stream that is opened has no end; one that is refused has.
+    let filled = route.replace("{seq}", "1").replace("{name}", "main").replace("/api/stream", "/api/stream?s=nobody");
     filled.split('/').map(|part| if part.starts_with('{') { NOBODY } else { part }).collect::<Vec<_>>().join("/")
 }
 
@@ -114,7 +122,7 @@ async fn a_read_only_device_is_refused_at_every_action() {
     for call in calls() {
         let answer = browser.send(call.method.clone(), &call.path, None).await;
         let reads = call.method == Method::GET && !OWNERS.contains(&call.route.as_str()) && call.route != "/api/no-such-call";
-        match reads || OWN.contains(&call.route.as_str()) {
+        match reads || [OWN, WATCHERS].concat().contains(&call.route.as_str()) {
             true => is_let_in(&call, &answer),
             false => answer.refuses(403, "read_only"),
         }
@@ -137,11 +145,11 @@ async fn the_login_page_is_for_everybody_and_the_page_for_devices() {
     let rig = Rig::replies([]).await;
     let reader = Browser::sign_in(&rig, "read-only").await;
     let nobody = Browser::with_cookie(&rig, "");
-    for path in ["/login", "/login.css"] {
+    for path in ["/login", "/login.css", "/faces/inter", "/faces/jetbrains-mono"] {
         assert_eq!(nobody.get(path).await.status, 200, "{path}");
     }
     assert_eq!(answer(with_code(nobody.request(Method::POST, "/login"), "")).await.status, 401);
-    for path in ["/", "/highlight.css", "/sessions/x"] {
+    for path in ["/", "/sessions/x"] {
         let refused = nobody.get(path).await;
         assert!(refused.status == 401 && refused.text.contains("Sign in to VoxPilot"), "{path}: {}", refused.text);
         // Built without its page, it says so with a 503.

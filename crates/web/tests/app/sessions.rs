@@ -25,6 +25,19 @@ async fn a_new_session_has_what_was_asked_for_and_defaults_for_the_rest() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn whoever_asks_twice_under_one_id_gets_one_session() {
+    let rig = Rig::replies([]).await;
+    let wanted = json!({ "id": "8f6f2c0e-5a63-4c5e-9d53-0b6c0a1f7a11", "title": "T" });
+    let first = rig.post("/api/sessions", wanted.clone()).await;
+    assert_eq!(first.status, 201);
+    assert_eq!(first.json()["id"], wanted["id"]);
+    let again = rig.post("/api/sessions", wanted).await.json();
+    assert_eq!(again, first.json());
+    assert_eq!(rig.get("/api/sessions").await.json()["sessions"].as_array().unwrap().len(), 1);
+    rig.post("/api/sessions", json!({ "id": "../x" })).await.refuses(422, "invalid");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_session_that_makes_no_sense_is_refused() {
     let rig = Rig::replies([]).await;
     let table = [
@@ -146,5 +159,73 @@ async fn a_refusal_does_not_say_where_things_lie_on_the_server() {
         let answer = rig.post(&path, body).await;
         answer.refuses(422, "invalid");
         assert!(!answer.text.contains(server), "{}", answer.text);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_people_keep_in_their_list_is_no_activity_and_looking_is_not_told() {
+    let rig = Rig::replies([testkit::model_server::Reply::text("hello")]).await;
+    let session = rig.session().await;
+    let path = format!("/api/sessions/{session}");
+    rig.turn(&session, "Über uns").await;
+    let before = rig.get(&path).await.json();
+    assert_eq!((&before["outcome"], &before["unseen"], &before["changes"]), (&json!("completed"), &json!(true), &Value::Null));
+    assert_eq!((&before["running_since"], &before["question"]), (&Value::Null, &Value::Null));
+    let seen = rig.patch(&path, json!({ "seen": true })).await.json();
+    assert_eq!(seen["unseen"], json!(false));
+    let kept = rig.patch(&path, json!({ "pinned": true, "archived": true, "muted": true })).await.json();
+    for field in ["pinned", "archived", "muted"] {
+        assert_eq!(kept[field], json!(true), "{field}");
+    }
+    assert_eq!(kept["updated_at"], before["updated_at"]);
+    let listed = async |query: &str| rig.get(&format!("/api/sessions?{query}")).await.json()["sessions"].as_array().unwrap().len();
+    assert_eq!((listed("").await, listed("archived=true").await, listed("archived=false").await), (0, 1, 0));
+    assert_eq!((listed("archived=true&query=%C3%BCBER").await, listed("archived=true&query=nobody").await), (1, 0));
+    rig.get(&format!("/api/sessions?query={}", "x".repeat(801))).await.refuses(400, "invalid");
+    rig.get("/api/sessions?archived=perhaps").await.refuses(400, "invalid");
+    rig.patch(&path, json!({ "seen": false })).await.refuses(400, "invalid");
+    let entries = rig.get("/api/audit").await.json();
+    let told: Vec<_> = entries["entries"].as_array().unwrap().iter().filter(|entry| entry["action"] == "session-changed").collect();
+    assert_eq!(told.len(), 1, "{entries}");
+    assert!(told[0]["detail"].as_str().unwrap().ends_with("pinned, archived, muted"), "{entries}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_servers_policy_can_be_chosen_again() {
+    let rig = Rig::replies([]).await;
+    let session = rig.session_with(json!({ "permission_policy": "deny" })).await;
+    let path = format!("/api/sessions/{session}");
+    let mut client = rig.watch(&session).await;
+    let kept = rig.patch(&path, json!({ "title": "x" })).await.json();
+    assert_eq!(kept["permission_policy"], json!("deny"), "what is not given stays");
+    let back = rig.patch(&path, json!({ "permission_policy": null })).await.json();
+    assert_eq!((&back["permission_policy"], &back["title"]), (&Value::Null, &json!("x")));
+    client.until("title", SOON, |event| event.kind == "session").await;
+    let event = client.until("policy", SOON, |event| event.kind == "session").await;
+    assert_eq!(event.data, json!({ "permission_policy": null }));
+    assert_eq!(rig.get(&path).await.json()["permission_policy"], Value::Null);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_is_asked_for_three_times_is_made_once() {
+    let rig = Rig::replies([testkit::model_server::Reply::text("hello")]).await;
+    let id = uuid::Uuid::now_v7().to_string();
+    let body = json!({ "id": id, "title": "T" });
+    let ask = || rig.post("/api/sessions", body.clone());
+    let (one, two, three) = tokio::join!(ask(), ask(), ask());
+    for answer in [&one, &two, &three] {
+        assert!(matches!(answer.status, 200 | 201), "{}", answer.text);
+        assert_eq!(answer.json()["id"], json!(id));
+    }
+    assert_eq!(rig.get("/api/sessions").await.json()["sessions"].as_array().unwrap().len(), 1);
+    rig.turn(&id, "go").await;
+    let again = rig.post("/api/sessions", json!({ "id": id, "title": "other" })).await;
+    assert_eq!((again.status, &again.json()["title"], &again.json()["outcome"]), (200, &json!("T"), &json!("completed")));
+    let entries = rig.get("/api/audit").await.json();
+    let made = entries["entries"].as_array().unwrap().iter().filter(|entry| entry["action"] == "session-created").count();
+    assert!((1..=3).contains(&made), "{entries}");
+    for garbage in ["x", "00000000-0000-0000-0000-000000000000", "f81d4fae-7dec-11d0-a765-00a0c91e6bf6"] {
+        let refused = rig.post("/api/sessions", json!({ "id": garbage })).await;
+        assert!(matches!(refused.status, 400 | 422), "{garbage}: {}", refused.text);
     }
 }

@@ -12,7 +12,8 @@ export function viewOf(state: SessionState) {
         : entry,
     ),
     calls: Object.fromEntries(
-      Object.entries(state.calls).map(([id, call]) => [
+      // When something was heard of is no part of what was heard.
+      Object.entries(state.calls).map(([id, { startedAt: _, endedAt: __, ...call }]) => [
         id,
         { ...call, copilotStream: call.copilotStream && viewOfFlow(call.copilotStream) },
       ]),

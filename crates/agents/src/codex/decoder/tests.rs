@@ -80,7 +80,8 @@ fn a_change_of_files_has_both_sides_and_an_exact_diff() {
     assert!(diff.contains("--- a/w/old.txt\n+++ b/w/moved.txt\n@@ -4,2 +4,2 @@\n one\n-was\n+is\n"), "{diff}");
     assert!(diff.contains("--- /dev/null\n+++ b/w/new.txt\n") && diff.contains("+++ /dev/null\n@@ -1,1 +0,0 @@\n-bye\n"), "{diff}");
     let Some(Signal::Update { update: Update::ToolCall(call), .. }) = signals.pop() else { panic!("{signals:?}") };
-    let moved = ToolContent::Diff { path: "/w/old.txt".into(), old_text: Some("one\nwas\n".into()), new_text: "one\nis\n".into() };
+    let moved =
+        ToolContent::Diff { path: "/w/old.txt".into(), old_text: Some("one\nwas\n".into()), new_text: "one\nis\n".into(), hunks: None };
     assert_eq!(call.content.unwrap()[1], moved);
 }
 

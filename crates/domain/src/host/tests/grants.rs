@@ -48,7 +48,7 @@ impl Story {
     fn new() -> Story {
         let mut rig = Rig::new(&["main"]);
         rig.open(&["main"]);
-        rig.host(crate::host::Input::Written { call_id: "c1".into(), outcome: WriteOutcome::Written });
+        rig.host(crate::host::Input::Written { call_id: "c1".into(), round: 0, outcome: WriteOutcome::Written });
         Story { rig, seq: 0 }
     }
 
@@ -63,7 +63,7 @@ impl Story {
     /// The agent asks, and a person answers.
     fn answered(&mut self, ask: PermissionAsk, option: &str) {
         let (request_id, _) = self.demand(Demand::Permission(ask));
-        let answer = Input::Answer { request_id, option_id: Some(option.into()), by: "person".into(), content: None };
+        let answer = Input::Answer { request_id, option_id: Some(option.into()), by: "person".into(), content: None, reason: None };
         self.rig.step(answer);
     }
 

@@ -5,12 +5,13 @@ use crate::event::{AgentUpdate, CopilotDelta, CopilotDone, Delegation, Event, To
 
 use super::super::answer::{self, Repetition};
 use super::super::call::{Call, CallState};
-use super::super::{AgentEnd, delegation};
+use super::super::{AgentEnd, Effect, Prompt, delegation};
 use super::Step;
 
 const END_TURN: &str = "end_turn";
 const CANCELLED: &str = "cancelled";
 const REFUSAL: &str = "refusal";
+const IN_PROGRESS: &str = "in_progress";
 pub(super) const INTERRUPTED: &str = "interrupted";
 pub(super) const DENIED: &str = "denied";
 const UNASKED: &str = "the agent broke off by itself: it says that the work was cancelled, and nobody had asked for that";
@@ -37,7 +38,17 @@ impl Step<'_> {
         if let Some(repetition) = cut_short {
             self.append_repetition(&call_id, repetition);
         }
+        let denied = if let Update::Denied { agent_call, .. } = &update { agent_call.clone() } else { None };
         self.append_update(&call_id, update);
+        self.decline(&call_id, denied.as_deref());
+    }
+
+    /// An agent's call that was not allowed says so at once, whatever the agent makes of it.
+    pub(super) fn decline(&mut self, call_id: &str, agent_call: Option<&str>) {
+        let declined = agent_call.and_then(|agent_call| self.running_delegate(call_id)?.to_decline(agent_call));
+        if let Some(update) = declined {
+            self.append_update(call_id, update);
+        }
     }
 
     fn append_repetition(&mut self, call_id: &str, repetition: Repetition) {
@@ -70,7 +81,7 @@ impl Step<'_> {
     /// What an agent calls cancelled although nobody stopped it is an interruption; after a rejection it is the end of what was rejected.
     fn judge(&self, call_id: &str, end: AgentEnd) -> (AgentEnd, Option<String>) {
         let Some(call) = self.running_delegate(call_id) else { return (end, None) };
-        let stopped = call.stopping || call.stop_sent || self.session.turn.as_ref().is_some_and(|turn| turn.cancelling);
+        let stopped = self.is_stopped(call);
         let rejected = call.rejected().map(str::to_owned);
         match &end {
             AgentEnd::Stopped { stop_reason } if stopped || !matches!(stop_reason.as_str(), END_TURN | CANCELLED | REFUSAL) => (end, None),
@@ -78,6 +89,27 @@ impl Step<'_> {
             AgentEnd::Stopped { stop_reason } if stop_reason == CANCELLED => (AgentEnd::Gone { message: UNASKED.to_owned() }, None),
             _ => (end, None),
         }
+    }
+
+    fn is_stopped(&self, call: &Call) -> bool {
+        call.stopping || call.stop_sent || self.session.turn.as_ref().is_some_and(|turn| turn.cancelling)
+    }
+
+    /// What a person said when they refused something is the agent's next prompt, in the same call: whoever waits for the call sees what
+    /// came of both. What was stopped, has failed or is gone is told nothing more.
+    fn follow_up(&mut self, call_id: &str, agent: &str, end: &AgentEnd) -> bool {
+        let Some(call) = self.running_delegate(call_id) else { return false };
+        let ended = matches!(end, AgentEnd::Stopped { .. }) && call.answer.fault().is_none() && !self.is_stopped(call);
+        let (Some(text), Some(session_name)) = (call.owed_reasons().filter(|_| ended), call.session_name().map(str::to_owned)) else {
+            return false;
+        };
+        self.append_update(call_id, Update::FollowUp { text: text.clone() });
+        let next = self.session.turn.as_ref().and_then(|turn| Some((turn.id, turn.call(call_id)?.round)));
+        if let Some((turn_id, round)) = next {
+            let (call_id, agent) = (call_id.to_owned(), agent.to_owned());
+            self.effects.push(Effect::Prompt(Prompt { turn_id, call_id, round, agent, session_name, prompt: text }));
+        }
+        true
     }
 
     /// The end of a prompt that an agent has. A call that has not begun has no prompt that could end.
@@ -93,7 +125,12 @@ impl Step<'_> {
         if let Some(repetition) = cut_short.filter(|_| matches!(&end, AgentEnd::Stopped { stop_reason } if stop_reason == END_TURN)) {
             self.append_repetition(call_id, repetition);
         }
+        if self.follow_up(call_id, &agent, &end) {
+            return;
+        }
+        self.stop_plan(call_id);
         let Some(call) = self.open_call(call_id) else { return };
+        let untold = call.owed_reasons().filter(|_| !self.is_stopped(&call));
         let (stop_reason, content, is_error) = match (end, fault) {
             // It says that it has finished, and has just said that it could not.
             (AgentEnd::Stopped { stop_reason }, Some(fault)) if stop_reason == END_TURN => {
@@ -110,7 +147,24 @@ impl Step<'_> {
             (AgentEnd::Failed { code, message }, _) => (code, message, true),
             (AgentEnd::Gone { message }, _) => (INTERRUPTED.to_owned(), delegation::failure(&call, message, INTERRUPTED), true),
         };
+        let content = match untold {
+            Some(reason) => format!("{content}\n\nwhat the person said when they refused, which the agent was not told: {reason}"),
+            None => content,
+        };
         self.close_delegate(call, agent, stop_reason, content, is_error);
+    }
+
+    /// No step of the plan may look as if it still ran.
+    pub(super) fn stop_plan(&mut self, call_id: &str) {
+        let updates = self.session.turn.as_ref().and_then(|turn| turn.call(call_id)).map_or(&[][..], |call| &call.updates);
+        let plan = updates.iter().find_map(|placed| match &placed.update {
+            Update::Plan { entries } if entries.iter().any(|entry| entry.status == IN_PROGRESS) => Some(entries.clone()),
+            _ => None,
+        });
+        if let Some(mut entries) = plan {
+            entries.iter_mut().filter(|entry| entry.status == IN_PROGRESS).for_each(|entry| entry.status = "stopped".to_owned());
+            self.append_update(call_id, Update::Plan { entries });
+        }
     }
 
     /// Ends a delegated call, whether or not its prompt ever reached the agent, and goes on.

@@ -3,7 +3,7 @@
 use crate::event::{Delegation, Event, Message, Role, ToolResult};
 
 use super::super::call::{Call, CallState, Work};
-use super::super::{Effect, Phase, ToolEnd};
+use super::super::{Effect, Phase, Prompt, ToolEnd};
 use super::Step;
 
 impl Step<'_> {
@@ -48,8 +48,9 @@ impl Step<'_> {
             }
             Work::Delegate { agent, session_name, prompt } => {
                 call.state = CallState::Running;
+                let (round, prompt) = (call.round, call.follow_up.clone().unwrap_or(prompt));
                 let agent = agent.unwrap_or_else(|| self.settings.agent.clone());
-                self.effects.push(Effect::Prompt { turn_id, call_id: tool_call.id, agent, session_name, prompt });
+                self.effects.push(Effect::Prompt(Prompt { turn_id, call_id: tool_call.id, round, agent, session_name, prompt }));
             }
         }
     }

@@ -98,6 +98,7 @@ impl Step<'_> {
             (false, _) => {}
         }
         self.close_agent_calls(call_id, INTERRUPTED);
+        self.stop_plan(call_id);
         let Some(call) = self.open_call(call_id) else { return };
         let plain = ToolResult {
             id: call.call.id.clone(),

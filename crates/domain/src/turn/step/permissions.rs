@@ -8,7 +8,7 @@ use super::super::Effect;
 use super::Step;
 
 impl Step<'_> {
-    pub(super) fn permission(&mut self, call_id: String, request_id: PermissionId, ask: PermissionAsk) {
+    pub(super) fn permission(&mut self, call_id: String, agent: String, request_id: PermissionId, ask: PermissionAsk) {
         if self.is_asked(request_id) {
             return;
         }
@@ -20,7 +20,10 @@ impl Step<'_> {
                     request_id,
                     tool_call_id: call_id,
                     session_name,
+                    agent,
                     asked_at: self.now.0,
+                    scopes: Vec::new(),
+                    hunks: Vec::new(),
                     ask,
                 }));
             }
@@ -28,11 +31,13 @@ impl Step<'_> {
         }
     }
 
-    pub(super) fn permission_answer(&mut self, request_id: PermissionId, option_id: Option<String>, by: String) {
-        if self.is_asked(request_id) {
-            self.effects.push(Effect::AnswerPermission { request_id, option_id: option_id.clone() });
-            self.append(Event::PermissionResolved(PermissionResolved { request_id, option_id, by }));
-        }
+    pub(super) fn permission_answer(&mut self, request_id: PermissionId, option_id: Option<String>, by: String, reason: Option<String>) {
+        let turn = self.session.turn.as_ref();
+        let Some(open) = turn.and_then(|turn| turn.permissions.iter().find(|open| open.request_id == request_id)) else { return };
+        let (call_id, agent_call) = (open.tool_call_id.clone(), open.ask.agent_call.clone());
+        self.effects.push(Effect::AnswerPermission { request_id, option_id: option_id.clone() });
+        self.append(Event::PermissionResolved(PermissionResolved { request_id, option_id, by, reason }));
+        self.decline(&call_id, agent_call.as_deref());
     }
 
     fn is_asked(&self, request_id: PermissionId) -> bool {
@@ -46,7 +51,7 @@ impl Step<'_> {
             if answer {
                 self.effects.push(Effect::AnswerPermission { request_id, option_id: None });
             }
-            self.append(Event::PermissionResolved(PermissionResolved { request_id, option_id: None, by: by.to_owned() }));
+            self.append(Event::PermissionResolved(PermissionResolved { request_id, option_id: None, by: by.to_owned(), reason: None }));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Messages and what waits behind the running turn: begun at once or in order, edited or withdrawn until then.
+//! Messages and what waits behind the running turn: begun at once or in order, edited, moved or withdrawn until then.
 
 use crate::event::{Event, Message, Queue, QueueItem, Role, Turn as TurnEvent, TurnState};
 use crate::ids::MessageId;
@@ -24,6 +24,17 @@ impl Step<'_> {
         let mut items: Vec<_> = self.session.queue.iter().cloned().collect();
         if let Some(item) = items.iter_mut().find(|item| item.message_id == message_id) {
             item.content = content;
+            self.append(Event::Queue(Queue { items }));
+        }
+    }
+
+    pub(super) fn move_to(&mut self, message_id: MessageId, position: usize) {
+        let mut items: Vec<_> = self.session.queue.iter().cloned().collect();
+        let Some(place) = items.iter().position(|item| item.message_id == message_id) else { return };
+        let item = items.remove(place);
+        let to = position.min(items.len());
+        items.insert(to, item);
+        if to != place {
             self.append(Event::Queue(Queue { items }));
         }
     }

@@ -22,6 +22,7 @@ fn ask(number: u128, agent_call: &str) -> (PermissionId, PermissionAsk) {
         agent_call: Some(agent_call.into()),
         input: None,
         form: None,
+        reason: None,
     };
     (PermissionId(Uuid::from_u128(number)), ask)
 }
@@ -38,8 +39,8 @@ impl Asked {
 
     fn answered(&mut self, number: u128, option_id: Option<&str>, by: &str) {
         let (request_id, ask) = ask(number, "t");
-        self.0.feed(Input::Permission { call_id: "c".into(), request_id, ask });
-        self.0.feed(Input::PermissionAnswer { request_id, option_id: option_id.map(str::to_owned), by: by.into() });
+        self.0.feed(Input::Permission { call_id: "c".into(), agent: "a".to_owned(), request_id, ask });
+        self.0.feed(Input::PermissionAnswer { request_id, option_id: option_id.map(str::to_owned), by: by.into(), reason: None });
     }
 
     fn completes(&mut self, id: &str) {
@@ -121,7 +122,7 @@ fn cancelled_that_nobody_asked_for_is_an_interruption() {
     assert!(result.is_error && result.content.contains("nobody had asked for that"), "{}", result.content);
 }
 
-/// The agent calls it failed, or leaves it open; it was not allowed, and did not run.
+/// The agent calls it failed or even completed, or leaves it open; it was not allowed, and did not run.
 #[test]
 fn a_call_that_was_not_allowed_is_called_so() {
     let status = |asked: &Asked| {
@@ -138,8 +139,9 @@ fn a_call_that_was_not_allowed_is_called_so() {
         asked.0.feed(Input::AgentUpdate { call_id: "c".into(), update: Update::ToolCall(call) });
     };
     for (option, reported, shown) in [
-        (Some("id of reject_once"), "failed", "rejected"),
-        (Some("id of reject_once"), "completed", "completed"),
+        (Some("id of reject_once"), "failed", "declined"),
+        (Some("id of reject_once"), "completed", "declined"),
+        (Some("id of reject_once"), "in_progress", "declined"),
         (Some("id of allow_once"), "failed", "failed"),
     ] {
         let mut asked = Asked::begin(false);
@@ -151,6 +153,7 @@ fn a_call_that_was_not_allowed_is_called_so() {
     let mut asked = Asked::begin(false);
     report(&mut asked, "pending");
     asked.answered(1, Some("id of reject_once"), "person");
+    assert_eq!(status(&asked).as_deref(), Some("declined"), "at once, and for whoever reads the log");
     let (done, result) = asked.ends("cancelled");
     assert_eq!(done.stop_reason, "denied");
     assert!(

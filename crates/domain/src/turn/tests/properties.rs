@@ -22,6 +22,7 @@ fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
         4 => Just(Op::Message),
         1 => n().prop_map(Op::Edit),
+        1 => (n(), n()).prop_map(|(n, position)| Op::Move(n, position)),
         1 => n().prop_map(Op::Withdraw),
         4 => n().prop_map(Op::ModelText),
         8 => (n(), prop::collection::vec(wish(), 0..4)).prop_map(|(n, wishes)| Op::ModelEnd(n, wishes)),

@@ -1,10 +1,10 @@
 //! What must hold for every sequence of effects, whatever led to it: the promises of the event log as assertions.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 
-use super::super::Effect;
 use super::super::call::{Call, Work};
-use crate::event::{Event, Message, Role, ToolResult, Turn, TurnState};
+use super::super::{Effect, Prompt};
+use crate::event::{Event, Message, QueueItem, Role, ToolResult, Turn, TurnState};
 use crate::ids::{MessageId, PermissionId, TurnId};
 use crate::text::utf16_len;
 
@@ -53,7 +53,7 @@ impl Rules {
             Effect::Save(message) => self.saved = Some(message.clone()),
             Effect::CallModel { turn_id, message_id } => self.model_called(*turn_id, *message_id),
             Effect::RunTool(call) => self.started(&call.id),
-            Effect::Prompt { turn_id, call_id, .. } => {
+            Effect::Prompt(Prompt { turn_id, call_id, .. }) => {
                 self.started(call_id);
                 self.prompted.insert((*turn_id, call_id.clone()));
             }
@@ -62,6 +62,14 @@ impl Rules {
             }
             Effect::StopModel | Effect::AwaitConfirm { .. } | Effect::StopTool { .. } | Effect::StopPrompt { .. } => {}
         }
+    }
+
+    /// It now runs before the one that stands behind it.
+    pub(super) fn moved(&mut self, id: MessageId, queue: &VecDeque<QueueItem>) {
+        let Some(place) = queue.iter().position(|item| item.message_id == id) else { return };
+        self.sent.retain(|other| *other != id);
+        let next = queue.get(place + 1).and_then(|next| self.sent.iter().position(|other| *other == next.message_id));
+        self.sent.insert(next.unwrap_or(self.sent.len()), id);
     }
 
     pub(super) fn finished(&self) {

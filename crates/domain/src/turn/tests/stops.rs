@@ -1,6 +1,6 @@
 //! Stopping: what runs is told, what has not begun never begins, and every call still has its result.
 
-use super::super::{AgentEnd, Effect, Input, ToolEnd};
+use super::super::{AgentEnd, Effect, Input, Prompt, ToolEnd};
 use super::{AGENT, NOW, Story, delegate, kinds, tool_call};
 use crate::agent::PermissionAsk;
 use crate::event::{Event, TurnState};
@@ -18,6 +18,7 @@ fn ask() -> PermissionAsk {
         options: Vec::new(),
         agent_call: None,
         form: None,
+        reason: None,
         input: None,
     }
 }
@@ -55,7 +56,7 @@ fn an_agent_that_was_told_to_stop_is_told_once_and_gets_no_more_permissions() {
     let mut story = Story::begin();
     story.answer("", vec![delegate("d", "docs")]);
     let request_id = PermissionId(uuid::Uuid::from_u128(7));
-    story.feed(Input::Permission { call_id: "d".to_owned(), request_id, ask: ask() });
+    story.feed(Input::Permission { call_id: "d".to_owned(), agent: "a".to_owned(), request_id, ask: ask() });
     let effects = story.feed(Input::CancelCall { call_id: "d".to_owned() });
     assert_eq!(kinds(&effects), ["tool-stopping", "permission-resolved"]);
     let acts: Vec<_> = effects.iter().filter(|effect| !matches!(effect, Effect::Append(_))).collect();
@@ -63,7 +64,7 @@ fn an_agent_that_was_told_to_stop_is_told_once_and_gets_no_more_permissions() {
     assert_eq!(stops(&story.feed(Input::CancelCall { call_id: "d".to_owned() })), 0);
     assert_eq!(stops(&story.feed(Input::Cancel)), 0);
     let request_id = PermissionId(uuid::Uuid::from_u128(8));
-    let effects = story.feed(Input::Permission { call_id: "d".to_owned(), request_id, ask: ask() });
+    let effects = story.feed(Input::Permission { call_id: "d".to_owned(), agent: "a".to_owned(), request_id, ask: ask() });
     assert_eq!(effects, [Effect::AnswerPermission { request_id, option_id: None }]);
 }
 
@@ -100,12 +101,12 @@ fn after_a_restart_a_stopped_call_is_not_begun_again_and_its_agent_is_told_again
     story.feed(Input::CancelCall { call_id: "d".to_owned() });
     let mut restarted = story.restarted();
     let effects = restarted.resume(&story.settings, NOW);
-    let [Effect::Prompt { call_id, .. }, Effect::StopPrompt { call_id: told }] = &effects[..] else { panic!("{effects:?}") };
+    let [Effect::Prompt(Prompt { call_id, .. }), Effect::StopPrompt { call_id: told }] = &effects[..] else { panic!("{effects:?}") };
     assert_eq!((call_id.as_str(), told.as_str()), ("other", "d"));
     let again = restarted.step(Input::CancelCall { call_id: "d".to_owned() }, &story.settings, NOW);
     assert_eq!(again, [], "it was told already");
     let effects = restarted.step(stopped("d"), &story.settings, NOW);
-    assert!(matches!(effects.last(), Some(Effect::Prompt { call_id, .. }) if call_id == "later"), "{effects:?}");
+    assert!(matches!(effects.last(), Some(Effect::Prompt(Prompt { call_id, .. })) if call_id == "later"), "{effects:?}");
 }
 
 #[test]

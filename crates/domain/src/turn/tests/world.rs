@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use uuid::Uuid;
 
 use super::super::call::{Call, CallState};
-use super::super::{AgentEnd, Effect, Input, Phase, Session, Settings, ToolEnd};
+use super::super::{AgentEnd, Effect, Input, Phase, Prompt, Session, Settings, ToolEnd};
 use super::rules::Rules;
 use super::{AGENT, NOW, delegate, item, settings, tool_call};
 use crate::agent::{PermissionAsk, ToolCall as AgentCall, Update};
@@ -18,6 +18,7 @@ use crate::ids::{MessageId, PermissionId};
 pub(super) enum Op {
     Message,
     Edit(usize),
+    Move(usize, usize),
     Withdraw(usize),
     ModelText(usize),
     ModelEnd(usize, Vec<Wish>),
@@ -95,6 +96,11 @@ impl World {
             Op::Edit(n) => {
                 let message_id = self.queued(*n);
                 self.feed(Input::Edit { message_id, content: format!("edited {n}") });
+            }
+            Op::Move(n, position) => {
+                let (message_id, position) = (self.queued(*n), position % (self.session.queue.len() + 2));
+                self.feed(Input::Move { message_id, position });
+                self.rules.moved(message_id, &self.session.queue);
             }
             Op::Withdraw(n) => {
                 let message_id = self.queued(*n);
@@ -179,7 +185,8 @@ impl World {
             Op::Answer(n) => {
                 let request_id = self.requests.get(n % (self.requests.len() + 1)).copied();
                 let request_id = request_id.unwrap_or(PermissionId(Uuid::from_u128(u128::MAX)));
-                self.feed(Input::PermissionAnswer { request_id, option_id: Some("yes".to_owned()), by: "person".to_owned() });
+                let reason = n.is_multiple_of(2).then(|| "rather so".to_owned());
+                self.feed(Input::PermissionAnswer { request_id, option_id: Some("yes".to_owned()), by: "person".to_owned(), reason });
             }
             Op::CancelCall(n) => {
                 let call_id = self.pick(*n);
@@ -224,9 +231,10 @@ impl World {
             options: Vec::new(),
             agent_call: None,
             form: None,
+            reason: None,
             input: None,
         };
-        self.feed(Input::Permission { call_id, request_id, ask });
+        self.feed(Input::Permission { call_id, agent: "a".to_owned(), request_id, ask });
     }
 
     fn feed_fitting(&mut self, input: Input, fits: bool) {
@@ -254,7 +262,7 @@ impl World {
                 Effect::StopModel => assert!(self.model.take().is_some(), "stopped a model that was not asked"),
                 Effect::RunTool(call) => assert!(self.tools.insert(call.id), "a tool was started twice"),
                 Effect::StopTool { call_id } => _ = self.tools.remove(&call_id),
-                Effect::Prompt { call_id, session_name, .. } => {
+                Effect::Prompt(Prompt { call_id, session_name, .. }) => {
                     let busy = self.prompts.iter().any(|(_, name)| *name == session_name);
                     assert!(!busy, "two prompts for {session_name} at once");
                     self.prompts.push((call_id, session_name));
@@ -300,7 +308,7 @@ impl World {
             let again: HashSet<_> = going.into_iter().map(|(call_id, _)| call_id).collect();
             self.prompts = stopped;
             let repeated = effects.iter().filter_map(|effect| match effect {
-                Effect::Prompt { turn_id, call_id, .. } if self.rules.was_prompted(*turn_id, call_id) => Some(call_id.clone()),
+                Effect::Prompt(Prompt { turn_id, call_id, .. }) if self.rules.was_prompted(*turn_id, call_id) => Some(call_id.clone()),
                 _ => None,
             });
             assert_eq!(repeated.collect::<HashSet<_>>(), again, "every prompt that runs is sent again, under the same id: {:?}", turn.id);

@@ -1,0 +1,144 @@
+//! One note to one browser: encrypted, signed, handed to its push service, tried again where that is busy.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use reqwest::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, RETRY_AFTER};
+use reqwest::redirect::Policy;
+use reqwest::{Client, StatusCode};
+
+use crate::{Keys, Subscription};
+
+const DEADLINE: Duration = Duration::from_secs(20);
+/// How often a push service is asked in all.
+const TRIES: u32 = 4;
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+/// One that wants longer is not waited for.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// What is sent.
+#[derive(Clone, Debug)]
+pub struct Note {
+    /// At most what a push service takes: about 3,900 bytes.
+    pub payload: Vec<u8>,
+    /// For how long the push service keeps it for a browser that is not there.
+    pub ttl: Duration,
+    pub urgency: Urgency,
+    /// At most 32 characters of base64url: of the notes with one topic that wait, only the last is delivered.
+    pub topic: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Urgency {
+    Normal,
+    High,
+}
+
+/// What became of it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    Accepted,
+    /// The browser has unsubscribed: nothing will ever reach it there again.
+    Gone,
+    /// What happened, for people.
+    Failed(String),
+}
+
+pub struct Sender {
+    client: Client,
+    keys: Keys,
+    contact: String,
+}
+
+impl Sender {
+    /// `contact` is a `mailto:` or `https:` address for those who run push services.
+    ///
+    /// # Errors
+    /// Where this machine has no certificates to know push services by.
+    pub fn new(keys: Keys, contact: String) -> reqwest::Result<Sender> {
+        // Nobody is sent on to an address that was not checked.
+        let client = Client::builder().redirect(Policy::none()).timeout(DEADLINE).build()?;
+        Ok(Sender { client, keys, contact })
+    }
+
+    pub fn public_key(&self) -> String {
+        self.keys.public()
+    }
+
+    /// Tries a few times where the service is busy, which may take minutes.
+    pub async fn send(&self, to: &Subscription, note: &Note) -> Outcome {
+        let mut pause = FIRST_PAUSE;
+        for _ in 1..TRIES {
+            match self.attempt(to, note).await {
+                Tried::Over(outcome) => return outcome,
+                Tried::Busy { wait, .. } => {
+                    let wait = wait.unwrap_or(pause);
+                    if wait > LONGEST_PAUSE {
+                        return Outcome::Failed("the push service wants to be left alone for more than a minute".to_owned());
+                    }
+                    tokio::time::sleep(wait).await;
+                    pause *= 2;
+                }
+            }
+        }
+        self.send_once(to, note).await
+    }
+
+    pub async fn send_once(&self, to: &Subscription, note: &Note) -> Outcome {
+        match self.attempt(to, note).await {
+            Tried::Over(outcome) => outcome,
+            Tried::Busy { why, .. } => Outcome::Failed(why),
+        }
+    }
+
+    async fn attempt(&self, to: &Subscription, note: &Note) -> Tried {
+        let body = match web_push_native::encrypt(note.payload.clone(), &to.key, &to.auth) {
+            Ok(body) => body,
+            Err(error) => return Tried::Over(Outcome::Failed(format!("it could not be encrypted: {error}"))),
+        };
+        let authorization = self.keys.authorization(&to.origin(), &self.contact, Timestamp::now());
+        let request = self.client.post(to.endpoint.clone()).header(AUTHORIZATION, authorization).header(CONTENT_ENCODING, "aes128gcm");
+        let request = request.header(CONTENT_TYPE, "application/octet-stream").header("ttl", note.ttl.as_secs());
+        let request = request.header("urgency", note.urgency.as_str()).header("topic", &note.topic).body(body);
+        // What the service answers with is not read: its status says all there is to know.
+        let response = match request.send().await {
+            Ok(response) => response,
+            // The address of a subscription is a secret: whoever has it can reach the device.
+            Err(error) => return Tried::Busy { why: format!("the push service cannot be reached: {}", error.without_url()), wait: None },
+        };
+        judge(response.status(), response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()))
+    }
+}
+
+enum Tried {
+    Over(Outcome),
+    Busy { why: String, wait: Option<Duration> },
+}
+
+fn judge(status: StatusCode, retry_after: Option<&str>) -> Tried {
+    match status {
+        _ if status.is_success() => Tried::Over(Outcome::Accepted),
+        StatusCode::NOT_FOUND | StatusCode::GONE => Tried::Over(Outcome::Gone),
+        StatusCode::TOO_MANY_REQUESTS => {
+            Tried::Busy { why: "the push service has had too much of us".to_owned(), wait: seconds(retry_after) }
+        }
+        _ if status.is_server_error() => {
+            Tried::Busy { why: format!("the push service has trouble of its own ({})", status.as_u16()), wait: seconds(retry_after) }
+        }
+        _ => Tried::Over(Outcome::Failed(format!("the push service refuses it ({})", status.as_u16()))),
+    }
+}
+
+/// A date instead of seconds is rare, and counts as nothing said.
+fn seconds(retry_after: Option<&str>) -> Option<Duration> {
+    retry_after?.trim().parse().ok().map(Duration::from_secs)
+}
+
+impl Urgency {
+    fn as_str(self) -> &'static str {
+        match self {
+            Urgency::Normal => "normal",
+            Urgency::High => "high",
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! The settings in the page: every one with where it came from, and the choice of those that can be chosen there.
+//!
+//! What is chosen goes through the very code that reads the files, so nothing can be chosen with which the server would not start.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use engine::Choices;
+use serde_json::{Map, Value};
+use web::{Configuration, Here, OriginKind, SettingKind, SettingOrigin, SettingRefusal, SettingView};
+
+use crate::config::{self, Change, Config, Entry, Kind, Origin, Shown, Sources, as_text, can_be_chosen, shown, visible};
+use crate::serve;
+
+/// `running` is what the server was started with.
+pub(crate) fn for_page(running: &Sources) -> Configuration {
+    let sources = running.clone();
+    let list = move |here: &Here| list(&sources, here);
+    let sources = running.clone();
+    let change = move |here: &Here, wishes: &Map<String, Value>| change(&sources, here, wishes);
+    Configuration { list: Arc::new(list), change: Arc::new(change) }
+}
+
+/// The sources with what was chosen, as far as it can be chosen, and what comes of them. What does not fit any more is passed over, so
+/// that a choice never keeps the server from starting.
+pub(crate) fn with_chosen(config: &Config, sources: &Sources, stored: &Here) -> (Config, Sources) {
+    let chosen = Sources { here: chosen(stored), ..sources.clone() };
+    match resolved(&chosen) {
+        Ok((config, _)) => (config, chosen),
+        Err(problem) => {
+            tracing::warn!("what was chosen in the page does not fit any more and is passed over: {}", visible(&problem));
+            (config.clone(), sources.clone())
+        }
+    }
+}
+
+fn chosen(stored: &Here) -> BTreeMap<String, String> {
+    stored.iter().filter(|(key, _)| can_be_chosen(key)).map(|(key, text)| (key.clone(), text.clone())).collect()
+}
+
+fn resolved(sources: &Sources) -> Result<(Config, Choices), String> {
+    let config = config::check(sources).map_err(|error| error.to_string())?;
+    config.keep_data_apart().map_err(|error| error.to_string())?;
+    let settings = serve::settings(&config, sources).map_err(|error| format!("{error:#}"))?;
+    Ok((config, Choices::of(&settings)))
+}
+
+fn change(sources: &Sources, here: &Here, wishes: &Map<String, Value>) -> Result<(Here, Choices), SettingRefusal> {
+    let mut after = here.clone();
+    for (key, value) in wishes {
+        if !shown().any(|(known, ..)| known == *key) {
+            return Err(SettingRefusal::Unknown(format!("there is no setting `{}`", visible(key))));
+        }
+        if !can_be_chosen(key) {
+            return Err(SettingRefusal::Fixed(format!("`{key}` cannot be changed here: set it in voxpilot.toml, by a variable or a flag")));
+        }
+        if let Some(origin) = holds(sources, key) {
+            return Err(SettingRefusal::Fixed(format!("`{key}` is set by {origin}: change it there, or take it away")));
+        }
+        if value.is_null() {
+            after.remove(key);
+        } else {
+            let text = as_text(key, value).map_err(|form| SettingRefusal::Bad(format!("`{key}` has a bad value: expected {form}")))?;
+            after.insert(key.clone(), text);
+        }
+    }
+    let chosen = Sources { here: chosen(&after), ..sources.clone() };
+    resolved(&chosen).map(|(_, choices)| (after, choices)).map_err(|problem| SettingRefusal::Bad(visible(&problem)))
+}
+
+/// The flag or variable that goes before what is chosen in the page.
+fn holds(sources: &Sources, key: &str) -> Option<Origin> {
+    let plain = Sources { here: BTreeMap::new(), ..sources.clone() };
+    let config = config::check(&plain).ok()?;
+    let origin = config.entries.into_iter().find(|entry| entry.key == key)?.origin;
+    matches!(origin, Origin::Flag(_) | Origin::Environment(_)).then_some(origin)
+}
+
+fn list(sources: &Sources, stored: &Here) -> Vec<SettingView> {
+    let here = Sources { here: chosen(stored), ..sources.clone() };
+    // It was resolved when the server started, or when it was chosen; a directory may be gone since.
+    let resolved = config::resolve(&here).or_else(|_| config::resolve(sources));
+    let Ok(config) = resolved else { return Vec::new() };
+    let entry = |key: &str| config.entries.iter().find(|entry| entry.key == *key);
+    let view = |(key, shown, help, default): (String, Shown, &str, Option<&str>)| {
+        let view = view(sources, entry(&key)?, shown, help, default);
+        Some(if view.kind == SettingKind::List { SettingView { value: lines(&config, &key), ..view } } else { view })
+    };
+    shown().filter_map(view).collect()
+}
+
+fn view(sources: &Sources, entry: &Entry, shown: Shown, help: &str, default: Option<&str>) -> SettingView {
+    let (kind, choices) = match shown.kind {
+        Kind::Text => (SettingKind::Text, &[][..]),
+        Kind::Number => (SettingKind::Number, &[][..]),
+        Kind::Choice(choices) => (SettingKind::Choice, choices),
+        Kind::List => (SettingKind::List, &[][..]),
+        Kind::Secret => (SettingKind::Secret, &[][..]),
+    };
+    SettingView {
+        key: entry.key.clone(),
+        title: shown.title.to_owned(),
+        about: about(help),
+        group: shown.group.to_owned(),
+        kind,
+        choices: choices.iter().map(|choice| (*choice).to_owned()).collect(),
+        value: value(kind, entry.value.as_deref()),
+        default: value(kind, default),
+        origin: origin(sources, &entry.origin),
+        locked: matches!(entry.origin, Origin::Flag(_) | Origin::Environment(_)),
+        changeable: shown.change != Change::Never,
+        restart: shown.change == Change::Later,
+    }
+}
+
+/// A list line by line: as one text it could not be told apart again.
+fn lines(config: &Config, key: &str) -> Value {
+    let lines = match key {
+        "suggestions" => config.suggestions.clone(),
+        "ignore" => config.ignore.clone(),
+        _ => config.work_dirs.iter().map(|path| path.display().to_string()).collect(),
+    };
+    if lines.is_empty() { Value::Null } else { lines.iter().map(|line| Value::from(visible(line))).collect() }
+}
+
+fn value(kind: SettingKind, text: Option<&str>) -> Value {
+    let Some(text) = text else { return Value::Null };
+    match kind {
+        SettingKind::Number => text.parse::<u64>().map_or_else(|_| Value::from(text), Value::from),
+        SettingKind::Text | SettingKind::List | SettingKind::Boolean | SettingKind::Choice | SettingKind::Secret => {
+            Value::from(visible(text))
+        }
+    }
+}
+
+/// The help of the command line as a sentence.
+fn about(help: &str) -> String {
+    let (help, default) = match help.split_once(" [default: ") {
+        Some((help, default)) => (help, Some(default.trim_end_matches(']'))),
+        None => (help, None),
+    };
+    let mut letters = help.chars();
+    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+    let otherwise = default.map(|default| format!(" Where nothing is set: {default}.")).unwrap_or_default();
+    format!("{first}{}.{otherwise}", letters.as_str())
+}
+
+fn origin(sources: &Sources, origin: &Origin) -> SettingOrigin {
+    let is_project = |path: &Path| sources.project.as_ref().is_some_and(|project| project.path == path);
+    let (kind, name) = match origin {
+        Origin::Flag(flag) => (OriginKind::Flag, Some(flag.clone())),
+        Origin::Environment(variable) => (OriginKind::Environment, Some(variable.clone())),
+        Origin::File(path) if is_project(path) => (OriginKind::Project, Some(visible(&path.display().to_string()))),
+        Origin::File(path) => (OriginKind::User, Some(visible(&path.display().to_string()))),
+        Origin::Here => (OriginKind::Here, None),
+        Origin::Default => (OriginKind::Default, None),
+    };
+    SettingOrigin { kind, name }
+}

@@ -1,0 +1,99 @@
+//! The settings as the page sees them. What they are, where they come from and what they must look like is known to whoever starts
+//! the server.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use engine::Choices;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+/// What was chosen in the page: key and text, as a file would have it.
+pub type Here = BTreeMap<String, String>;
+
+type List = dyn Fn(&Here) -> Vec<SettingView> + Send + Sync;
+type Change = dyn Fn(&Here, &Map<String, Value>) -> Result<(Here, Choices), SettingRefusal> + Send + Sync;
+
+/// What can be done about the settings. Each call may block.
+#[derive(Clone)]
+pub struct Configuration {
+    /// All of them, with what was chosen here.
+    pub list: Arc<List>,
+    /// What is chosen once the wishes are granted (null: what would hold otherwise), and what the engine goes by from then on.
+    pub change: Arc<Change>,
+}
+
+impl fmt::Debug for Configuration {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("Configuration")
+    }
+}
+
+#[derive(Clone, Debug)]
+pub enum SettingRefusal {
+    /// There is no such setting.
+    Unknown(String),
+    /// It is set where the page cannot reach, or must not be set here.
+    Fixed(String),
+    /// The value is not one that the server could start with.
+    Bad(String),
+}
+
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct SettingView {
+    /// As in `voxpilot.toml`.
+    pub key: String,
+    pub title: String,
+    /// What it means.
+    pub about: String,
+    pub group: String,
+    pub kind: SettingKind,
+    /// The values that it can have, where they are few.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<String>,
+    /// What holds; null where it is not set. A secret is only said to be there.
+    pub value: Value,
+    /// What would hold if nobody set it; null where nothing would.
+    pub default: Value,
+    pub origin: SettingOrigin,
+    /// Set by the environment or the command line, which go before what is chosen here.
+    pub locked: bool,
+    /// It can be chosen here.
+    pub changeable: bool,
+    /// A change takes effect when the server is next started.
+    pub restart: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SettingKind {
+    Text,
+    Number,
+    Boolean,
+    Choice,
+    List,
+    Secret,
+}
+
+/// Where the value comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct SettingOrigin {
+    pub kind: OriginKind,
+    /// The variable, the flag or the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum OriginKind {
+    Default,
+    User,
+    Project,
+    Environment,
+    Flag,
+    /// Chosen in the page.
+    Here,
+}

@@ -1,0 +1,32 @@
+//! `GET /api/models`
+
+use serde_json::{Value, json};
+use testkit::model_server::{Reply, Script};
+
+use crate::rig::{Options, Rig};
+
+fn ids(list: &Value) -> Vec<&str> {
+    list["models"].as_array().unwrap().iter().map(|model| model["id"].as_str().unwrap()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_default_comes_first_then_what_was_used_then_what_the_provider_lists() {
+    let rig = Rig::replies([]).await;
+    rig.session_with(json!({ "model": "older" })).await;
+    rig.session_with(json!({ "model": "newer" })).await;
+    let list = rig.get("/api/models").await.json();
+    assert_eq!(ids(&list), ["main", "relay", "newer", "older", "coder"]);
+    assert_eq!(list["models"][1]["title"], "No main AI: talk straight to the agent");
+    assert_eq!((&list["models"][0]["title"], &list["error"]), (&json!("main"), &Value::Null));
+    assert_eq!(ids(&rig.get("/api/models").await.json()), ids(&list));
+    assert_eq!(rig.model.other_requests().len(), 1, "the provider is asked once");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_provider_that_cannot_be_asked_leaves_the_others_and_says_why() {
+    let script = Script::new().route("/v1/models", [Reply::status(401).body("application/json", "{}")]);
+    let rig = Rig::start(Options { script, ..Options::default() }).await;
+    let list = rig.get("/api/models").await.json();
+    assert_eq!(ids(&list), ["main", "relay"]);
+    assert!(list["error"].as_str().is_some_and(|error| error.contains("VOXPILOT_MODEL_API_KEY")), "{list}");
+}

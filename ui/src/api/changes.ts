@@ -1,0 +1,40 @@
+// What a session's work changed: asked for, taken back, committed.
+
+import { answer, client, inSession, upTo } from "./client";
+import type { Commit, Revert, Since, TextSide } from "./types";
+
+/** An agent has to be asked, or much has to be read. */
+const long_ms = 120_000;
+
+const path = (id: string) => ({ path: { id } });
+
+export const changesApi = {
+  changes: (session: string, since: Since) =>
+    answer(
+      client.GET("/api/sessions/{id}/changes", { params: { ...path(session), query: { since } }, ...upTo(long_ms) }),
+    ),
+  /** The files without their lines. */
+  summary: (session: string, since: Since) =>
+    answer(client.GET("/api/sessions/{id}/changes", { params: { ...path(session), query: { since, summary: true } } })),
+  file: (session: string, since: Since, file: string) =>
+    answer(
+      client.GET("/api/sessions/{id}/changes/file", {
+        params: { ...path(session), query: { since, path: file } },
+        ...upTo(long_ms),
+      }),
+    ),
+  lines: (session: string, since: Since, file: string, side: TextSide, from: number, to: number) =>
+    answer(
+      client.GET("/api/sessions/{id}/changes/lines", {
+        params: { ...path(session), query: { since, path: file, side, from, to } },
+      }),
+    ),
+  revert: (session: string, body: Revert) =>
+    answer(client.POST("/api/sessions/{id}/changes/revert", { ...inSession(session), body })),
+  undo: (session: string, undo: string) =>
+    answer(client.POST("/api/sessions/{id}/changes/undo", { ...inSession(session), body: { undo } })),
+  commit: (session: string, body: Commit) =>
+    answer(client.POST("/api/sessions/{id}/changes/commit", { ...inSession(session), body, ...upTo(long_ms) })),
+  draft: (session: string) =>
+    answer(client.POST("/api/sessions/{id}/changes/draft", { ...inSession(session), ...upTo(long_ms) })),
+};

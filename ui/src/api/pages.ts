@@ -1,0 +1,75 @@
+// Calls that only those pages and dialogs make which are loaded when they are opened.
+
+import { address } from "./address";
+import {
+  ApiError,
+  answer,
+  answer_timeout_ms,
+  client,
+  inSession,
+  NetworkError,
+  unreachable,
+  until,
+  upTo,
+  withKey,
+} from "./client";
+import type { DeviceKind, PushWanted, SettingValue, TraceFilter } from "./types";
+
+/** Every agent there is, some at a time. */
+const ask_timeout_ms = 600_000;
+
+/** A call whose answer is a text that is read while it grows. Ends with the text, or when `signal` says so. */
+async function readLogin(id: string, done: boolean, onText: (text: string) => void, signal: AbortSignal) {
+  try {
+    const text = await answer(
+      client.POST("/api/agents/{id}/login", {
+        params: { path: { id }, query: done ? { done } : {} },
+        parseAs: "stream",
+        fetch: until(signal),
+      }),
+    );
+    const decoder = new TextDecoder();
+    const reader = text?.getReader();
+    for (let piece = await reader?.read(); piece && !piece.done; piece = await reader?.read()) {
+      onText(decoder.decode(piece.value, { stream: true }));
+    }
+  } catch (error) {
+    throw error instanceof ApiError ? error : new NetworkError(unreachable);
+  }
+}
+
+export const pagesApi = {
+  rules: (id: string) => answer(client.GET("/api/sessions/{id}/permission-rules", inSession(id))),
+  revokeRule: (id: string, rule_id: string) =>
+    answer(client.DELETE("/api/sessions/{id}/permission-rules/{rule_id}", { params: { path: { id, rule_id } } })),
+  trace: (id: string, filter: TraceFilter, before?: string) => {
+    const query = Object.fromEntries(Object.entries({ ...filter, before }).filter(([, value]) => value));
+    return answer(client.GET("/api/sessions/{id}/trace", { params: { path: { id }, query } }));
+  },
+  traceEntry: (id: string, runner: string, seq: number) =>
+    answer(client.GET("/api/sessions/{id}/trace/{runner}/{seq}", { params: { path: { id, runner, seq } } })),
+  captureUrl: (id: string) => withKey(address("/api/sessions/{id}/trace/capture", { id })),
+  /** Whether its package may be downloaded when it is started. */
+  allowNpx: (id: string, allowed: boolean) =>
+    answer(client.POST("/api/agents/{id}/npx", { ...inSession(id), body: { allowed } })),
+  conversations: () => answer(client.GET("/api/conversations")),
+  /** With what the agents keep by themselves; they have to be started for that. */
+  askAgents: () => answer(client.POST("/api/conversations", { body: {}, ...upTo(ask_timeout_ms) })),
+  login: (agent: string, onText: (text: string) => void, signal: AbortSignal) =>
+    readLogin(agent, false, onText, signal),
+  /** The login was done elsewhere. */
+  loggedIn: (agent: string) => readLogin(agent, true, () => {}, AbortSignal.timeout(answer_timeout_ms)),
+  renameDevice: (device_id: string, name: string) =>
+    answer(client.PATCH("/api/devices/{device_id}", { params: { path: { device_id } }, body: { name } })),
+  revokeDevice: (device_id: string) =>
+    answer(client.DELETE("/api/devices/{device_id}", { params: { path: { device_id } } })),
+  makeLink: (kind: DeviceKind) => answer(client.POST("/api/devices/link", { body: { kind } })),
+  audit: (limit: number, before?: number) =>
+    answer(client.GET("/api/audit", { params: { query: { limit, ...(before === undefined ? {} : { before }) } } })),
+  settings: () => answer(client.GET("/api/settings")),
+  changeSettings: (body: Record<string, SettingValue>) => answer(client.PATCH("/api/settings", { body })),
+  push: () => answer(client.GET("/api/push")),
+  subscribePush: (body: PushWanted) => answer(client.PUT("/api/push", { body })),
+  unsubscribePush: () => answer(client.DELETE("/api/push")),
+  testPush: () => answer(client.POST("/api/push/test")),
+};

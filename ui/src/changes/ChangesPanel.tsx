@@ -1,0 +1,89 @@
+import { createSignal, onCleanup, onMount, Show } from "solid-js";
+import { Button, IconButton } from "../kit/Button";
+import { PlusMinus } from "../kit/small";
+import { CommitDialog } from "./CommitDialog";
+import { filesWords } from "./count";
+import { FileList } from "./FileList";
+import { createMedia, phone_query } from "./look";
+import { RevertDialog, type Reverting } from "./RevertDialog";
+import { createReview } from "./review";
+import { SinceMenu } from "./SinceMenu";
+import { States } from "./States";
+import { sessionSource } from "./source";
+import { changesNews } from "./summary";
+import "./review.css";
+
+interface ChangesPanelProps {
+  sessionId: string;
+  onClose(): void;
+  onReview(): void;
+}
+
+/** What changed, beside the conversation. */
+export function ChangesPanel(props: ChangesPanelProps) {
+  let panel!: HTMLElement;
+  const review = createReview(sessionSource(props.sessionId), { of: changesNews, isTold: false });
+  const isPhone = createMedia(phone_query);
+  const [isSplit, setSplit] = createSignal(false);
+  const [isCommitting, setCommitting] = createSignal(false);
+  const [reverting, setReverting] = createSignal<Reverting | null>(null);
+  const changes = () => review.changes();
+  const isGit = () => changes()?.source === "git";
+  const mode = () => (isPhone() ? "narrow" : isSplit() ? "split" : "unified");
+  onMount(() => {
+    const close = (event: KeyboardEvent) => {
+      if (event.key !== "Escape" || event.defaultPrevented) return;
+      event.stopPropagation();
+      props.onClose();
+    };
+    panel.addEventListener("keydown", close);
+    onCleanup(() => panel.removeEventListener("keydown", close));
+  });
+  return (
+    <aside ref={panel} class="changes-panel" aria-label="Changes">
+      <header class="panel-head">
+        <h2>Changes</h2>
+        <SinceMenu review={review} />
+        <span class="grow" />
+        <Show when={!isPhone()}>
+          <IconButton icon="split" label="Split view" aria-pressed={isSplit()} onClick={() => setSplit(!isSplit())} />
+        </Show>
+        <IconButton icon="out" label="Open the full review" onClick={() => props.onReview()} />
+        <IconButton icon="close" label="Close changes" onClick={() => props.onClose()} />
+      </header>
+      <States review={review}>
+        <FileList review={review} mode={mode()} onRevert={(file, hunk) => setReverting({ file, hunk })} />
+      </States>
+      <Show when={(changes()?.total_files ?? 0) > 0 && changes()}>
+        {(known) => (
+          <footer class="panel-foot">
+            <span class="soft num">{filesWords(known().total_files)}</span>
+            <PlusMinus additions={known().total_additions} deletions={known().total_deletions} />
+            <span class="grow" />
+            <Show when={isGit()}>
+              <Button small kind="quiet" onClick={() => setCommitting(true)}>
+                Commit
+              </Button>
+            </Show>
+            <Button small onClick={() => props.onReview()}>
+              Review
+            </Button>
+          </footer>
+        )}
+      </Show>
+      <Show when={isCommitting()}>
+        <CommitDialog
+          sessionId={props.sessionId}
+          onClose={() => setCommitting(false)}
+          onDone={() => {
+            setCommitting(false);
+            void review.refresh();
+          }}
+        />
+      </Show>
+      <Show when={reverting()} keyed>
+        {(what) => <RevertDialog review={review} what={what} onClose={() => setReverting(null)} />}
+      </Show>
+    </aside>
+  );
+}

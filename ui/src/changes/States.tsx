@@ -1,0 +1,54 @@
+import { type JSX, Match, Show, Switch } from "solid-js";
+import { Button } from "../kit/Button";
+import { Spinner } from "../kit/Spinner";
+import { Banner } from "../kit/small";
+import type { Review } from "./review";
+import { agentsWords, emptyWords } from "./words";
+
+/** What is shown instead of files, or above them: that they load, cannot be loaded, or that there are none. */
+export function States(props: { review: Review; children: JSX.Element }) {
+  const changes = () => props.review.changes();
+  const retry = () => (
+    <Button small onClick={() => void props.review.refresh()}>
+      Try again
+    </Button>
+  );
+  return (
+    <Switch>
+      <Match when={!changes() && props.review.error()}>
+        {(text) => (
+          <div class="review-state">
+            <p role="alert">{text()}</p>
+            {retry()}
+          </div>
+        )}
+      </Match>
+      <Match when={!changes()}>
+        <p class="review-state" role="status">
+          <Spinner /> Looking for what has changed…
+        </p>
+      </Match>
+      <Match when={changes()?.files.length === 0 && props.review.comments().length === 0 && changes()}>
+        {(empty) => (
+          <div class="review-state">
+            <h2>{emptyWords(empty()).title}</h2>
+            <p>{emptyWords(empty()).text}</p>
+          </div>
+        )}
+      </Match>
+      <Match when={true}>
+        <Show when={props.review.error()}>
+          {(text) => (
+            <Banner icon="warning" actions={retry()}>
+              {text()} What is shown may be out of date.
+            </Banner>
+          )}
+        </Show>
+        <Show when={changes()?.source === "agents" && changes()}>
+          {(known) => <Banner icon="info">{agentsWords(known())}</Banner>}
+        </Show>
+        {props.children}
+      </Match>
+    </Switch>
+  );
+}

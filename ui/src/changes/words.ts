@@ -1,0 +1,65 @@
+// The words of changes.
+
+import type { Changes, FileChange, Since } from "../api/types";
+
+export function sinceWords(since: Since, base: string | null | undefined): string {
+  const words: Record<Since, string> = {
+    turn: "This turn",
+    session: "This session",
+    base: `Since ${base ?? "the base"}`,
+    head: "Uncommitted",
+  };
+  return words[since];
+}
+
+export function commentsWords(count: number): string {
+  return count === 1 ? "1 comment" : `${count} comments`;
+}
+
+/** What is beside the path; nothing for what is only modified. */
+export function statusWord(file: FileChange): string | null {
+  const words: Record<FileChange["status"], string | null> = {
+    added: "new",
+    modified: null,
+    deleted: "deleted",
+    renamed: "renamed",
+    type_changed: "type changed",
+  };
+  return words[file.status];
+}
+
+/** Why a file has no lines to show. */
+export function withoutLines(file: FileChange): string {
+  if (file.binary) return "A binary file. It has no lines to show.";
+  if (file.status === "renamed") return "Renamed, nothing else.";
+  if (file.status === "added") return "An empty file.";
+  if (file.status === "deleted") return "It was an empty file.";
+  return "Only its mode has changed: what it may do, not what it says.";
+}
+
+/** Whether git keeps the directory, even where it could not be asked. */
+const hasGit = (changes: Changes) => changes.sinces.includes("head");
+
+/** Where changes come from, if not from git. */
+export function agentsWords(changes: Changes): string {
+  return hasGit(changes)
+    ? "These are the changes that the agents themselves reported: git does not know how it was before."
+    : "This directory is not a git repository: these are the changes that the agents themselves reported.";
+}
+
+/** What to say where there is nothing. */
+export function emptyWords(changes: Changes): { title: string; text: string } {
+  if (changes.source === "none" && !hasGit(changes)) {
+    return {
+      title: "No changes known",
+      text: "This directory is not a git repository, and no agent has reported a change of a file.",
+    };
+  }
+  const titles: Record<Since, string> = {
+    turn: "This turn changed nothing",
+    session: "This session changed nothing",
+    base: `Nothing changed since ${changes.base ?? "the base"}`,
+    head: "Nothing to commit",
+  };
+  return { title: titles[changes.since], text: "Files that agents change appear here." };
+}

@@ -1,0 +1,68 @@
+import { createEffect, createSignal, on, onCleanup } from "solid-js";
+import type { NewAttachment } from "../api/types";
+import { Spinner } from "../kit/Spinner";
+import { dropSession, freshSessions, makeSession } from "../state/fresh";
+import { createOutbox } from "../state/outbox";
+import { goTo } from "../state/route";
+import { addToDraft, addToDraftFiles } from "./Composer";
+import { Dock } from "./Dock";
+import { OutboxList } from "./OutboxList";
+import { Head } from "./SessionHeader";
+import type { Shell } from "./shell";
+
+/** A session that the server has not made yet: its first message waits here until it has. */
+export function FreshSession(props: { id: string; shell: Shell }) {
+  const { sessions } = props.shell;
+  const fresh = () => freshSessions().find(({ id }) => id === props.id);
+  const outbox = createOutbox(props.id, async () => {
+    await makeSession(props.id);
+    void sessions.refresh();
+    // From here on it is the session's own outbox that sends, under the same ids.
+    return new Promise<never>(() => {});
+  });
+  onCleanup(() => outbox.close());
+  const [attempt, setAttempt] = createSignal(1);
+  const giveBack = async (content: string, attachments: NewAttachment[]) => {
+    addToDraft("new", content);
+    await addToDraftFiles("new", attachments);
+    setAttempt(attempt() + 1);
+  };
+  // Nothing is left of it: then there is no session to make.
+  createEffect(
+    on(
+      () => outbox.items.length,
+      (count) => {
+        if (count > 0 || !fresh()) return;
+        dropSession(props.id);
+        goTo(null);
+      },
+      { defer: true },
+    ),
+  );
+  return (
+    <>
+      <Head>
+        <div class="head-words">
+          <h1 class="cut">{fresh()?.title}</h1>
+        </div>
+      </Head>
+      <div class="log-frame">
+        <p class="log-hint log-opening" role="status">
+          <Spinner /> Starting the session…
+        </p>
+      </div>
+      <Dock
+        draftKey={props.id}
+        attempt={attempt()}
+        isRelay={false}
+        running={false}
+        stopping={false}
+        placeholder="Add to it"
+        onSend={(content, attachments) => outbox.send(content, attachments)}
+        onStop={() => {}}
+      >
+        <OutboxList outbox={outbox} onWithdrawn={giveBack} />
+      </Dock>
+    </>
+  );
+}

@@ -1,0 +1,244 @@
+// The lists behind the pills, loaded when one is opened.
+
+import { createSignal, For, Show } from "solid-js";
+import { Dynamic } from "solid-js/web";
+import { list } from "../api/list";
+import type { Model, Policy } from "../api/types";
+import { copyText } from "../kit/copy";
+import { MenuItem } from "../kit/MenuList";
+import { AgentMark, Dot } from "../kit/small";
+import { tell } from "../kit/toasts";
+import { choicesOf, currentOf, isWanted, optionsOf } from "../state/agentOptions";
+import { standing, unusable } from "../state/agents";
+import { visible } from "../state/visible";
+import { type Choices, modelTitle, policyText } from "./Pills";
+
+const relay = "relay";
+const policies: { id: Policy; note: string }[] = [
+  { id: "ask", note: "You decide about every command and change" },
+  { id: "auto", note: "Approves automatically: nobody is asked" },
+  { id: "read-only", note: "Reading is allowed; you decide about the rest" },
+  { id: "deny", note: "Every command and change is declined" },
+];
+
+export type Kind = "agent" | "model" | "mode" | "policy" | "branch";
+type Items = Choices & { close(): void };
+
+/** The lists of one pill, one below the other. */
+export function PillItems(props: { kinds: Kind[]; choices: Choices; close(): void }) {
+  const lists = { agent: AgentItems, model: ModelItems, mode: OptionItems, policy: PolicyItems, branch: BranchItems };
+  return (
+    <For each={props.kinds}>
+      {(kind, index) => (
+        <>
+          <Show when={index() > 0}>
+            <hr />
+          </Show>
+          <Dynamic component={lists[kind]} {...props.choices} close={() => props.close()} />
+        </>
+      )}
+    </For>
+  );
+}
+
+const toneStatus = { good: "done", waiting: "waiting", bad: "failed", busy: "running", none: "unknown" } as const;
+
+function AgentItems(props: Items) {
+  /** Those that can work come first. */
+  const sorted = () => props.agents.toSorted((a, b) => Number(unusable(a) !== null) - Number(unusable(b) !== null));
+  return (
+    <For each={sorted()}>
+      {(agent) => (
+        <MenuItem
+          class="agent-item"
+          chosen={agent.id === props.agent}
+          disabled={unusable(agent) !== null && agent.id !== props.agent}
+          note={unusable(agent) === null ? visible(agent.about) : undefined}
+          onChoose={() => {
+            props.close();
+            props.setAgent(agent.id);
+          }}
+          end={
+            <span class="agent-standing">
+              <Dot status={toneStatus[standing(agent).tone]} quiet /> {standing(agent).words}
+            </span>
+          }
+        >
+          <AgentMark agent={agent.id} /> {visible(agent.title)}
+        </MenuItem>
+      )}
+    </For>
+  );
+}
+
+function chooseModel(props: Pick<Items, "model" | "setModel" | "close">, id: string): void {
+  props.close();
+  if (id !== "" && id !== props.model) props.setModel(id);
+}
+
+/** A model that is on no list. */
+export function ModelField(props: { choices: Choices; close(): void }) {
+  return (
+    <form
+      class="menu-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        chooseModel(
+          { ...props.choices, close: props.close },
+          new FormData(event.currentTarget).get("model")?.toString().trim() ?? "",
+        );
+      }}
+    >
+      <input
+        class="field"
+        name="model"
+        aria-label="Another model"
+        placeholder="Another model, by name"
+        autocomplete="off"
+        spellcheck={false}
+        onKeyDown={(event) => {
+          // The list's keys are not those of a text.
+          if (event.key !== "Escape" && event.key !== "Tab" && !event.key.startsWith("Arrow")) event.stopPropagation();
+        }}
+      />
+    </form>
+  );
+}
+
+function ModelItems(props: Items) {
+  const [models, setModels] = createSignal<Model[]>([
+    ...(props.model ? [{ id: props.model, title: modelTitle(props.model) }] : []),
+    ...(props.model === relay ? [] : [{ id: relay, title: "No main AI: talk straight to the agent" }]),
+  ]);
+  const [error, setError] = createSignal<string | null>(null);
+  list.models().then(
+    (found) => {
+      setModels(found.models);
+      setError(found.error ?? null);
+    },
+    () => setError("The list of models could not be loaded."),
+  );
+  return (
+    <>
+      <p class="menu-heading">Main AI</p>
+      <For each={models()}>
+        {(model) => (
+          <MenuItem
+            chosen={model.id === props.model}
+            note={model.note ? visible(model.note) : undefined}
+            onChoose={() => chooseModel(props, model.id)}
+          >
+            {visible(model.title)}
+          </MenuItem>
+        )}
+      </For>
+      <Show when={error()}>{(text) => <p class="menu-heading">{visible(text())}</p>}</Show>
+    </>
+  );
+}
+
+/** Everything that the agent's own sessions let one set; the mode is among it. */
+function OptionItems(props: Items) {
+  const set = (name: string, option: string, value: string | boolean) => {
+    props.close();
+    props.setOption?.(name, option, value);
+  };
+  return (
+    <For each={props.options?.sessions.filter((agent) => optionsOf(agent).length > 0)}>
+      {(agent) => (
+        <For each={optionsOf(agent)}>
+          {(option) => (
+            <>
+              <p class="menu-heading">
+                {visible(option.name ?? option.id)}
+                {(props.options?.sessions.length ?? 0) > 1 ? ` of [${visible(agent.name)}]` : ""}
+                {isWanted(agent, option) ? ", with the next prompt" : ""}
+              </p>
+              <Show
+                when={option.type !== "boolean"}
+                fallback={
+                  <MenuItem
+                    chosen={currentOf(agent, option) === true}
+                    onChoose={() => set(agent.name, option.id, currentOf(agent, option) !== true)}
+                  >
+                    {currentOf(agent, option) === true ? "On" : "Off"}
+                  </MenuItem>
+                }
+              >
+                <For each={choicesOf(option.options)}>
+                  {(choice) => (
+                    <MenuItem
+                      chosen={choice.value === currentOf(agent, option)}
+                      note={choice.description ? visible(choice.description) : undefined}
+                      onChoose={() => set(agent.name, option.id, choice.value ?? "")}
+                    >
+                      {visible(choice.name ?? choice.value ?? "")}
+                    </MenuItem>
+                  )}
+                </For>
+              </Show>
+            </>
+          )}
+        </For>
+      )}
+    </For>
+  );
+}
+
+function PolicyItems(props: Items) {
+  const choose = (policy: Policy | null) => {
+    props.close();
+    if (policy !== props.policy) props.setPolicy(policy);
+  };
+  return (
+    <>
+      <MenuItem chosen={props.policy === null} onChoose={() => choose(null)}>
+        Server’s default ({policyText(props.defaultPolicy)})
+      </MenuItem>
+      <hr />
+      <For each={policies}>
+        {({ id, note }) => (
+          <MenuItem chosen={props.policy === id} note={note} onChoose={() => choose(id)}>
+            {policyText(id)}
+          </MenuItem>
+        )}
+      </For>
+    </>
+  );
+}
+
+function BranchItems(props: Items) {
+  const branch = () => props.branch ?? "";
+  const copy = () =>
+    copyText(branch()).then(
+      () => tell("Copied"),
+      () => tell("The browser did not let it be copied."),
+    );
+  return (
+    <>
+      <p class="menu-heading">Branch {visible(branch())}</p>
+      <MenuItem
+        icon="copy"
+        onChoose={() => {
+          props.close();
+          void copy();
+        }}
+      >
+        Copy its name
+      </MenuItem>
+      <Show when={props.onChanges}>
+        {(open) => (
+          <MenuItem
+            icon="changes"
+            onChoose={() => {
+              props.close();
+              open()();
+            }}
+          >
+            Open changes
+          </MenuItem>
+        )}
+      </Show>
+    </>
+  );
+}

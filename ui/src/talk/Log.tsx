@@ -1,0 +1,137 @@
+import { createEffect, For, on, onMount, Show } from "solid-js";
+import type { NewAttachment } from "../api/types";
+import { Icon } from "../kit/Icon";
+import { Spinner } from "../kit/Spinner";
+import type { OpenSession } from "../state/openSession";
+import { Entry } from "./Entry";
+import { EntryView } from "./EntryView";
+import { createStick } from "./stick";
+import { createWindow } from "./window";
+
+const load_older_px = 400;
+
+interface LogProps {
+  open: OpenSession;
+  isRelay: boolean;
+  stopping: boolean;
+  /** Puts a message that was sent into the composer, to be sent as a new one. */
+  onEdit?: (content: string, attachments: NewAttachment[]) => Promise<void>;
+}
+
+/** The conversation. */
+export function Log(props: LogProps) {
+  const stick = createStick();
+  const state = props.open.state;
+  const drawn = createWindow(() => state.entries.length);
+  let scroller!: HTMLDivElement;
+  let content!: HTMLDivElement;
+
+  /** What is read stays where it is, however much is put above it. */
+  const keepPlace = (apply: () => void) => {
+    const fromEnd = scroller.scrollHeight - scroller.scrollTop;
+    // The browser must not do the same a second time.
+    scroller.classList.add("prepending");
+    apply();
+    scroller.scrollTop = scroller.scrollHeight - fromEnd;
+    requestAnimationFrame(() => scroller.classList.remove("prepending"));
+  };
+  const loadOlder = async (): Promise<void> => {
+    if (!state.ready || !state.moreBefore || scroller.scrollTop > load_older_px || props.open.loadingOlder()) return;
+    const oldest = state.oldestMessage;
+    await props.open.loadOlder(keepPlace).catch(() => {});
+    // A page that does not fill the view cannot be scrolled to ask for the next one.
+    if (state.oldestMessage !== oldest && scroller.scrollHeight <= scroller.clientHeight) await loadOlder();
+  };
+  onMount(() => {
+    stick.attach(scroller, content);
+    drawn.attach(scroller);
+  });
+  // Whoever reads the end of a conversation that grew for days needs no more than its end.
+  createEffect(
+    on(
+      () => state.entries.length,
+      () => stick.atEnd() && props.open.dropOldest(),
+    ),
+  );
+  createEffect(
+    on(
+      () => [state.ready, state.epoch],
+      ([ready]) => {
+        if (!ready) return;
+        // A later snapshot leaves somebody who reads further up where they are.
+        if (stick.atEnd()) stick.toEnd();
+        requestAnimationFrame(() => void loadOlder());
+      },
+    ),
+  );
+  // Whoever sends something wants to see it.
+  createEffect(
+    on(
+      () => props.open.outbox.items.length,
+      (count, before = 0) => count > before && stick.toEnd(),
+      { defer: true },
+    ),
+  );
+
+  const thinking = () => {
+    const last = state.entries.at(-1);
+    return state.runningTurn !== null && last?.kind === "message" && last.role === "user";
+  };
+
+  return (
+    <div class="log-frame">
+      <div
+        ref={scroller}
+        class="log"
+        role="log"
+        aria-label="Conversation"
+        aria-busy={state.runningTurn !== null}
+        tabindex="0"
+        onScroll={() => void loadOlder()}
+      >
+        <div ref={content} class="log-content">
+          <Show when={!state.ready}>
+            <p class="log-hint log-opening">
+              <Spinner /> Loading the conversation…
+            </p>
+          </Show>
+          <Show when={state.ready && !props.open.gone() && state.entries.length === 0 && state.queue.length === 0}>
+            <div class="log-empty">
+              <h2>What should be done?</h2>
+              <p>Describe a task below. The agent’s work streams in here, and it asks when it needs you.</p>
+            </div>
+          </Show>
+          <For each={state.entries}>
+            {(entry, index) => (
+              <Entry window={drawn} index={index()}>
+                <EntryView
+                  open={props.open}
+                  entry={entry}
+                  index={index()}
+                  isRelay={props.isRelay}
+                  stopping={props.stopping}
+                  onEdit={props.onEdit}
+                />
+              </Entry>
+            )}
+          </For>
+          <Show when={thinking()}>
+            <p class="log-hint">
+              <Spinner /> Working…
+            </p>
+          </Show>
+        </div>
+      </div>
+      <Show when={props.open.loadingOlder() && state.entries.length > 0}>
+        <p class="log-loading" role="status">
+          <Spinner /> Loading older messages…
+        </p>
+      </Show>
+      <Show when={!stick.atEnd()}>
+        <button type="button" class="to-end" onClick={() => stick.toEnd()}>
+          <Icon name="down" /> New
+        </button>
+      </Show>
+    </div>
+  );
+}

@@ -1,0 +1,95 @@
+import { createSignal, Show } from "solid-js";
+import { sentence } from "../../api/client";
+import { pagesApi } from "../../api/pages";
+import { Button } from "../../kit/Button";
+import { InlineError } from "../../kit/InlineError";
+import { Spinner } from "../../kit/Spinner";
+import { watch_only, watchesOnly } from "../../state/device";
+import type { NeededLogin } from "../../state/model";
+import { LoginDialog } from "../LoginDialog";
+import { Prose } from "../Prose";
+import { AskCard } from "./AskCard";
+
+/** An agent that waits for a login, and whether it has one that can be run from here. */
+export type LoginAgent = { id: string; title: string; canLogin: boolean };
+
+interface LoginCardProps {
+  login: NeededLogin;
+  agent: LoginAgent;
+  /** Somebody has logged in, or says so. */
+  onTried(): void;
+}
+
+/** The agent waits until somebody has logged it in. */
+export function LoginCard(props: LoginCardProps) {
+  const [dialog, setDialog] = createSignal(false);
+  const [busy, setBusy] = createSignal(false);
+  const [error, setError] = createSignal<string | null>(null);
+  const tryAgain = async () => {
+    setBusy(true);
+    setError(null);
+    try {
+      await pagesApi.loggedIn(props.agent.id);
+      props.onTried();
+    } catch (reason) {
+      setError(sentence(reason));
+    }
+    setBusy(false);
+  };
+  return (
+    <AskCard
+      class="login"
+      label="Login required"
+      title={props.login.again ? "Still not logged in" : "Login required"}
+      agent={props.agent.title}
+      session={props.login.sessionName}
+      foot={() => (
+        <footer>
+          <InlineError message={error()} />
+          <Show
+            when={!props.login.trying}
+            fallback={
+              <p class="log-hint" role="status">
+                <Spinner /> Trying again…
+              </p>
+            }
+          >
+            <div class="card-actions">
+              <Show when={props.agent.canLogin}>
+                <Button
+                  class="ask-allow"
+                  kind="main"
+                  disabled={watchesOnly()}
+                  title={watchesOnly() ? watch_only : undefined}
+                  onClick={() => setDialog(true)}
+                >
+                  Log in
+                </Button>
+              </Show>
+              <Button
+                disabled={busy() || watchesOnly()}
+                title={watchesOnly() ? watch_only : undefined}
+                onClick={() => void tryAgain()}
+              >
+                I have logged in, try again
+              </Button>
+              <p class="ask-note">Your message waits and is sent as soon as the agent can work.</p>
+            </div>
+          </Show>
+        </footer>
+      )}
+    >
+      <p class="card-text">
+        <Prose text={props.login.text} />
+      </p>
+      <Show when={dialog()}>
+        <LoginDialog
+          agent={props.agent}
+          finished="Logged in. Your message is on its way."
+          onFinished={() => props.onTried()}
+          onClose={() => setDialog(false)}
+        />
+      </Show>
+    </AskCard>
+  );
+}

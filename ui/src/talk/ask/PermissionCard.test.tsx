@@ -1,0 +1,258 @@
+import { render } from "solid-js/web";
+import { afterEach, expect, it, vi } from "vitest";
+import { ApiError } from "../../api/client";
+import type { PermissionAnswer, PermissionRequest } from "../../api/types";
+import { setDevice } from "../../state/device";
+import { PermissionCard } from "./PermissionCard";
+
+let dispose = () => {};
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+  setDevice(null);
+  dispose();
+  document.body.replaceChildren();
+});
+
+const device = {
+  id: "d",
+  name: "Firefox on Linux",
+  created_at: "2026-01-01T00:00:00Z",
+  last_used_at: "2026-01-01T00:00:00Z",
+  expires_at: "2026-02-01T00:00:00Z",
+  address: "127.0.0.1",
+  current: true,
+};
+
+const request: PermissionRequest = {
+  request_id: "r",
+  tool_call_id: "c",
+  session_name: "main",
+  asked_at: "2026-01-01T00:00:00Z",
+  title: "Run it",
+  kind: "execute",
+  command: "echo '  two  blanks '\nls",
+  locations: [{ path: "/w/a.txt", line: 3 }],
+  options: [
+    { option_id: "always", name: "Always allow", kind: "allow_always" },
+    { option_id: "once", name: "Allow once", kind: "allow_once" },
+    { option_id: "no", name: "Deny", kind: "reject_once" },
+  ],
+};
+
+function mount(onChoose = vi.fn(async (_: PermissionAnswer) => {}), asked = request) {
+  dispose = render(() => <PermissionCard request={asked} agent="Codex" onChoose={onChoose} />, document.body);
+  const button = (name: string) => [...document.querySelectorAll("button")].find((found) => found.textContent === name);
+  return { onChoose, button };
+}
+
+it("asks in plain words, with the exact command, and offers the same answers for every agent", () => {
+  mount();
+  expect(document.querySelector("h2")?.textContent).toBe("Run a command?");
+  expect(document.querySelector(".ask-who")?.textContent).toBe("🤖 Codex [main]");
+  expect(document.querySelector("code.command")?.textContent).toBe(request.command);
+  expect(document.querySelectorAll(".command-line")).toHaveLength(2);
+  expect(document.querySelector(".locations")?.textContent).toBe("/w/a.txt:3");
+  expect([...document.querySelectorAll("button")].map((button) => button.textContent?.trim())).toEqual([
+    "Allow ↵",
+    "Always",
+    "Deny",
+    "Deny with a reason",
+  ]);
+});
+
+it("always asks how far, the narrowest first, with nothing chosen beforehand", async () => {
+  const { onChoose, button } = mount();
+  button("Allow ↵")?.click();
+  expect(onChoose).toHaveBeenLastCalledWith({ option_id: "once" });
+  await vi.waitFor(() => expect(button("Always ")?.disabled).toBe(false));
+  button("Always ")?.click();
+  const choices = [...document.querySelectorAll<HTMLButtonElement>(".ask-tray button")];
+  expect(choices.map((choice) => choice.textContent)).toEqual([
+    "Exactly this command, in this session1",
+    "Exactly this command, in every session of this project2",
+  ]);
+  choices[1]?.click();
+  expect(onChoose).toHaveBeenLastCalledWith({ option_id: "always", remember: "project" });
+});
+
+it("offers what the server says that can be remembered, by its id, and names the command itself", () => {
+  const scopes = [
+    { id: "command-session", text: "This command in src/, in this session" },
+    { id: "commands-session", text: "Every command of Codex, in this session" },
+  ];
+  const { onChoose, button } = mount(undefined, { ...request, scopes } as unknown as PermissionRequest);
+  button("Always ")?.click();
+  const choices = [...document.querySelectorAll<HTMLButtonElement>(".ask-tray button")];
+  expect(choices.map((choice) => choice.textContent)).toEqual([
+    `${request.command} in src/, in this session1`,
+    "Every command of Codex, in this session2",
+  ]);
+  expect(choices[0]?.querySelector("code")?.title).toBe(request.command);
+  choices[1]?.click();
+  expect(onChoose).toHaveBeenLastCalledWith({ option_id: "always", scope: "commands-session" });
+});
+
+it("a refusal can say why", () => {
+  const { onChoose, button } = mount();
+  button("Deny with a reason")?.click();
+  const field = document.querySelector<HTMLInputElement>("input");
+  if (field) field.value = "No containers here.";
+  field?.dispatchEvent(new Event("input", { bubbles: true }));
+  button("Deny")?.click();
+  expect(onChoose).toHaveBeenLastCalledWith({ option_id: "no", reason: "No containers here." });
+});
+
+it("answers that are more than yes and no keep the agent's words", () => {
+  const options = [
+    { option_id: "a", name: "Yes, and go on by yourself", kind: "allow_once" },
+    { option_id: "b", name: "Yes, but ask me", kind: "allow_once" },
+    { option_id: "c", name: "No, keep planning", kind: "reject_once" },
+  ];
+  const { onChoose, button } = mount(undefined, { ...request, options } as PermissionRequest);
+  button("Yes, but ask me")?.click();
+  expect(onChoose).toHaveBeenLastCalledWith({ option_id: "b" });
+});
+
+it("keys answer it where no field has focus, but not one that has only just come", () => {
+  vi.useFakeTimers({ now: 1_000_000 });
+  const { onChoose } = mount();
+  const press = (key: string, target: EventTarget = document.body) =>
+    target.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+  press("d");
+  expect(onChoose).not.toHaveBeenCalled();
+  vi.setSystemTime(1_001_000);
+  const field = document.createElement("textarea");
+  document.body.append(field);
+  press("d", field);
+  expect(onChoose).not.toHaveBeenCalled();
+  press("a");
+  press("2");
+  expect(onChoose).toHaveBeenLastCalledWith({ option_id: "always", remember: "project" });
+  vi.useRealTimers();
+});
+
+it("what a keyboard covers cannot be allowed: not by a press, not by a key, until it is seen", () => {
+  vi.useFakeTimers({ toFake: ["Date", "setTimeout", "performance"] });
+  let look = () => {};
+  vi.stubGlobal(
+    "IntersectionObserver",
+    class {
+      constructor(heard: () => void) {
+        look = heard;
+      }
+      observe() {}
+      disconnect() {}
+    },
+  );
+  const view = Object.assign(new EventTarget(), { offsetTop: 0, height: 300 });
+  vi.stubGlobal("visualViewport", view);
+  // The command lies in the lower half of the screen.
+  vi.spyOn(Element.prototype, "getBoundingClientRect").mockReturnValue({
+    top: 420,
+    bottom: 520,
+    height: 100,
+  } as DOMRect);
+  const { onChoose, button } = mount();
+  look();
+  const answers = () => ["Allow ↵", "Deny"].map((name) => button(name)?.disabled);
+  expect(answers()).toEqual([true, true]);
+  expect(document.body.textContent).toContain("Scroll to what is asked to answer it.");
+  vi.advanceTimersByTime(10_000);
+  document.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
+  button("Allow ↵")?.click();
+  expect(onChoose).not.toHaveBeenCalled();
+
+  view.height = 700;
+  view.dispatchEvent(new Event("resize"));
+  expect(answers()).toEqual([false, false]);
+  button("Allow ↵")?.click();
+  expect(onChoose).toHaveBeenCalledTimes(1);
+});
+
+it("says why an answer was not taken, and can be answered again", async () => {
+  const { button } = mount(vi.fn(() => Promise.reject(new ApiError(409, "conflict", "already answered"))));
+  button("Deny")?.click();
+  expect(button("Deny")?.disabled).toBe(true);
+  await vi.waitFor(() => expect(document.querySelector("[role=alert]")?.textContent).toBe("already answered"));
+  expect(button("Deny")?.disabled).toBe(false);
+});
+
+const show = (change: Partial<PermissionRequest>) => mount(undefined, { ...request, ...change });
+const text = (selector: string) => document.querySelector(selector)?.textContent;
+
+it("names the directory, also in what always covers", () => {
+  const { button } = show({ cwd: "tools/build" });
+  expect(text(".card-place")).toBe("in tools/build");
+  button("Always ")?.click();
+  expect(text(".ask-tray")).toContain("Exactly this command in tools/build");
+  dispose();
+  show({ cwd: "." });
+  expect(text(".card-place")).toBe("in the work directory");
+  dispose();
+  show({ cwd: null });
+  expect(text(".card-place")).toBe("in a directory that the agent does not name");
+});
+
+it("names the environment of a command", () => {
+  show({ input: { command: "ls", env: { PATH: "/evil\u202e" } } });
+  expect(text("[aria-label=Environment]")).toBe("PATH=/evil⟨U+202E⟩");
+});
+
+it("files come with where they lie, and not with what the agent says of them", () => {
+  const { button } = show({
+    kind: "edit",
+    command: null,
+    files: [
+      { path: "src/a.rs", place: "inside" },
+      { path: "/etc/passwd", place: "outside" },
+    ],
+  });
+  expect([...document.querySelectorAll(".locations li")].map((row) => row.textContent)).toEqual([
+    "src/a.rs",
+    "/etc/passwd outside of the work directory",
+  ]);
+  expect(text("h2")).toBe("Change 2 files?");
+  button("Always ")?.click();
+  expect(text(".ask-tray")).toContain("Exactly this request");
+});
+
+it("a protected file is never allowed for always", () => {
+  const { button } = show({ kind: "edit", command: null, files: [{ path: ".git/config", place: "protected" }] });
+  expect(button("Always ")).toBeUndefined();
+  expect(button("Allow ↵")).toBeDefined();
+  expect(text(".locations")).toBe(".git/config protected");
+});
+
+it("nothing of a request is hidden, from nobody", () => {
+  const rlo = "\u202e";
+  show({
+    title: `Read a${rlo}b`,
+    kind: "other",
+    command: `rm -rf ~ #${rlo}`,
+    cwd: `sub${rlo}`,
+    files: [{ path: `x${rlo}y`, place: "inside" }],
+    diff: `--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b${rlo}\n`,
+    options: [
+      { option_id: "once", name: `Allow${rlo}`, kind: "allow_once" },
+      { option_id: "twice", name: "Allow", kind: "allow_once" },
+    ],
+  });
+  expect(document.body.textContent).not.toContain(rlo);
+  expect(document.querySelector("article")?.getAttribute("aria-label")).not.toContain(rlo);
+  for (const place of [".ask-why", ".command", ".card-place", ".locations", ".tool-output", "button"]) {
+    const mark = document.querySelector(`${place} .hidden-char`);
+    expect(mark?.textContent, place).toBe("⟨U+202E⟩");
+    expect(mark?.getAttribute("title"), place).toBe("U+202E RIGHT-TO-LEFT OVERRIDE");
+    expect(mark?.getAttribute("aria-label"), place).toContain("RIGHT-TO-LEFT OVERRIDE");
+  }
+});
+
+it("a device that can only watch sees everything and answers nothing", () => {
+  setDevice({ ...device, kind: "read-only" });
+  const { button } = mount();
+  expect(text("code.command")).toBe(request.command);
+  expect(button("Allow ↵")?.disabled).toBe(true);
+  expect(button("Deny")?.disabled).toBe(true);
+  expect(document.body.textContent).toContain("This device can only watch.");
+});

@@ -1,0 +1,51 @@
+// What a turn comes to: its words, its time, and what its agents have used.
+
+import type { Entry, SessionState } from "../state/model";
+import { wholeText } from "../state/text";
+import { costText } from "./cost";
+import { tokenText } from "./TokenCount";
+
+export interface Turn {
+  turnId: string | null;
+  /** What began it. */
+  asked: string | null;
+  /** What it ended with. */
+  answer: string;
+  from: number | null;
+  to: number | null;
+  used: string;
+  cost: string;
+}
+
+const isStart = (entry: Entry | undefined) => entry?.kind === "message" && entry.role === "user";
+
+/** Whether a turn ends with the entry at `index`: the next one is somebody's message, or there is none. */
+export function endsTurn(entries: Entry[], index: number): boolean {
+  if (isStart(entries[index])) return false;
+  return index === entries.length - 1 || isStart(entries[index + 1]);
+}
+
+export function turnOf(state: SessionState, end: number): Turn {
+  const start = state.entries.findLastIndex((entry, index) => index <= end && isStart(entry));
+  const first = state.entries[start];
+  const asked = first?.kind === "message" ? first : null;
+  const own = state.entries.slice(start + 1, end + 1);
+  const calls = own.flatMap((entry) => (entry.kind === "call" ? (state.calls[entry.id] ?? []) : []));
+  const answers = own.flatMap((entry) => (entry.kind === "message" && entry.role === "assistant" ? [entry] : []));
+  const times = [...answers.map((entry) => entry.createdAt), ...calls.map((call) => call.endedAt)].flatMap((at) =>
+    at === null ? [] : [Date.parse(at)],
+  );
+  const usages = calls.flatMap((call) => call.copilotStream?.usage ?? []);
+  const last = usages.at(-1);
+  const words = answers.at(-1);
+  return {
+    turnId: asked?.turnId ?? null,
+    asked: asked ? wholeText(asked.text) : null,
+    answer: words ? wholeText(words.text) : "",
+    from: asked?.createdAt ? Date.parse(asked.createdAt) : null,
+    to: times.length > 0 ? Math.max(...times) : null,
+    // Several agents count apart: then each says it in its own card.
+    used: usages.length === 1 && last ? tokenText(last) : "",
+    cost: costText(state, start, calls),
+  };
+}
