@@ -8,7 +8,10 @@ const drafts = (page: Page) => page.getByRole("list", { name: "Attachments of th
 const picker = (page: Page): Locator => page.getByLabel("Files", { exact: true });
 
 test("a picked image and a file go along, and are shown with the message after a reload", async ({ cockpit, page }) => {
-  await picker(page).setInputFiles([dot, { name: "note.txt", mimeType: "text/plain", buffer: Buffer.from("remember") }]);
+  await picker(page).setInputFiles([
+    dot,
+    { name: "note.txt", mimeType: "text/plain", buffer: Buffer.from("remember") },
+  ]);
   await expect(drafts(page).getByRole("img", { name: "dot.png" })).toBeVisible();
   await expect(drafts(page)).toContainText("note.txt");
   await expectAccessible(page);
@@ -48,7 +51,10 @@ test("an image can be pasted and dropped, taken away again, and outlives a reloa
 });
 
 test("a file that is too large is refused by name, and nothing else is lost", async ({ cockpit, page }) => {
-  await picker(page).setInputFiles([{ name: "film.mp4", mimeType: "video/mp4", buffer: Buffer.alloc(8 * 1024 * 1024 + 1) }, dot]);
+  await picker(page).setInputFiles([
+    { name: "film.mp4", mimeType: "video/mp4", buffer: Buffer.alloc(8 * 1024 * 1024 + 1) },
+    dot,
+  ]);
   await expect(page.getByRole("alert")).toContainText("“film.mp4” is too large");
   await expect(drafts(page).getByRole("listitem")).toHaveCount(1);
   await cockpit.send("say done");

@@ -57,7 +57,10 @@ test("a task is started, seen, answered, read, commented on and stopped, an old 
   });
 
   await test.step("comment on a line: two more, and the keyboard", async () => {
-    await page.getByRole("complementary", { name: "Changes" }).getByRole("button", { name: "Review", exact: true }).click();
+    await page
+      .getByRole("complementary", { name: "Changes" })
+      .getByRole("button", { name: "Review", exact: true })
+      .click();
     const file = page.getByRole("article", { name: "more.txt" });
     await file.locator("td.gutter[data-side=new]", { hasText: /^1$/ }).click();
     await page.keyboard.type("Why?");

@@ -89,7 +89,10 @@ test("what waits is put into another order, and sent at once", async ({ cockpit,
   await cockpit.send("say third");
   const queue = page.getByRole("list", { name: "Queued messages" }).getByRole("listitem");
   await expect(queue).toHaveCount(2);
-  await queue.nth(1).getByRole("button", { name: /^Move queued message/ }).press("ArrowUp");
+  await queue
+    .nth(1)
+    .getByRole("button", { name: /^Move queued message/ })
+    .press("ArrowUp");
   await expect(queue.nth(0)).toContainText("say third");
   await page.reload();
   await expect(queue.nth(0), "the server has the last word").toContainText("say third");

@@ -27,7 +27,14 @@ const test = base.extend<{ kit: string }>({
     const ended = new Promise((done) => vite.once("exit", done));
     const url = `http://127.0.0.1:${port}/ui-kit`;
     await expect
-      .poll(() => fetch(url).then(({ status }) => status, () => 0), { timeout: 60_000, message: "the development server" })
+      .poll(
+        () =>
+          fetch(url).then(
+            ({ status }) => status,
+            () => 0,
+          ),
+        { timeout: 60_000, message: "the development server" },
+      )
       .toBe(200);
     await use(url);
     vite.kill();

@@ -60,11 +60,13 @@ test("an answer is rendered, its code coloured, and its HTML shown as text", asy
 
   const code = article.locator("pre code");
   await expect(code).toContainText("a - b // the sign");
-  const colours = await code.evaluate((element) => {
-    const spans = [...element.querySelectorAll("span")];
-    return new Set(spans.map((span) => getComputedStyle(span).color)).size;
-  });
-  expect(colours, "colours of the code").toBeGreaterThan(2);
+  const countColours = () =>
+    code.evaluate((element) => {
+      const spans = [...element.querySelectorAll("span")];
+      return new Set(spans.map((span) => getComputedStyle(span).color)).size;
+    });
+  // They come from a worker, after the text.
+  await expect.poll(countColours, "colours of the code").toBeGreaterThan(2);
 
   await expect(article).toContainText("<script>window.owned = true</script>");
   await expect(article.locator("script, img, [onerror], a[href^='javascript']")).toHaveCount(0);

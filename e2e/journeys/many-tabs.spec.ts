@@ -75,7 +75,12 @@ test("a new session and its state appear in the list of another tab without a po
   }
 });
 
-test("without a shared worker one tab reads for the others, and another one when it goes", async ({ cockpit, page, context, server }) => {
+test("without a shared worker one tab reads for the others, and another one when it goes", async ({
+  cockpit,
+  page,
+  context,
+  server,
+}) => {
   const [id = ""] = await createSessions(server);
   await context.addInitScript(() => Reflect.deleteProperty(window, "SharedWorker"));
   const streams: string[] = [];

@@ -44,7 +44,9 @@ test("a picture opens in its place; its message is changed and sent once more, a
   await cockpit.mine.hover();
   await cockpit.mine.getByRole("button", { name: "Edit and resend" }).click();
   await expect(cockpit.composer).toHaveValue("say hello");
-  await expect(page.getByRole("list", { name: "Attachments of this message" }).getByRole("img", { name: "dot.png" })).toBeVisible();
+  await expect(
+    page.getByRole("list", { name: "Attachments of this message" }).getByRole("img", { name: "dot.png" }),
+  ).toBeVisible();
   await cockpit.send("say good-bye");
   await expect(cockpit.mine).toHaveCount(2);
   await expect(cockpit.mine.last().getByRole("img", { name: "dot.png" })).toBeVisible();

@@ -28,7 +28,9 @@ test("the exact change is shown, and is not made when it is rejected", async ({ 
   await cockpit.cards.getByRole("button", { name: "Deny", exact: true }).click();
   await expect(cockpit.cards).toHaveCount(0);
   await cockpit.copilot().expectEnded("declined");
-  await expect(cockpit.copilot().block.locator(".denial")).toHaveText("Declined Create notes.txt Write what it should do instead.");
+  await expect(cockpit.copilot().block.locator(".denial")).toHaveText(
+    "Declined Create notes.txt Write what it should do instead.",
+  );
   await expect(cockpit.answers).toContainText("declined");
   expect(existsSync(join(server.work, "notes.txt"))).toBe(false);
 });

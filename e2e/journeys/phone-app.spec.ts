@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, expectAccessible, test } from "../harness/test";
-import { push, shown, press, workerOf } from "../harness/worker";
+import { press, push, shown, workerOf } from "../harness/worker";
 
 test.use({ setup: { policy: "ask" }, permissions: ["notifications"] });
 

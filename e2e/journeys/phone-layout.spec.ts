@@ -20,7 +20,10 @@ function writable(cockpit: Cockpit): Promise<number> {
   });
 }
 
-test("the text field has most of the width, at home, in a session, and while a turn runs @phone", async ({ cockpit, page }) => {
+test("the text field has most of the width, at home, in a session, and while a turn runs @phone", async ({
+  cockpit,
+  page,
+}) => {
   for (const width of [390, 360]) {
     await page.setViewportSize({ width, height: 740 });
     expect(await writable(cockpit), `at home, ${width}`).toBeGreaterThanOrEqual(0.6);
@@ -52,7 +55,9 @@ test("with the keyboard open what is asked stands where its answers do @phone", 
   await openKeyboard(page, keyboard);
   const command = cockpit.cards.locator("code.command");
   const bottoms = async () => {
-    const boxes = [command, cockpit.cards.getByRole("button", { name: "Allow", exact: true })].map((one) => one.boundingBox());
+    const boxes = [command, cockpit.cards.getByRole("button", { name: "Allow", exact: true })].map((one) =>
+      one.boundingBox(),
+    );
     return (await Promise.all(boxes)).map((box) => [box?.y ?? -1, (box?.y ?? 0) + (box?.height ?? 0)] as const);
   };
   await expect
@@ -80,7 +85,8 @@ function outside(page: Page): Promise<string[]> {
         const box = element.getBoundingClientRect();
         const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
         // What scrolls goes under the bars and comes out again.
-        const scrolls = element.closest(".log, .session-list, .page, .review-main, .shelf, .home, .menu, .skip") !== null;
+        const scrolls =
+          element.closest(".log, .session-list, .page, .review-main, .shelf, .home, .menu, .skip") !== null;
         const at = document.elementFromPoint(x, y);
         if (box.width < 2 || scrolls || !at || !(element.contains(at) || at.contains(element))) return false;
         return box.top < top - 1 || box.bottom > within + 1;
@@ -89,7 +95,12 @@ function outside(page: Page): Promise<string[]> {
   }, notch);
 }
 
-test("nothing to press lies under the notch or the bar at the bottom @phone", async ({ cockpit, context, page, server }) => {
+test("nothing to press lies under the notch or the bar at the bottom @phone", async ({
+  cockpit,
+  context,
+  page,
+  server,
+}) => {
   const content = await page.locator("meta[name=viewport]").getAttribute("content");
   expect(content).toContain("viewport-fit=cover");
   const cdp = await context.newCDPSession(page);
@@ -101,21 +112,27 @@ test("nothing to press lies under the notch or the bar at the bottom @phone", as
 /** What can be pressed and is smaller than a thumb, with the room around it that counts as it. */
 function small(page: Page): Promise<string[]> {
   return page.evaluate((thumb) => {
-    const kinds = "button, a[href], summary, input, select, textarea, [role=switch], [role=menuitem], [role=menuitemradio]";
+    const kinds =
+      "button, a[href], summary, input, select, textarea, [role=switch], [role=menuitem], [role=menuitemradio]";
     const found: string[] = [];
     for (const element of document.querySelectorAll<HTMLElement>(kinds)) {
       const box = element.getBoundingClientRect();
       const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
       const hits = (dx: number, dy: number) => {
         const at = document.elementFromPoint(x + dx, y + dy);
-        return at !== null && (at === element || element.contains(at) || at.closest("label")?.contains(element) === true);
+        return (
+          at !== null && (at === element || element.contains(at) || at.closest("label")?.contains(element) === true)
+        );
       };
       // A link in a sentence is as high as the sentence.
       if (box.width < 2 || !hits(0, 0) || element.matches("p a, .markdown a")) continue;
       const reach = thumb / 2 - 1;
       const wide = box.width >= thumb || (hits(-reach, 0) && hits(reach, 0));
       const high = box.height >= thumb || (hits(0, -reach) && hits(0, reach));
-      if (!wide || !high) found.push(`${element.ariaLabel ?? element.textContent?.trim().slice(0, 40)} ${Math.round(box.width)}×${Math.round(box.height)} .${element.className}`);
+      if (!wide || !high)
+        found.push(
+          `${element.ariaLabel ?? element.textContent?.trim().slice(0, 40)} ${Math.round(box.width)}×${Math.round(box.height)} .${element.className}`,
+        );
     }
     return found;
   }, thumb_px);

@@ -3,7 +3,7 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { PushService, type Pushed } from "../harness/pushService";
+import { type Pushed, PushService } from "../harness/pushService";
 import { test as base, expect } from "../harness/test";
 import { press, push, shown, workerOf } from "../harness/worker";
 

@@ -28,13 +28,7 @@ const noted = [
   "src/main.rs (the whole file)",
   "Split it.",
 ].join("\n\n");
-const ofArtifact = [
-  "Review: I ask for changes.",
-  "## notes.md",
-  "notes.md:2",
-  "> two",
-  "Why two?",
-].join("\n\n");
+const ofArtifact = ["Review: I ask for changes.", "## notes.md", "notes.md:2", "> two", "Why two?"].join("\n\n");
 
 const script: Rule[] = [
   { when: { last_user_contains: noted }, reply: { text: "Because errors are read." } },
@@ -260,7 +254,10 @@ test("a stored diff opens in the review, is commented on, and the review of it i
   await cockpit.send("show the diff");
   await expect(cockpit.answers.last()).toContainText("One line is new.");
   await cockpit.expectIdle();
-  await page.getByRole("region", { name: /^Changes/ }).getByRole("link", { name: "Review" }).click();
+  await page
+    .getByRole("region", { name: /^Changes/ })
+    .getByRole("link", { name: "Review" })
+    .click();
   const notes = fileOf(page, "notes.md");
   await expect(notes).toContainText("two");
   await expect(page.getByRole("button", { name: "Commit", exact: true }), "it is what it was").toHaveCount(0);

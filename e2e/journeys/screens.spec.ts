@@ -3,9 +3,9 @@
 import type { Page } from "@playwright/test";
 import type { Cockpit } from "../harness/cockpit";
 import { photograph } from "../harness/screens";
+import type { Server } from "../harness/server";
 import { parcel } from "../harness/stage/parcel";
 import { age, asksFirst, endAll, fillList, make } from "../harness/stage/rows";
-import type { Server } from "../harness/server";
 import { expect, test } from "../harness/test";
 
 test.use({ setup: parcel, serviceWorkers: "block" });
@@ -117,11 +117,15 @@ test("what was done, what changed, and the review of it", async ({ cockpit, page
 
 /** The file with the comment, drawn so. */
 async function view(page: Page, how: "Unified" | "Split"): Promise<void> {
-  await page.getByRole("radio", { name: how }).or(page.getByRole("button", { name: how })).click();
+  await page
+    .getByRole("radio", { name: how })
+    .or(page.getByRole("button", { name: how }))
+    .click();
   await page.getByRole("article", { name: "src/http/router.rs" }).scrollIntoViewIfNeeded();
 }
 
-const remark = "Layers run from the bottom up, so the limit must stand **above** `auth` here. Is there a test for that?";
+const remark =
+  "Layers run from the bottom up, so the limit must stand **above** `auth` here. Is there a test for that?";
 
 async function reviewOnDesk(page: Page): Promise<void> {
   const file = page.getByRole("article", { name: "src/http/router.rs" });

@@ -47,7 +47,10 @@ test("sessions are made, renamed, switched and deleted", async ({ cockpit, page 
   await expect(cockpit.rows).toContainText("apples");
 });
 
-test("what is pinned stays on top, what is archived is out of the way, and both are taken back", async ({ cockpit, page }) => {
+test("what is pinned stays on top, what is archived is out of the way, and both are taken back", async ({
+  cockpit,
+  page,
+}) => {
   await startSession(cockpit, "say apples");
   await startSession(cockpit, "say pears");
   await cockpit.openSessions();
@@ -116,7 +119,9 @@ test("a link to a session beyond the newest fifty has its title and its settings
   page,
   server,
 }) => {
-  const old = await (await server.call("POST", "/api/sessions", { title: "The oldest", permission_policy: "deny" })).json();
+  const old = await (
+    await server.call("POST", "/api/sessions", { title: "The oldest", permission_policy: "deny" })
+  ).json();
   for (let count = 0; count < 55; count += 1) await server.call("POST", "/api/sessions", { title: `Later ${count}` });
   await page.evaluate((id) => {
     location.hash = `#/sessions/${id}`;
@@ -256,7 +261,10 @@ test("the palette finds sessions, what was said in them, actions and files", asy
   await cockpit.expectHome();
 });
 
-test("sessions are a page, a session is a page, and a wipe goes from one to the next @phone", async ({ cockpit, page }) => {
+test("sessions are a page, a session is a page, and a wipe goes from one to the next @phone", async ({
+  cockpit,
+  page,
+}) => {
   await startSession(cockpit, "say apples");
   await startSession(cockpit, "say pears");
   await expect(cockpit.sidebar).toBeHidden();
@@ -284,7 +292,9 @@ test("sessions are a page, a session is a page, and a wipe goes from one to the 
 /** Where the tab stands in its history, and the last that there is. */
 function place(page: Page): Promise<number[]> {
   return page.evaluate(() => {
-    const { navigation } = window as unknown as { navigation: { currentEntry: { index: number }; entries(): unknown[] } };
+    const { navigation } = window as unknown as {
+      navigation: { currentEntry: { index: number }; entries(): unknown[] };
+    };
     return [navigation.currentEntry.index, navigation.entries().length - 1];
   });
 }

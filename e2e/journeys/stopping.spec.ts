@@ -42,7 +42,9 @@ test("a stop of the turn is seen at once @desktop", async ({ cockpit, page }) =>
   await cockpit.copilot().expectRunning();
   await cockpit.copilot().reaches(10);
   const letGo = await holdBack(page, "**/cancel");
-  expect(await reactsIn(page, ".round-button.stop", ".round-button.stop[aria-label=Stopping]")).toBeLessThan(soon_frames);
+  expect(await reactsIn(page, ".round-button.stop", ".round-button.stop[aria-label=Stopping]")).toBeLessThan(
+    soon_frames,
+  );
   await expect(cockpit.copilot().title).toContainText("stopping");
   letGo();
   await cockpit.copilot().expectEnded("stopped");

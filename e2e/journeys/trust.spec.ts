@@ -67,6 +67,6 @@ test("trust is taken back where the devices are", async ({ cockpit, page }) => {
   await devices.dialog.getByRole("button", { name: "Revoke", exact: true }).click();
   await expect(devices.dialog).not.toContainText("Trusted project file:");
   await devices.close();
-  expect(await agents()).not.toContain("Their agent");
+  await expect.poll(agents).not.toContain("Their agent");
   await expect(banner).toBeVisible();
 });

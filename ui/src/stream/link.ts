@@ -34,13 +34,19 @@ export class Link {
   private deaths = 0;
   private count = 0;
   private readonly lock = `voxpilot-tab-${Math.random().toString(36).slice(2)}`;
+  private holdsLock = false;
 
   constructor(
     private readonly connect: Connect,
     private readonly key: () => string | null,
   ) {
-    // Held for as long as the tab lives.
-    void navigator.locks?.request(this.lock, () => new Promise(() => {})).catch(() => {});
+    // Held for as long as the tab lives, and named only then: whoever got it before the tab would take it for gone.
+    const hold = () => {
+      this.holdsLock = true;
+      this.sayLock();
+      return new Promise(() => {});
+    };
+    void navigator.locks?.request(this.lock, hold).catch(() => {});
     window.addEventListener("pagehide", () => this.transport?.post({ type: "bye" }));
     window.addEventListener("pageshow", (event) => {
       if (event.persisted) this.lose();
@@ -88,8 +94,12 @@ export class Link {
     this.greet();
   }
 
+  private sayLock(): void {
+    if (this.holdsLock) this.transport?.post({ type: "hello", lock: this.lock });
+  }
+
   private greet(): void {
-    this.transport?.post({ type: "hello", lock: this.lock });
+    this.sayLock();
     if (this.wantsRows) this.transport?.post({ type: "rows", on: true, key: this.key() });
   }
 
