@@ -60,7 +60,7 @@ lint: ui
 
 .PHONY: test-rust
 test-rust: ui tests/copilot/node_modules/.package-lock.json tests/codex/node_modules/.package-lock.json
-	$(call step,rust tests,$(CARGO) test $(LOCKED) --workspace --no-fail-fast)
+	$(call step,rust tests,$(CARGO) test $(LOCKED) --workspace --all-targets --no-fail-fast)
 
 .PHONY: test-ui
 test-ui: ui

@@ -87,7 +87,7 @@ test("a task is started, seen, answered, read, commented on and stopped, an old 
     await page.keyboard.type("invoice");
     await expect(page.getByRole("option", { name: /The invoice of last week/ })).toBeVisible();
     await page.keyboard.press("Enter");
-    await expect(page.getByRole("banner").getByText("The invoice of last week")).toBeVisible();
+    await expect(page.getByRole("heading", { name: "The invoice of last week" })).toBeVisible();
     expect(await clicks()).toBe(0);
   });
 
