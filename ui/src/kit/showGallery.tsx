@@ -1,5 +1,6 @@
 import { render } from "solid-js/web";
 import { Gallery } from "./Gallery";
+import "./fonts.css";
 import "./tokens.css";
 import "./base.css";
 import "./kit.css";
