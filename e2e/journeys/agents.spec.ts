@@ -86,7 +86,7 @@ test.describe("with a second agent", () => {
     await cockpit.expectNoSidewaysScroll();
   });
 
-  test("a missing agent says how it is installed, to be copied", async ({ cockpit, page, context }) => {
+  test("a missing agent says how it is installed, to be copied @desktop", async ({ cockpit, page, context }) => {
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
     await openAgents(cockpit, page);
     const copilot = itemOf(page, "GitHub Copilot");
@@ -121,7 +121,7 @@ test.describe("with an agent that wants a login", () => {
     await cockpit.expectIdle();
   });
 
-  test("an agent that turned somebody away says that it needs a login, and which command runs", async ({
+  test("an agent that turned somebody away says that it needs a login, and which command runs @desktop", async ({
     cockpit,
     page,
   }) => {

@@ -122,7 +122,7 @@ test("nothing scrolls sideways at 360 px @phone", async ({ cockpit, page }, info
   });
 });
 
-test("nothing turns where less motion is wanted", async ({ cockpit, page }) => {
+test("nothing turns where less motion is wanted @desktop", async ({ cockpit, page }) => {
   await page.emulateMedia({ reducedMotion: "reduce" });
   await cockpit.send("let the agent work");
   await cockpit.cards.getByRole("button", { name: "Allow", exact: true }).click();

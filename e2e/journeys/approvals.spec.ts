@@ -55,7 +55,7 @@ test.describe("nobody has chosen", () => {
   });
 });
 
-test("straight talk under auto tells what was allowed, still after a reload", async ({ cockpit, page }) => {
+test("straight talk under auto tells what was allowed, still after a reload @desktop", async ({ cockpit, page }) => {
   await cockpit.send("run `echo made`");
   await cockpit.copilot().expectEnded("done");
   await expect(page.getByRole("button", { name: /approves automatically/ })).toBeVisible();

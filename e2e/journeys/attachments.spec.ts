@@ -50,7 +50,7 @@ test("an image can be pasted and dropped, taken away again, and outlives a reloa
   await cockpit.expectIdle();
 });
 
-test("a file that is too large is refused by name, and nothing else is lost", async ({ cockpit, page }) => {
+test("a file that is too large is refused by name, and nothing else is lost @desktop", async ({ cockpit, page }) => {
   await picker(page).setInputFiles([
     { name: "film.mp4", mimeType: "video/mp4", buffer: Buffer.alloc(8 * 1024 * 1024 + 1) },
     dot,

@@ -54,7 +54,11 @@ test("a conversation that only the agent has is found, continued here once, and 
 test.describe("with a second agent", () => {
   test.use({ setup: { settings: second } });
 
-  test("ours are listed by directory with agent and state, filtered, and opened", async ({ cockpit, page, server }) => {
+  test("ours are listed by directory with agent and state, filtered, and opened @desktop", async ({
+    cockpit,
+    page,
+    server,
+  }) => {
     for (const [title, agent] of [
       ["Count the birds", "demo"],
       ["Name the trees", "second"],

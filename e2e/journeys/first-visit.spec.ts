@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Cockpit, counted } from "../harness/cockpit";
 import { expect, expectAccessible, test } from "../harness/test";
 
-test("without a link there is only the login page", async ({ page, server }) => {
+test("without a link there is only the login page @desktop", async ({ page, server }) => {
   const response = await page.goto(server.url);
   expect(response?.status()).toBe(401);
   await expect(page.getByRole("heading", { name: "Sign in to VoxPilot" })).toBeVisible();
@@ -16,7 +16,7 @@ test("without a link there is only the login page", async ({ page, server }) => 
   await expect(page.getByRole("alert")).toHaveText("That code is not the right one.");
 });
 
-test("the printed link lets one browser in, once", async ({ page, server, browser }) => {
+test("the printed link lets one browser in, once @desktop", async ({ page, server, browser }) => {
   const cockpit = new Cockpit(page);
   await cockpit.signIn(server.link);
   await cockpit.expectHome();

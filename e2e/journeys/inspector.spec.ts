@@ -1,7 +1,10 @@
 import { readFileSync } from "node:fs";
 import { expect, expectAccessible, test } from "../harness/test";
 
-test("the raw traffic can be looked through, filtered, copied and downloaded", async ({ cockpit, page }, info) => {
+test("the raw traffic can be looked through, filtered, copied and downloaded @desktop", async ({
+  cockpit,
+  page,
+}, info) => {
   const inspector = page.getByRole("dialog", { name: "Agent traffic" });
   const lines = inspector.getByRole("listitem");
 

@@ -10,7 +10,7 @@ test.describe("what a main AI said", () => {
   const code = "fn one() -> u8 {\n    1\n}";
   test.use({ setup: { script: [{ reply: { text: `Here:\n\n\`\`\`rust\n${code}\n\`\`\`\n` } }] } });
 
-  test("code, answer and message are copied as they are", async ({ cockpit, page, context }) => {
+  test("code, answer and message are copied as they are @desktop", async ({ cockpit, page, context }) => {
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
     await cockpit.send("write **one**");
     await cockpit.expectIdle();

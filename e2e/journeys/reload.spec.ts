@@ -2,7 +2,7 @@ import { Cockpit, counted } from "../harness/cockpit";
 import { expect, test } from "../harness/test";
 
 // Holds S1-68, S3-17, S3-V1.
-test("a page that is reloaded in mid-stream ends with the same bytes as one that never left", async ({
+test("a page that is reloaded in mid-stream ends with the same bytes as one that never left @desktop", async ({
   cockpit,
   page,
   browser,

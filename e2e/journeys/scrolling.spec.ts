@@ -77,7 +77,10 @@ test("an agent's block does the same", async ({ cockpit, page }) => {
   await cockpit.expectIdle();
 });
 
-test("text that gets shorter as it is rendered does not count as the reader's scrolling", async ({ cockpit, page }) => {
+test("text that gets shorter as it is rendered does not count as the reader's scrolling @desktop", async ({
+  cockpit,
+  page,
+}) => {
   await cockpit.send("recite links");
   await expect(cockpit.answers).toContainText("Line 200", { timeout: 30_000 });
   await cockpit.expectIdle();

@@ -97,7 +97,7 @@ test("a session that is deleted elsewhere says so, keeps what was written, and s
   await cockpit.expectHome();
 });
 
-test("a bad link says so, and opens nothing else", async ({ cockpit, page }) => {
+test("a bad link says so, and opens nothing else @desktop", async ({ cockpit, page }) => {
   await startSession(cockpit, "say apples");
   for (const [hash, words] of [
     ["#/nowhere", "There is nothing at this address"],
@@ -312,7 +312,7 @@ async function wipe(page: Page, from: number, to: number): Promise<void> {
   await client.detach();
 }
 
-test("a session is exported as Markdown, all of it", async ({ cockpit, page }) => {
+test("a session is exported as Markdown, all of it @desktop", async ({ cockpit, page }) => {
   await startSession(cockpit, "say apples");
   const coming = page.waitForEvent("download");
   await cockpit.fromHead("Export as Markdown");

@@ -20,7 +20,10 @@ test("an agent's words and work are the conversation, each shown once, live and 
   await cockpit.expectNoSidewaysScroll();
 });
 
-test("a name in front opens a second agent session beside, which remembers its own", async ({ cockpit, page }) => {
+test("a name in front opens a second agent session beside, which remembers its own @desktop", async ({
+  cockpit,
+  page,
+}) => {
   await cockpit.send("say one");
   await cockpit.copilot().expectEnded("done");
   await cockpit.send("@docs say two");

@@ -25,7 +25,7 @@ test("what would hide or turn around a command is seen before it is allowed, and
   expect(await page.evaluate(() => document.body.textContent)).not.toContain(override);
 });
 
-test("a change with hidden characters shows them", async ({ cockpit }) => {
+test("a change with hidden characters shows them @desktop", async ({ cockpit }) => {
   await cockpit.send(`create a file access.txt with admin${override} only`);
   await expect(cockpit.cards.locator(".call-diff .code.add")).toHaveText(/admin⟨U\+202E⟩ only$/);
   await cockpit.cards.getByRole("button", { name: "Deny", exact: true }).click();
