@@ -195,6 +195,7 @@ export function Cockpit(props: { onLeave(): void }) {
     { text: "Devices", icon: "devices", run: () => go(devices_href) },
     { text: "Keys", icon: "help", keys: "?", run: () => setOverlay("help") },
   ];
+  const hearsServer = () => isConnected() && sessions.error() === null;
   const artifactId = () => {
     const now = route();
     return now.kind === "artifact" ? now.id : null;
@@ -204,6 +205,7 @@ export function Cockpit(props: { onLeave(): void }) {
     <Frame
       isHome={isHome()}
       needsYou={groups()[0]?.name === "Needs you"}
+      isConnected={hearsServer()}
       top={<TopBanner trust={trust} />}
       sidebar={(hide) => (
         <Sidebar
@@ -213,7 +215,7 @@ export function Cockpit(props: { onLeave(): void }) {
           loaded={sessions.loaded()}
           hasMore={sessions.hasMore()}
           error={sessions.error()}
-          isConnected={isConnected() && sessions.error() === null}
+          isConnected={hearsServer()}
           actions={actions}
           renaming={renaming()}
           onRenamed={(id, title) => {

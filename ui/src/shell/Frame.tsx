@@ -4,12 +4,13 @@ import { Logo } from "../kit/Icon";
 import { Toasts } from "../kit/toasts";
 import { route } from "../state/route";
 import { readStored, store } from "../state/storage";
-import { FootLinks } from "./Sidebar";
+import { FootLinks, LinkState } from "./Sidebar";
 
 interface FrameProps {
   /** On a phone the list is a page of its own, with the composer of a new session beneath it. */
   isHome: boolean;
   needsYou: boolean;
+  isConnected: boolean;
   top: JSX.Element;
   sidebar: (hide: () => void) => JSX.Element;
   /** A third pane, where there is one. */
@@ -74,6 +75,9 @@ export function Frame(props: FrameProps) {
           <IconButton icon="search" label="Search" onClick={() => props.onSearch()} />
           <span class="rail-foot">
             <FootLinks />
+            <span class="rail-state">
+              <LinkState isConnected={props.isConnected} short />
+            </span>
           </span>
         </nav>
       </Show>

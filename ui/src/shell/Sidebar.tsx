@@ -83,11 +83,20 @@ export function Sidebar(props: SidebarProps) {
         </Show>
         <FootLinks />
         <span class="link-state">
-          <Dot status={props.isConnected ? "done" : "failed"} quiet />
-          {props.isConnected ? "Connected" : "No connection"}
+          <LinkState isConnected={props.isConnected} />
         </span>
       </div>
     </nav>
+  );
+}
+
+/** Whether the page hears from the server: a dot and, where there is room, its words. */
+export function LinkState(props: { isConnected: boolean; short?: boolean }) {
+  return (
+    <>
+      <Dot status={props.isConnected ? "done" : "failed"} quiet />
+      <span classList={{ "visually-hidden": props.short }}>{props.isConnected ? "Connected" : "No connection"}</span>
+    </>
   );
 }
 
