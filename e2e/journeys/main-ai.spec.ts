@@ -51,7 +51,7 @@ test.use({
   },
 });
 
-test("an answer is rendered, its code coloured, and its HTML shown as text @desktop", async ({ cockpit, page }) => {
+test("an answer is rendered, its code coloured, and its HTML shown as text", async ({ cockpit, page }) => {
   await cockpit.send("explain the bug");
   const article = cockpit.answers;
   await expect(article.getByRole("heading", { name: "What I found" })).toBeVisible();

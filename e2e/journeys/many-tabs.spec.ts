@@ -75,7 +75,7 @@ test("a new session and its state appear in the list of another tab without a po
   }
 });
 
-test("without a shared worker one tab reads for the others, and another one when it goes @desktop", async ({
+test("without a shared worker one tab reads for the others, and another one when it goes", async ({
   cockpit,
   page,
   context,
