@@ -15,7 +15,7 @@ export default defineConfig({
   // Two browsers, their servers and real agents share two cores. What fails once is told as flaky, what fails twice fails.
   retries: 1,
   reporter: [["list"]],
-  use: { ...chromium, screenshot: "only-on-failure" },
+  use: { ...chromium, actionTimeout: 60_000, screenshot: "only-on-failure" },
   projects: [
     { name: "desktop", grepInvert: /@phone/, use: { viewport: { width: 1280, height: 800 } } },
     {

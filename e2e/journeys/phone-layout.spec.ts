@@ -106,7 +106,7 @@ test("nothing to press lies under the notch or the bar at the bottom @phone", as
   const cdp = await context.newCDPSession(page);
   const insets = { ...notch, topMax: notch.top, bottomMax: notch.bottom, left: 0, right: 0 };
   await cdp.send("Emulation.setSafeAreaInsetsOverride", { insets });
-  await visit(cockpit, server.url, async (name) => expect(await outside(page), name).toEqual([]));
+  await visit(cockpit, server.url, async (name) => expect.poll(() => outside(page), name).toEqual([]));
 });
 
 /** What can be pressed and is smaller than a thumb, with the room around it that counts as it. */
@@ -139,7 +139,7 @@ function small(page: Page): Promise<string[]> {
 }
 
 test("a thumb hits whatever can be pressed @phone", async ({ cockpit, page, server }) => {
-  await visit(cockpit, server.url, async (name) => expect.soft(await small(page), name).toEqual([]));
+  await visit(cockpit, server.url, async (name) => expect.poll(() => small(page), name).toEqual([]));
 });
 
 /** Goes through the screens of a phone. */

@@ -199,9 +199,3 @@ export const api = {
 export function sentence(error: unknown): string {
   return error instanceof Error ? error.message : "Something went wrong.";
 }
-
-/** A call of a page that is being left: it goes out, and nobody hears the answer. */
-export function callLeaving(method: string, path: string): void {
-  const headers: Record<string, string> = pageKey === null ? {} : { "x-voxpilot-key": pageKey };
-  void fetch(path, { method, credentials: "same-origin", keepalive: true, headers }).catch(() => {});
-}

@@ -16,7 +16,7 @@ import type { Row, SessionDraft } from "../api/types";
 import { ArtifactReview, ChangesPanel, ReviewPage } from "../changes";
 import { tell } from "../kit/toasts";
 import { createAgents } from "../state/agents";
-import { deleteLater, isDoomed } from "../state/deleting";
+import { doomed, isDoomed } from "../state/doomed";
 import { isFresh } from "../state/fresh";
 import { createAttention } from "../state/notify";
 import { createProject } from "../state/project";
@@ -128,23 +128,24 @@ export function Cockpit(props: { onLeave(): void }) {
     text: () => live()?.question ?? "Something waits for your answer.",
   });
 
+  const deleting = () => import("../state/deleting");
   const attempt = (run: Promise<unknown>) => void run.catch((reason) => tell(sentence(reason)));
   const actions: SessionActions = {
     rename: setRenaming,
     set: (id, change) => attempt(sessions.change(id, change)),
     remove(id) {
       const wasOpen = activeId() === id;
-      deleteLater(
-        id,
-        () => wasOpen && goTo(id),
-        () => {
-          sessions.forget(id);
-          void sessions.refresh();
-        },
+      const undo = () => wasOpen && goTo(id);
+      attempt(
+        deleting().then(({ deleteLater }) => {
+          deleteLater(id, undo, () => sessions.forget(id));
+          if (wasOpen) goTo(null);
+        }),
       );
-      if (wasOpen) goTo(null);
     },
   };
+  // The page that was here before had begun it.
+  if (doomed().length > 0) attempt(deleting().then(({ finishDeleting }) => finishDeleting(sessions.forget)));
   const shell: Shell = { sessions, agents, server, project, actions };
   const fresh = () => {
     goTo(null);

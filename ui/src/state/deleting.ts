@@ -1,24 +1,54 @@
 // Deleting with a way back: a session leaves the list at once, and the server when nobody has taken that back.
 
-import { createSignal } from "solid-js";
 import { address } from "../api/address";
-import { api, callLeaving, sentence } from "../api/client";
+import { ApiError, api, currentKey, sentence } from "../api/client";
 import { tell, tellUndoable } from "../kit/toasts";
+import { doomed, isDoomed, kept_name, setDoomed } from "./doomed";
 
-const [doomed, setDoomed] = createSignal<ReadonlySet<string>>(new Set());
+function doom(ids: readonly string[]): void {
+  setDoomed(ids);
+  try {
+    if (ids.length > 0) sessionStorage.setItem(kept_name, ids.join());
+    else sessionStorage.removeItem(kept_name);
+  } catch {
+    // Then it is as good as the request that is sent when the page goes.
+  }
+}
 
-/** Is on its way out. */
-export const isDoomed = (id: string) => doomed().has(id);
+const spare = (id: string) => doom(doomed().filter((other) => other !== id));
 
-const spare = (id: string) => setDoomed((ids) => new Set([...ids].filter((other) => other !== id)));
+async function finish(id: string, onDeleted: () => void): Promise<void> {
+  try {
+    await api.deleteSession(id).catch((reason) => {
+      // It was heard when the page before this one went.
+      if (!(reason instanceof ApiError && reason.status === 404)) throw reason;
+    });
+    onDeleted();
+  } catch (reason) {
+    tell(`It was not deleted: ${sentence(reason)}`);
+  }
+  spare(id);
+}
+
+/** What the page that was here before had begun, and nobody has taken back. */
+export function finishDeleting(onDeleted: (id: string) => void): void {
+  for (const id of doomed()) void finish(id, () => onDeleted(id));
+}
+
+/** Whoever closes the page has not taken it back. The answer is nobody's any more. */
+function callLeaving(id: string): void {
+  const key = currentKey();
+  const headers: Record<string, string> = key === null ? {} : { "x-voxpilot-key": key };
+  const request = { method: "DELETE", credentials: "same-origin", keepalive: true, headers } as const;
+  void fetch(address("/api/sessions/{id}", { id }), request).catch(() => {});
+}
 
 /** `onUndone` brings back what was open; `onDeleted` is told when it is final. */
 export function deleteLater(id: string, onUndone: () => void, onDeleted: () => void): void {
   if (isDoomed(id)) return;
-  setDoomed((ids) => new Set([...ids, id]));
+  doom([...doomed(), id]);
+  const onLeave = () => callLeaving(id);
   const stop = () => window.removeEventListener("pagehide", onLeave);
-  // Whoever closes the page has not taken it back.
-  const onLeave = () => callLeaving("DELETE", address("/api/sessions/{id}", { id }));
   window.addEventListener("pagehide", onLeave);
   tellUndoable(
     "Session deleted",
@@ -27,12 +57,6 @@ export function deleteLater(id: string, onUndone: () => void, onDeleted: () => v
       spare(id);
       onUndone();
     },
-    () => {
-      stop();
-      api.deleteSession(id).then(onDeleted, (reason) => {
-        spare(id);
-        tell(`It was not deleted: ${sentence(reason)}`);
-      });
-    },
+    () => void finish(id, onDeleted).then(stop),
   );
 }
