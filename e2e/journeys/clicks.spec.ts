@@ -84,6 +84,8 @@ test("a task is started, seen, answered, read, commented on and stopped, an old 
 
   await test.step("find last week's session: none, by Ctrl K", async () => {
     await page.keyboard.press("Control+K");
+    // What is typed before it is there goes elsewhere.
+    await expect(page.getByRole("combobox")).toBeFocused();
     await page.keyboard.type("invoice");
     await expect(page.getByRole("option", { name: /The invoice of last week/ })).toBeVisible();
     await page.keyboard.press("Enter");
