@@ -29,7 +29,10 @@ export default defineConfig({
     target: "es2022",
     // The policy of the page forbids data: URLs, so nothing is inlined.
     assetsInlineLimit: 0,
-    modulePreload: { polyfill: false },
+    // A part that could not be loaded is asked for again, which the list of what it needs would not survive; so there is none,
+    // and the styles are one file.
+    modulePreload: false,
+    cssCodeSplit: false,
     rolldownOptions: {
       // What every page needs is one file, with the small things that most need, and so is a conversation.
       output: {

@@ -3,6 +3,7 @@
 import { type Accessor, createEffect, createSignal, onCleanup } from "solid-js";
 import type { DiffLine } from "../api/types";
 import type { Line } from "../code/runs";
+import { insist } from "../kit/later";
 import type { Side } from "./rows";
 
 export type Colours = (line: DiffLine, side: Side) => Line | undefined;
@@ -28,7 +29,7 @@ export function createColours(
 }
 
 async function coloursOf(blocks: readonly DiffLine[][], path: string): Promise<Colours | null> {
-  const { highlight, languageOf } = await import("../code/highlight");
+  const { highlight, languageOf } = await insist(() => import("../code/highlight"));
   const language = languageOf(path);
   if (language === null) return null;
   const found = { old: new Map<DiffLine, Line>(), new: new Map<DiffLine, Line>() };

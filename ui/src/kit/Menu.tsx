@@ -1,9 +1,10 @@
 // A list of things to do or to choose from, beside the button that opens it; from below on a phone.
 
-import { createSignal, type JSX, lazy, Show } from "solid-js";
+import { createSignal, type JSX, Show } from "solid-js";
 import { Portal } from "solid-js/web";
+import { later } from "./later";
 
-const MenuList = lazy(async () => ({ default: (await import("./MenuList")).MenuList }));
+const MenuList = later(async () => (await import("./MenuList")).MenuList);
 
 /** What the button of a menu spreads onto itself. */
 export interface MenuButton {

@@ -1,5 +1,6 @@
 import { createSignal, Match, onMount, Switch } from "solid-js";
 import { api, onSignedOut } from "../api/client";
+import { insist } from "../kit/later";
 import { SignedOut, type SignedOutReason } from "../pages/SignedOut";
 import { Unreachable } from "../pages/Unreachable";
 import { loadDevice } from "../state/device";
@@ -27,7 +28,7 @@ export function App() {
     if ((await bindKey()) === "refused") return leave("other page");
     await loadDevice();
     setIn(true);
-    const { lookAtPush, startWorker } = await import("../state/push");
+    const { lookAtPush, startWorker } = await insist(() => import("../state/push"));
     void startWorker();
     void lookAtPush();
   });

@@ -1,5 +1,6 @@
-import { createEffect, createSignal, lazy, Match, on, onCleanup, Show, Switch } from "solid-js";
+import { createEffect, createSignal, Match, on, onCleanup, Show, Switch } from "solid-js";
 import { IconButton } from "../kit/Button";
+import { later } from "../kit/later";
 import { Banner, Dot } from "../kit/small";
 import { clock } from "../kit/time";
 import { Visible } from "../kit/Visible";
@@ -8,7 +9,7 @@ import { watchesOnly } from "../state/device";
 import type { ServerState } from "../state/server";
 import type { TrustState } from "../state/trust";
 
-const TrustBanner = lazy(async () => ({ default: (await import("./TrustBanner")).TrustBanner }));
+const TrustBanner = later(async () => (await import("./TrustBanner")).TrustBanner);
 
 /** A project's file that waits for consent, above everything else. */
 export function TopBanner(props: { trust: TrustState }) {

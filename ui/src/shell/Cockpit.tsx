@@ -1,19 +1,8 @@
-import {
-  batch,
-  createEffect,
-  createMemo,
-  createSignal,
-  lazy,
-  Match,
-  on,
-  onCleanup,
-  onMount,
-  Show,
-  Switch,
-} from "solid-js";
+import { batch, createEffect, createMemo, createSignal, Match, on, onCleanup, onMount, Show, Switch } from "solid-js";
 import { sentence } from "../api/client";
 import type { Row, SessionDraft } from "../api/types";
 import { ArtifactReview, ChangesPanel, ReviewPage } from "../changes";
+import { insist, later } from "../kit/later";
 import { tell } from "../kit/toasts";
 import { createAgents } from "../state/agents";
 import { doomed, isDoomed } from "../state/doomed";
@@ -50,18 +39,16 @@ import type { Shell } from "./shell";
 /** The first screen has the line for itself until then. */
 const early_ms = 2_000;
 
-const Home = lazy(async () => ({ default: (await import("./Home")).Home }));
-const FreshSession = lazy(async () => ({ default: (await import("./FreshSession")).FreshSession }));
-const SessionView = lazy(async () => ({ default: (await import("./SessionView")).SessionView }));
-const NoPlace = lazy(async () => ({ default: (await import("./GoneSession")).NoPlace }));
-const Palette = lazy(() => import("./Palette"));
-const Help = lazy(() => import("./Help"));
-const AgentsPage = lazy(async () => ({ default: (await import("../pages/AgentsPage")).AgentsPage }));
-const ConversationsPage = lazy(async () => ({
-  default: (await import("../pages/ConversationsPage")).ConversationsPage,
-}));
-const SettingsPage = lazy(async () => ({ default: (await import("../pages/SettingsPage")).SettingsPage }));
-const DevicesDialog = lazy(async () => ({ default: (await import("../pages/DevicesDialog")).DevicesDialog }));
+const Home = later(async () => (await import("./Home")).Home);
+const FreshSession = later(async () => (await import("./FreshSession")).FreshSession);
+const SessionView = later(async () => (await import("./SessionView")).SessionView);
+const NoPlace = later(async () => (await import("./GoneSession")).NoPlace);
+const Palette = later(async () => (await import("./Palette")).default);
+const Help = later(async () => (await import("./Help")).default);
+const AgentsPage = later(async () => (await import("../pages/AgentsPage")).AgentsPage);
+const ConversationsPage = later(async () => (await import("../pages/ConversationsPage")).ConversationsPage);
+const SettingsPage = later(async () => (await import("../pages/SettingsPage")).SettingsPage);
+const DevicesDialog = later(async () => (await import("../pages/DevicesDialog")).DevicesDialog);
 
 /** Fetches what the address shows, while the server is still asked who this is. */
 export function fetchScreen(): void {
@@ -128,7 +115,7 @@ export function Cockpit(props: { onLeave(): void }) {
     text: () => live()?.question ?? "Something waits for your answer.",
   });
 
-  const deleting = () => import("../state/deleting");
+  const deleting = () => insist(() => import("../state/deleting"));
   const attempt = (run: Promise<unknown>) => void run.catch((reason) => tell(sentence(reason)));
   const actions: SessionActions = {
     rename: setRenaming,
@@ -163,8 +150,7 @@ export function Cockpit(props: { onLeave(): void }) {
   const toggleChanges = () => activeId() !== null && setPanelOpen((open) => !open);
   // Where one goes next is here before the network may be gone.
   const early = setTimeout(() => {
-    // What cannot be had now is asked for again when it is needed.
-    for (const load of [() => import("./Home"), () => import("./SessionView")]) load().catch(() => {});
+    for (const part of [Home, SessionView, Palette, Help]) void part.preload();
   }, early_ms);
   onCleanup(() => clearTimeout(early));
   onMount(() =>

@@ -1,7 +1,8 @@
-import { createSignal, type JSX, lazy, onCleanup, onMount, Show } from "solid-js";
+import { createSignal, type JSX, onCleanup, onMount, Show } from "solid-js";
 import type { NewAttachment } from "../api/types";
 import { IconButton } from "../kit/Button";
 import { Icon } from "../kit/Icon";
+import { later } from "../kit/later";
 import { watch_only, watchesOnly } from "../state/device";
 import { keepFiles, readFiles } from "../state/files";
 import { readStored, store } from "../state/storage";
@@ -9,8 +10,8 @@ import { createCompletion, optionId } from "./createCompletion";
 import { createDraftFiles } from "./createDraftFiles";
 import { composerId } from "./keyboard";
 
-const DraftAttachments = lazy(async () => ({ default: (await import("./Attachments")).DraftAttachments }));
-const Completions = lazy(async () => ({ default: (await import("./Completions")).Completions }));
+const DraftAttachments = later(async () => (await import("./Attachments")).DraftAttachments);
+const Completions = later(async () => (await import("./Completions")).Completions);
 
 interface ComposerProps {
   /** Under which name the unsent text is kept. */

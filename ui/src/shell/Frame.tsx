@@ -1,6 +1,7 @@
 import { createSignal, type JSX, onCleanup, onMount, Show } from "solid-js";
 import { IconButton } from "../kit/Button";
 import { Logo } from "../kit/Icon";
+import { insist } from "../kit/later";
 import { Toasts } from "../kit/toasts";
 import { route } from "../state/route";
 import { readStored, store } from "../state/storage";
@@ -47,7 +48,7 @@ export function Frame(props: FrameProps) {
   onMount(() => {
     // Only a finger needs it.
     if (navigator.maxTouchPoints > 0) {
-      const watching = import("../kit/swipe").then(({ watchSwipes }) =>
+      const watching = insist(() => import("../kit/swipe")).then(({ watchSwipes }) =>
         watchSwipes(frame, { isOn: () => props.isSession, onSwipe: (step) => props.onSwipe(step) }),
       );
       onCleanup(() => void watching.then((stop) => stop()));

@@ -1,7 +1,8 @@
-import { createMemo, createResource, createSignal, For, type JSX, lazy, onMount, Show } from "solid-js";
+import { createMemo, createResource, createSignal, For, type JSX, onMount, Show } from "solid-js";
 import { api } from "../api/client";
 import type { NewAttachment, Policy, Row, SessionDraft } from "../api/types";
 import { Icon, type IconName } from "../kit/Icon";
+import { later } from "../kit/later";
 import { Dot, PlusMinus } from "../kit/small";
 import { Visible } from "../kit/Visible";
 import { titleOf } from "../state/agents";
@@ -21,7 +22,7 @@ import { RowEnd } from "./SessionRow";
 import type { Shell } from "./shell";
 import { suggestionsFor } from "./suggestions";
 
-const FirstRun = lazy(async () => ({ default: (await import("../pages/FirstRun")).FirstRun }));
+const FirstRun = later(async () => (await import("../pages/FirstRun")).FirstRun);
 
 /** What was chosen for the session that is being written, kept as its text is. */
 const choices_name = "new.choices";

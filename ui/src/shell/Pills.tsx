@@ -1,8 +1,9 @@
 // What the next message goes to and how: small buttons at the foot of the composer, each with its list.
 
-import { type JSX, lazy, Show } from "solid-js";
+import { type JSX, Show } from "solid-js";
 import type { Agent, Policy } from "../api/types";
 import { Icon, type IconName } from "../kit/Icon";
+import { later } from "../kit/later";
 import { Menu } from "../kit/Menu";
 import { type AgentOptions, modeOf } from "../state/agentOptions";
 import { titleOf } from "../state/agents";
@@ -10,8 +11,8 @@ import { watch_only, watchesOnly } from "../state/device";
 import { visible } from "../state/visible";
 import type { Kind } from "./PillItems";
 
-const PillItems = lazy(async () => ({ default: (await import("./PillItems")).PillItems }));
-const ModelField = lazy(async () => ({ default: (await import("./PillItems")).ModelField }));
+const PillItems = later(async () => (await import("./PillItems")).PillItems);
+const ModelField = later(async () => (await import("./PillItems")).ModelField);
 
 export interface Choices {
   agents: Agent[];

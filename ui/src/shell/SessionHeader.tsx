@@ -1,8 +1,9 @@
-import { createSignal, type JSX, lazy, Show } from "solid-js";
+import { createSignal, type JSX, Show } from "solid-js";
 import type { Row } from "../api/types";
 import { IconButton } from "../kit/Button";
 import { Icon } from "../kit/Icon";
 import { InlineEdit } from "../kit/InlineEdit";
+import { later } from "../kit/later";
 import { Menu } from "../kit/Menu";
 import { PlusMinus } from "../kit/small";
 import { Visible } from "../kit/Visible";
@@ -10,7 +11,7 @@ import { watch_only, watchesOnly } from "../state/device";
 import { home_href } from "../state/route";
 import type { SessionActions } from "./SessionMenu";
 
-const HeaderMenu = lazy(async () => ({ default: (await import("./SessionMenu")).HeaderMenu }));
+const HeaderMenu = later(async () => (await import("./SessionMenu")).HeaderMenu);
 
 /** The bar above every page: the way back to the list on a phone, then whatever the page says. */
 export function Head(props: { bare?: boolean; children?: JSX.Element }) {

@@ -1,8 +1,9 @@
-import { createMemo, lazy, Show } from "solid-js";
+import { createMemo, Show } from "solid-js";
 import type { Row } from "../api/types";
 import { IconButton } from "../kit/Button";
 import { Icon } from "../kit/Icon";
 import { InlineEdit } from "../kit/InlineEdit";
+import { later } from "../kit/later";
 import { Menu } from "../kit/Menu";
 import { Dot, PlusMinus } from "../kit/small";
 import { Visible } from "../kit/Visible";
@@ -11,7 +12,7 @@ import { sinceText, statusOf, whenText } from "../state/rows";
 import { visible } from "../state/visible";
 import type { SessionActions } from "./SessionMenu";
 
-const SessionMenu = lazy(async () => ({ default: (await import("./SessionMenu")).SessionMenu }));
+const SessionMenu = later(async () => (await import("./SessionMenu")).SessionMenu);
 
 interface SessionRowProps {
   session: Row;

@@ -1,8 +1,9 @@
-import { createEffect, createMemo, createResource, createSignal, lazy, on, onCleanup, Show } from "solid-js";
+import { createEffect, createMemo, createResource, createSignal, on, onCleanup, Show } from "solid-js";
 import { api } from "../api/client";
 import type { NewAttachment, Row, SessionChange } from "../api/types";
 import { changeNews, createSummary } from "../changes/summary";
 import { InlineError } from "../kit/InlineError";
+import { later } from "../kit/later";
 import { createSubmit } from "../kit/submit";
 import { createAgentOptions } from "../state/agentOptions";
 import { watchesOnly } from "../state/device";
@@ -22,11 +23,11 @@ import { OutboxList } from "./OutboxList";
 import { SessionHeader } from "./SessionHeader";
 import type { Shell } from "./shell";
 
-const Inspector = lazy(async () => ({ default: (await import("../pages/Inspector")).Inspector }));
-const GoneSession = lazy(async () => ({ default: (await import("./GoneSession")).GoneSession }));
-const NoSession = lazy(async () => ({ default: (await import("./GoneSession")).NoSession }));
-const Queue = lazy(async () => ({ default: (await import("./Queue")).Queue }));
-const RulesDialog = lazy(async () => ({ default: (await import("../pages/RulesDialog")).RulesDialog }));
+const Inspector = later(async () => (await import("../pages/Inspector")).Inspector);
+const GoneSession = later(async () => (await import("./GoneSession")).GoneSession);
+const NoSession = later(async () => (await import("./GoneSession")).NoSession);
+const Queue = later(async () => (await import("./Queue")).Queue);
+const RulesDialog = later(async () => (await import("../pages/RulesDialog")).RulesDialog);
 
 /** What the stream tells sooner than the list of sessions. */
 export type LiveState = { running: boolean; waiting: number; queue_len: number; question: string | null };

@@ -1,11 +1,12 @@
-import { createMemo, lazy, Show } from "solid-js";
+import { createMemo, Show } from "solid-js";
+import { later } from "../kit/later";
 import { firstQuestion } from "../state/model";
 import type { OpenSession } from "../state/openSession";
 import type { LoginAgent } from "./ask/LoginCard";
 import { login_id } from "./ask/shown";
 
 /** Loaded when a turn runs: before, nobody is asked anything. */
-export const Questions = lazy(async () => ({ default: (await import("./ask/Questions")).Questions }));
+export const Questions = later(async () => (await import("./ask/Questions")).Questions);
 
 /** What waits for an answer, where it cannot be overlooked: one question at a time. */
 export function Approvals(props: { open: OpenSession; agent: LoginAgent | undefined }) {

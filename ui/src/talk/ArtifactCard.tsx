@@ -1,8 +1,8 @@
-import { lazy } from "solid-js";
 import type { ReviewArtifact } from "../api/types";
 import { named_files } from "../changes/count";
+import { later } from "../kit/later";
 
-const ReviewCard = lazy(async () => ({ default: (await import("../changes/ReviewCard")).ReviewCard }));
+const ReviewCard = later(async () => (await import("../changes/ReviewCard")).ReviewCard);
 
 const head_px = 42;
 const line_px = 33;

@@ -1,6 +1,7 @@
-import { createMemo, lazy, Match, Show, Switch } from "solid-js";
+import { createMemo, Match, Show, Switch } from "solid-js";
 import { sentence } from "../api/client";
 import type { Attachment, NewAttachment } from "../api/types";
+import { later } from "../kit/later";
 import { tell } from "../kit/toasts";
 import { watchesOnly } from "../state/device";
 import type {
@@ -31,7 +32,7 @@ import { TurnFoot } from "./TurnFoot";
 import { endsTurn } from "./turns";
 
 /** It asks the server first, so nobody waits for it. */
-const TurnFiles = lazy(async () => ({ default: (await import("./TurnFiles")).TurnFiles }));
+const TurnFiles = later(async () => (await import("./TurnFiles")).TurnFiles);
 
 interface EntryViewProps {
   open: OpenSession;

@@ -1,12 +1,13 @@
-import { createSignal, For, lazy, Match, Show, Switch } from "solid-js";
+import { createSignal, For, Match, Show, Switch } from "solid-js";
 import { api } from "../api/client";
 import type { Attachment } from "../api/types";
 import { Icon } from "../kit/Icon";
+import { later } from "../kit/later";
 import { Visible } from "../kit/Visible";
 import { formatSize } from "../state/attachments";
 import { visible } from "../state/visible";
 
-const Picture = lazy(async () => ({ default: (await import("./Picture")).Picture }));
+const Picture = later(async () => (await import("./Picture")).Picture);
 
 /** What was sent along with a message. A picture opens in its place. */
 export function SentFiles(props: { sessionId: string; items: Attachment[] }) {

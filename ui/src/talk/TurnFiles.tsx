@@ -1,14 +1,15 @@
-import { createResource, createSignal, For, lazy, Show } from "solid-js";
+import { createResource, createSignal, For, Show } from "solid-js";
 import { changesApi } from "../api/changes";
 import { Button } from "../kit/Button";
 import { Icon } from "../kit/Icon";
+import { later } from "../kit/later";
 import { PlusMinus, Tag } from "../kit/small";
 import { Visible } from "../kit/Visible";
 import { watchesOnly } from "../state/device";
 import type { OpenSession } from "../state/openSession";
 import { reviewHref } from "../state/route";
 
-const CommitDialog = lazy(() => import("../changes/CommitDialog").then((module) => ({ default: module.CommitDialog })));
+const CommitDialog = later(async () => (await import("../changes/CommitDialog")).CommitDialog);
 
 const first_files = 3;
 const words: Record<string, string> = { added: "new", deleted: "deleted", renamed: "renamed" };

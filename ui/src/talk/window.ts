@@ -50,6 +50,7 @@ export function createWindow(count: () => number): DrawnWindow {
   }
 
   function see(changes: IntersectionObserverEntry[]): void {
+    const left: { element: HTMLElement; slot: Slot; height: number }[] = [];
     for (const { target, isIntersecting } of changes) {
       const slot = slots.get(target);
       if (!slot) continue;
@@ -60,7 +61,11 @@ export function createWindow(count: () => number): DrawnWindow {
       wanted.delete(target);
       const height = heights.get(target) ?? 0;
       if (!slot.isDrawn() || count() <= whole_count || height === 0 || isHeld(target)) continue;
-      (target as HTMLElement).style.setProperty("--height", `${height}px`);
+      left.push({ element: target as HTMLElement, slot, height });
+    }
+    // Asked and changed by turns, each would be a layout of its own: where a selection is, is a question of layout.
+    for (const { element, slot, height } of left) {
+      element.style.setProperty("--height", `${height}px`);
       slot.clear();
     }
     if (wanted.size > 0 && frame === 0) frame = requestAnimationFrame(drawSome);

@@ -1,6 +1,7 @@
 // A growing text as markdown: blocks that are finished stay as the nodes they are, only the last one is read again.
 
 import { Lexer, type Links, type Token } from "marked";
+import { insist } from "../../kit/later";
 import { type TextStream, textFrom, wholeText } from "../../state/text";
 import { Cutter } from "./cuts";
 import { mend } from "./mend";
@@ -155,7 +156,7 @@ export class MarkdownView {
 function paint(block: ChildNode | undefined): void {
   const code = block instanceof Element ? block.querySelector<HTMLElement>("code[class^=language-]") : null;
   if (!code) return;
-  void import("../../code/highlight").then(({ colour, languageNamed }) =>
+  void insist(() => import("../../code/highlight")).then(({ colour, languageNamed }) =>
     colour(code, languageNamed(code.className.replace("language-", ""))),
   );
 }

@@ -1,8 +1,9 @@
-import { createMemo, For, lazy, Match, Show, Switch } from "solid-js";
+import { createMemo, For, Match, Show, Switch } from "solid-js";
 import type { AgentToolCall, DiffHunk, ToolContent } from "../../api/types";
 import { duration } from "../../kit/duration";
 import { Fields } from "../../kit/Fields";
 import { Icon } from "../../kit/Icon";
+import { later } from "../../kit/later";
 import { PlusMinus, Tag } from "../../kit/small";
 import { Visible } from "../../kit/Visible";
 import { type TextStream, wholeText } from "../../state/text";
@@ -14,7 +15,7 @@ import { changesOf } from "./hunks";
 import { OutputText } from "./OutputText";
 import { callWords, isDeclined, isRunning } from "./rows";
 
-const CallDiff = lazy(async () => ({ default: (await import("./CallDiff")).CallDiff }));
+const CallDiff = later(async () => (await import("./CallDiff")).CallDiff);
 
 /** A change longer than this starts folded. */
 const open_lines = 40;
