@@ -56,6 +56,8 @@ export default defineConfig({
     environment: "jsdom",
     include: ["src/**/*.test.{ts,tsx}"],
     restoreMocks: true,
+    // A machine that others share may stand still for seconds.
+    testTimeout: 30_000,
     // Styles are left out, but where a test reads them.
     css: { include: /\.css\?raw/ },
   },

@@ -63,3 +63,18 @@ test("a question that waits for its answer survives the server", async ({ cockpi
   await cockpit.copilot().expectEnded("done");
   await expect(cockpit.answers.last()).toContainText("still here");
 });
+
+test("a page that is first opened while the server is down is there when it is back @desktop", async ({
+  cockpit,
+  page,
+  server,
+}) => {
+  await expect(cockpit.composer).toBeVisible();
+  await server.crash();
+  await page.evaluate(() => {
+    location.hash = "#/agents";
+  });
+  await page.waitForEvent("requestfailed", (request) => request.url().includes("/AgentsPage-"));
+  await server.startAgain();
+  await expect(page.getByRole("heading", { name: "Demo agent" })).toBeVisible();
+});

@@ -15,7 +15,7 @@ use crate::policy::Policy;
 use crate::rule::Choice;
 
 pub use coalescer::Coalescer;
-pub use message::{Delegation, Message, PlacedUpdate, Role};
+pub use message::{Delegation, Message, PlacedUpdate, Role, Times};
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "event", content = "data", rename_all = "kebab-case")]
@@ -105,6 +105,8 @@ pub struct AgentUpdate {
     /// Where in the agent's text it happened, in UTF-16 code units.
     pub offset: u64,
     pub update: Update,
+    #[serde(default, skip_serializing_if = "Times::are_unknown")]
+    pub times: Times,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]

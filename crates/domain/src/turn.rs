@@ -308,7 +308,7 @@ impl Turn {
                 call.note_rejection(&update.update);
                 call.note_follow_up(&update.update);
                 answer::follow(call, &update.update);
-                delegation::place(&mut call.updates, update.offset, &update.update);
+                delegation::place(&mut call.updates, update.offset, &update.update, update.times);
             }),
             Event::PermissionRequest(request) => self.permissions.push(request.clone()),
             Event::PermissionResolved(resolved) => self.resolved(resolved),

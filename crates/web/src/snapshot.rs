@@ -76,6 +76,7 @@ fn open_turn(turn: &Turn, events: &mut Vec<Event>) {
                 session_name: session_name.clone(),
                 offset: placed.offset,
                 update: placed.update.clone(),
+                times: placed.times,
             }));
         }
         if call.stopping {

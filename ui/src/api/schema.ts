@@ -1121,6 +1121,7 @@ export interface components {
              */
             offset: number;
             update: components["schemas"]["Update"];
+            times?: components["schemas"]["Times"];
         };
         /** @description A session that an agent keeps by itself. */
         AgentsOwn: {
@@ -1856,6 +1857,7 @@ export interface components {
              * @description Where in the agent's text it first happened, in UTF-16 code units.
              */
             offset: number;
+            times?: components["schemas"]["Times"];
             update: components["schemas"]["Update"];
         };
         PlanEntry: {
@@ -2208,6 +2210,19 @@ export interface components {
             /** Format: int64 */
             offset: number;
             content: string;
+        };
+        /** @description When something was heard of, in ms since 1970. Logs of earlier versions do not say. */
+        Times: {
+            /**
+             * Format: int64
+             * @description For the last time.
+             */
+            at_ms?: number | null;
+            /**
+             * Format: int64
+             * @description For the first time, where several of it are told as one.
+             */
+            since_ms?: number | null;
         };
         ToolCall: {
             id: string;

@@ -16,6 +16,7 @@ export type ToolContent = Schemas["ToolContent"];
 export type AgentToolCall = Schemas["AgentToolCall"];
 export type PlanEntry = Schemas["PlanEntry"];
 export type Update = Schemas["Update"];
+export type Times = Schemas["Times"];
 /** A file that a request names, as it is shown, and where it lies. */
 export type AskedFile = Schemas["AskedFile"];
 /** What was allowed without anybody being asked. */

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Update } from "../api/types";
-import { addText, addUpdate, newFlow } from "./flow";
+import { addText, addUpdate, type Flow, newFlow } from "./flow";
 import { viewOfFlow } from "./testing/view";
 
 const call = (id: string, status: string): Update => ({ type: "tool_call", id, status });
@@ -33,6 +33,29 @@ it("what arrives after the whole text lands where it happened", () => {
   ];
   expect(viewOfFlow(live)).toEqual(expected);
   expect(viewOfFlow(replayed)).toEqual(expected);
+});
+
+it("how long something took is the same for who saw it and for who came later", () => {
+  const live = newFlow(0);
+  const heard: [Update, number][] = [
+    [think("a"), 10],
+    [think("b"), 2_010],
+    [call("c", "in_progress"), 3_000],
+    [{ type: "tool_output", id: "c", offset: 0, content: "x" }, 4_000],
+    [call("c", "completed"), 9_000],
+  ];
+  for (const [update, at_ms] of heard) addUpdate(live, 0, update, { at_ms });
+
+  const later = newFlow(0);
+  addUpdate(later, 0, think("ab"), { at_ms: 2_010, since_ms: 10 });
+  addUpdate(later, 0, call("c", "completed"), { at_ms: 9_000, since_ms: 3_000 });
+
+  const times = (flow: Flow) => flow.parts.map((part) => ("heard" in part ? part.heard : null));
+  expect(times(live)).toEqual([
+    { from: 10, to: 2_010 },
+    { from: 3_000, to: 9_000 },
+  ]);
+  expect(times(later)).toEqual(times(live));
 });
 
 it("thoughts in a row are one thought, and text in between parts them", () => {

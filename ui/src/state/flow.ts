@@ -1,6 +1,6 @@
 // What an agent said and did, in order: its text, cut where something happened in between.
 
-import type { Approval, Update } from "../api/types";
+import type { Approval, Times, Update } from "../api/types";
 import { addOutput, newOutput, type Output } from "./output";
 import { append, newText, type TextStream, unseen, wholeText } from "./text";
 
@@ -11,11 +11,18 @@ export interface TextPart {
   text: TextStream;
 }
 
+/** When something was first and last heard of, in ms since 1970. */
+export interface Heard {
+  from: number;
+  to: number;
+}
+
 export interface ThoughtPart {
   type: "thought";
   id: string;
   offset: number;
   text: TextStream;
+  heard: Heard | null;
 }
 
 /** Shown updates; what only describes the session is kept beside the flow. */
@@ -33,6 +40,8 @@ export interface UpdatePart {
   update: ShownUpdate;
   /** Of a tool call: what came of its output as a stream. */
   output: Output | null;
+  /** Of a tool call. */
+  heard: Heard | null;
 }
 
 /** The tool calls of a sub-agent, together where the first of them happened. */
@@ -102,7 +111,7 @@ export function addText(flow: Flow, offset: number, content: string): boolean {
 }
 
 /** Puts an update at its place in the text, or lays it over the earlier one that it replaces. */
-export function addUpdate(flow: Flow, offset: number, update: Update): void {
+export function addUpdate(flow: Flow, offset: number, update: Update, times?: Times): void {
   switch (update.type) {
     case "usage":
       flow.usage = readUsage(flow.usage, update);
@@ -114,13 +123,15 @@ export function addUpdate(flow: Flow, offset: number, update: Update): void {
     case "options":
       return;
     case "thought":
-      think(flow, offset, update.text);
+      think(flow, offset, update.text, times);
       return;
     case "tool_call":
       report(flow, offset, update);
+      hear(findCall(flow, update.id), times);
       return;
     case "tool_output":
       print(flow, offset, update);
+      hear(findCall(flow, update.id), times);
       return;
     case "approved":
       approve(flow, offset, update);
@@ -140,16 +151,25 @@ export function addUpdate(flow: Flow, offset: number, update: Update): void {
   }
 }
 
-function think(flow: Flow, offset: number, content: string): void {
+function hear(part: ThoughtPart | UpdatePart | undefined, times: Times | undefined): void {
+  if (!part || times?.at_ms == null) return;
+  if (part.heard) part.heard.to = times.at_ms;
+  else part.heard = { from: times.since_ms ?? times.at_ms, to: times.at_ms };
+}
+
+function think(flow: Flow, offset: number, content: string, times: Times | undefined): void {
   if (content === "") return;
   const index = openPlace(flow, offset);
   const before = flow.parts[index - 1];
   if (before?.type === "thought" && before.offset === offset) {
     append(before.text, content);
+    hear(before, times);
     return;
   }
-  const id = `thought:${flow.placed}`;
-  place(flow, index, { type: "thought", id, offset, text: newText(flow.version, content) });
+  const text = newText(flow.version, content);
+  const part: ThoughtPart = { type: "thought", id: `thought:${flow.placed}`, offset, text, heard: null };
+  hear(part, times);
+  place(flow, index, part);
 }
 
 /** Joins the approvals right before it; the calls that they were for stand in between. */
@@ -167,7 +187,7 @@ function isWork(part: Part): boolean {
 function upsert(flow: Flow, offset: number, id: string, update: ShownUpdate): void {
   const known = flow.parts.find((part) => part.id === id);
   if (known?.type === "update") known.update = update;
-  else place(flow, openPlace(flow, offset), { type: "update", id, offset, update, output: null });
+  else place(flow, openPlace(flow, offset), { type: "update", id, offset, update, output: null, heard: null });
 }
 
 /** A report of a tool call says all but its stream, which it holds only where it was stored, and then perhaps not to its end. */
@@ -209,9 +229,9 @@ function upsertInGroup(flow: Flow, offset: number, agent: string, update: Of<"to
   const group = flow.parts.find((part) => part.id === id);
   if (group?.type !== "group") return;
   const known = group.parts.find((part) => part.id === callId);
-  const output = earlier?.type === "update" ? earlier.output : null;
+  const { output, heard } = earlier?.type === "update" ? earlier : { output: null, heard: null };
   if (known) known.update = update;
-  else group.parts.push({ type: "update", id: callId, offset, update, output });
+  else group.parts.push({ type: "update", id: callId, offset, update, output, heard });
 }
 
 /** A report that leaves something out says nothing of it. */

@@ -74,8 +74,8 @@ const handlers: Handlers = {
     state.agentNews += 1;
     return "ok";
   },
-  "agent-update"(state, { tool_call_id, session_name, offset, update }) {
-    addUpdate(ensureFlow(state, tool_call_id, session_name), offset, update);
+  "agent-update"(state, { tool_call_id, session_name, offset, update, times }) {
+    addUpdate(ensureFlow(state, tool_call_id, session_name), offset, update, times);
     if (update.type === "mode" || update.type === "options") state.agentNews += 1;
     endLoginOf(state, tool_call_id);
     return "ok";
@@ -192,7 +192,7 @@ function receiveToolMessage(state: SessionState, message: Message): void {
   if (delegation && call.copilotDone === null) {
     const flow = newFlow(state.epoch);
     addText(flow, 0, display ?? content);
-    for (const placed of delegation.updates ?? []) addUpdate(flow, placed.offset, placed.update);
+    for (const placed of delegation.updates ?? []) addUpdate(flow, placed.offset, placed.update, placed.times);
     call.copilotStream = flow;
     call.copilotSessionName = delegation.session_name;
     call.copilotDone = {

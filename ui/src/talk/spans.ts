@@ -1,16 +1,12 @@
-// How long something has been going on, as far as this page was there to see it.
+// How long something has been going on, or took.
 
 import { createEffect, createSignal, onCleanup } from "solid-js";
+import type { Heard } from "../state/flow";
 
 const most = 1_000;
 
-interface Span {
-  from: number;
-  to: number | null;
-}
-
-/** Outlives what shows it: rows come and go as they are merged and scrolled. */
-const spans = new Map<string, Span>();
+/** When it was first seen. Outlives what shows it: rows come and go as they are merged and scrolled. */
+const seen = new Map<string, number>();
 
 /** The time of now, told anew every second while somebody needs it. */
 export function createNow(isOn: () => boolean): () => number {
@@ -24,21 +20,18 @@ export function createNow(isOn: () => boolean): () => number {
   return now;
 }
 
-/** Null where it was not seen to begin. */
-export function createSpan(key: string, isOn: () => boolean): () => number | null {
+/** While it goes on: since when this page has seen it. Then: what the server says that it took, and null where it does not say. */
+export function createSpan(key: string, isOn: () => boolean, heard: () => Heard | null): () => number | null {
   const now = createNow(isOn);
-  const [known, setKnown] = createSignal(spans.get(key) ?? null, { equals: false });
-  createEffect(() => {
-    const span = spans.get(key);
-    if (isOn()) {
-      if (!span) spans.set(key, { from: Date.now(), to: null });
-    } else if (span && span.to === null) span.to = Date.now();
-    if (spans.size > most) spans.delete(spans.keys().next().value ?? "");
-    setKnown(spans.get(key) ?? null);
-  });
   return () => {
-    const span = known();
-    return span === null ? null : (span.to ?? Math.max(now(), span.from)) - span.from;
+    if (!isOn()) {
+      const known = heard();
+      return known && known.to - known.from;
+    }
+    const from = seen.get(key) ?? now();
+    seen.set(key, from);
+    if (seen.size > most) seen.delete(seen.keys().next().value ?? "");
+    return Math.max(0, now() - from);
   };
 }
 

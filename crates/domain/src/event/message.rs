@@ -92,4 +92,33 @@ pub struct PlacedUpdate {
     /// Where in the agent's text it first happened, in UTF-16 code units.
     pub offset: u64,
     pub update: Update,
+    #[serde(default, skip_serializing_if = "Times::are_unknown")]
+    pub times: Times,
+}
+
+/// When something was heard of, in ms since 1970. Logs of earlier versions do not say.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Times {
+    /// For the last time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_ms: Option<i64>,
+    /// For the first time, where several of it are told as one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since_ms: Option<i64>,
+}
+
+impl Times {
+    pub fn at(time: Timestamp) -> Self {
+        Times { at_ms: Some(time.as_millisecond()), since_ms: None }
+    }
+
+    pub(super) fn are_unknown(&self) -> bool {
+        *self == Times::default()
+    }
+
+    /// It was heard of again.
+    pub fn extend(&mut self, later: Times) {
+        self.since_ms = self.since_ms.or(self.at_ms);
+        self.at_ms = later.at_ms.or(self.at_ms);
+    }
 }

@@ -1,7 +1,7 @@
 //! The two faces of a delegation's result: a compact one for the model, and everything for people.
 
 use crate::agent::{ToolCall, ToolContent, Update};
-use crate::event::{Delegation, PlacedUpdate};
+use crate::event::{Delegation, PlacedUpdate, Times};
 use crate::text::{clip, clip_start};
 
 use super::Call;
@@ -15,7 +15,7 @@ const WARNING_MAX: usize = 500;
 const APPROVALS_MAX: usize = 1000;
 
 /// Puts an update at its place: a later state of the same thing replaces the earlier one, where that stood.
-pub(super) fn place(updates: &mut Vec<PlacedUpdate>, offset: u64, update: &Update) {
+pub(super) fn place(updates: &mut Vec<PlacedUpdate>, offset: u64, update: &Update, times: Times) {
     let same = |placed: &&mut PlacedUpdate| match (&placed.update, update) {
         (Update::ToolCall(old), Update::ToolCall(new)) => old.id == new.id,
         (Update::ToolCall(old), Update::ToolOutput { id, .. }) => old.id == *id,
@@ -29,11 +29,12 @@ pub(super) fn place(updates: &mut Vec<PlacedUpdate>, offset: u64, update: &Updat
         (Update::Compaction { id: old, .. }, Update::Compaction { id: new, .. }) => old == new,
         _ => false,
     };
-    if let (Some(PlacedUpdate { update: Update::Thought { text }, offset: at }), Update::Thought { text: more }) =
+    if let (Some(PlacedUpdate { update: Update::Thought { text }, offset: at, times: known }), Update::Thought { text: more }) =
         (updates.last_mut(), update)
         && *at == offset
     {
         text.push_str(more);
+        known.extend(times);
         return;
     }
     if matches!(update, Update::Approved(_))
@@ -42,8 +43,11 @@ pub(super) fn place(updates: &mut Vec<PlacedUpdate>, offset: u64, update: &Updat
         return;
     }
     match updates.iter_mut().find(same) {
-        Some(placed) => replace(&mut placed.update, update),
-        None => updates.push(PlacedUpdate { offset, update: first(update) }),
+        Some(placed) => {
+            replace(&mut placed.update, update);
+            placed.times.extend(times);
+        }
+        None => updates.push(PlacedUpdate { offset, update: first(update), times }),
     }
 }
 
@@ -200,9 +204,24 @@ mod tests {
         let output = |offset, content: &str| Update::ToolOutput { id: "c".to_owned(), offset, content: content.to_owned() };
         let mut updates = Vec::new();
         for update in [report("in_progress"), output(0, "one "), output(4, "two"), report("completed")] {
-            place(&mut updates, 7, &update);
+            place(&mut updates, 7, &update, Times::default());
         }
-        let [PlacedUpdate { offset: 7, update: Update::ToolCall(call) }] = &updates[..] else { panic!("{updates:?}") };
+        let [PlacedUpdate { offset: 7, update: Update::ToolCall(call), .. }] = &updates[..] else { panic!("{updates:?}") };
         assert_eq!((call.status.as_deref(), call.stream.as_deref(), call.stream_length), (Some("completed"), Some("one two"), 7));
+    }
+
+    #[test]
+    fn what_is_told_as_one_says_when_it_was_first_and_last_heard_of() {
+        let at = |ms| Times { at_ms: Some(ms), since_ms: None };
+        let thought = Update::Thought { text: "hm".to_owned() };
+        let report =
+            |status: &str| Update::ToolCall(ToolCall { id: "c".to_owned(), status: Some(status.to_owned()), ..ToolCall::default() });
+        let mut updates = Vec::new();
+        let heard = [(thought.clone(), 10), (thought.clone(), 20), (thought, 30), (report("in_progress"), 40), (report("completed"), 90)];
+        for (update, ms) in heard {
+            place(&mut updates, 0, &update, at(ms));
+        }
+        let times: Vec<_> = updates.iter().map(|placed| (placed.times.since_ms, placed.times.at_ms)).collect();
+        assert_eq!(times, [(Some(10), Some(30)), (Some(40), Some(90))]);
     }
 }

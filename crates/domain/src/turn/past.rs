@@ -6,7 +6,7 @@ use serde_json::json;
 use super::call::COPILOT_AGENT;
 use super::{Call, delegation};
 use crate::agent::Update;
-use crate::event::{Message, PlacedUpdate, Role, ToolCall};
+use crate::event::{Message, PlacedUpdate, Role, Times, ToolCall};
 use crate::ids::MessageId;
 use crate::text::utf16_len;
 
@@ -43,7 +43,8 @@ impl Past {
     /// Only what somebody would look for later: how its options were is not among it.
     pub fn note(&mut self, update: &Update) {
         if matches!(update, Update::Thought { .. } | Update::ToolCall(_) | Update::ToolOutput { .. } | Update::Plan { .. }) {
-            delegation::place(&mut self.updates, self.length, update);
+            // When it was, agents do not say of what they repeat.
+            delegation::place(&mut self.updates, self.length, update, Times::default());
         }
     }
 

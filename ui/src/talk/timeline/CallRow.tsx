@@ -6,6 +6,7 @@ import { Icon } from "../../kit/Icon";
 import { later } from "../../kit/later";
 import { PlusMinus, Tag } from "../../kit/small";
 import { Visible } from "../../kit/Visible";
+import type { Heard } from "../../state/flow";
 import { type TextStream, wholeText } from "../../state/text";
 import { readCommand, readOutput, repeats } from "../callText";
 import { Fold } from "../Fold";
@@ -26,6 +27,7 @@ interface CallRowProps {
   scope: string;
   /** What it prints, where that comes a piece at a time. */
   stream?: TextStream | undefined;
+  heard: Heard | null;
   /** Its agent is at work. */
   running: boolean;
   /** Somebody did not allow it, whatever the agent says of it. */
@@ -79,7 +81,15 @@ export function CallRow(props: CallRowProps) {
           </Show>
         </span>
       }
-      end={<End call={props.call} scope={props.scope} runs={runs()} declined={props.declined ?? false} />}
+      end={
+        <End
+          call={props.call}
+          scope={props.scope}
+          heard={props.heard}
+          runs={runs()}
+          declined={props.declined ?? false}
+        />
+      }
     >
       <CallBody call={props.call} output={output()} runs={runs()} shownCode={words().code} />
     </Fold>
@@ -87,8 +97,12 @@ export function CallRow(props: CallRowProps) {
 }
 
 /** How it stands, at the end of its line. */
-function End(props: { call: AgentToolCall; scope: string; runs: boolean; declined: boolean }) {
-  const span = createSpan(`${props.scope}:${props.call.id}`, () => props.runs);
+function End(props: { call: AgentToolCall; scope: string; heard: Heard | null; runs: boolean; declined: boolean }) {
+  const span = createSpan(
+    `${props.scope}:${props.call.id}`,
+    () => props.runs,
+    () => props.heard,
+  );
   const sum = createMemo(() => {
     const changes = changesOf(props.call);
     return {

@@ -8,7 +8,11 @@ import { Event } from "./Timeline";
 /** What an agent thought, folded. */
 export function Thought(props: { part: ThoughtPart; scope: string; running: boolean }) {
   const key = () => `${props.scope}:${props.part.id}`;
-  const span = createSpan(key(), () => props.running);
+  const span = createSpan(
+    key(),
+    () => props.running,
+    () => props.part.heard,
+  );
   const head = () => {
     if (props.running) return "Thinking";
     const ms = span();

@@ -94,6 +94,7 @@ function Work(props: { row: WorkRow; scope: string; running: boolean; declined: 
       call={callOf(part)}
       scope={props.scope}
       stream={part.output?.text}
+      heard={part.heard}
       running={props.running}
       declined={props.declined.has(callOf(part).id)}
       quiet={quiet}
@@ -255,6 +256,7 @@ function SubAgent(props: { group: GroupPart; scope: string; running: boolean }) 
                 call={callOf(part)}
                 scope={props.scope}
                 stream={part.output?.text}
+                heard={part.heard}
                 running={props.running}
                 quiet
               />

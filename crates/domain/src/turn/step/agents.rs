@@ -1,7 +1,7 @@
 //! What an agent says and does about a delegated prompt, and how that ends.
 
 use crate::agent::Update;
-use crate::event::{AgentUpdate, CopilotDelta, CopilotDone, Delegation, Event, ToolResult};
+use crate::event::{AgentUpdate, CopilotDelta, CopilotDone, Delegation, Event, Times, ToolResult};
 
 use super::super::answer::{self, Repetition};
 use super::super::call::{Call, CallState};
@@ -68,7 +68,8 @@ impl Step<'_> {
     fn append_update(&mut self, call_id: &str, update: Update) {
         let running = self.running_delegate(call_id).and_then(|call| Some((call.session_name()?.to_owned(), call.length)));
         if let Some((session_name, offset)) = running {
-            self.append(Event::AgentUpdate(AgentUpdate { tool_call_id: call_id.to_owned(), session_name, offset, update }));
+            let (tool_call_id, times) = (call_id.to_owned(), Times::at(self.now.0));
+            self.append(Event::AgentUpdate(AgentUpdate { tool_call_id, session_name, offset, update, times }));
         }
     }
 
