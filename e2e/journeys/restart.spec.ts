@@ -71,10 +71,11 @@ test("a page that is first opened while the server is down is there when it is b
 }) => {
   await expect(cockpit.composer).toBeVisible();
   await server.crash();
+  const failed = page.waitForEvent("requestfailed", (request) => request.url().includes("/AgentsPage-"));
   await page.evaluate(() => {
     location.hash = "#/agents";
   });
-  await page.waitForEvent("requestfailed", (request) => request.url().includes("/AgentsPage-"));
+  await failed;
   await server.startAgain();
   await expect(page.getByRole("heading", { name: "Demo agent" })).toBeVisible();
 });

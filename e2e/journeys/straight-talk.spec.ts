@@ -68,8 +68,8 @@ test("what is hidden from eyes does not make the page longer than the window", a
   await expect.poll(() => cockpit.log.evaluate((log) => log.scrollHeight)).toBeGreaterThan(1_500);
   await expect(cockpit.log.locator(".visually-hidden").first()).toBeAttached();
   const surplus = () => page.evaluate(() => document.documentElement.scrollHeight - window.innerHeight);
-  expect(await surplus(), "surplus height of the page").toBeLessThanOrEqual(0);
+  await expect.poll(surplus, "surplus height of the page").toBeLessThanOrEqual(0);
   await page.reload();
   await expect(cockpit.answers).toHaveCount(3);
-  expect(await surplus(), "surplus height of the page, reloaded").toBeLessThanOrEqual(0);
+  await expect.poll(surplus, "surplus height of the page, reloaded").toBeLessThanOrEqual(0);
 });
