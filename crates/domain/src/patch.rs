@@ -6,23 +6,12 @@ const NOWHERE: [&str; 3] = ["/dev/null", "dev/null", ""];
 /// has lost its first slash is not told by the text.
 pub fn names(diff: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    let (mut removed, mut added) = (0, 0);
+    let mut hunk = Hunk::default();
     for line in diff.lines() {
-        let in_hunk = match line.as_bytes().first() {
-            Some(b'-') => take(&mut removed),
-            Some(b'+') => take(&mut added),
-            Some(b' ') => take(&mut removed) & take(&mut added),
-            _ => false,
-        };
-        if in_hunk {
+        if hunk.holds(line) || hunk.begins(line) {
             continue;
         }
-        if let Some(counts) = line.strip_prefix("@@ ").and_then(hunk) {
-            (removed, added) = counts;
-            continue;
-        }
-        let name = header(line).filter(|name| !NOWHERE.contains(&name.as_str()));
-        if let Some(name) = name.filter(|name| !names.contains(name)) {
+        if let Some(name) = header(line).filter(|name| !names.contains(name)) {
             names.push(name);
         }
     }
@@ -32,18 +21,12 @@ pub fn names(diff: &str) -> Vec<String> {
 /// The parts of a diff, one a file, each with the name that the file has afterwards; empty where the part names none.
 pub fn files(diff: &str) -> Vec<(String, &str)> {
     let mut files: Vec<(String, usize)> = Vec::new();
-    let (mut removed, mut added, mut headed) = (0, 0, true);
+    let (mut hunk, mut headed) = (Hunk::default(), true);
     let mut at = 0;
     for line in diff.split_inclusive('\n') {
         let (start, text) = (at, line.trim_end_matches(['\n', '\r']));
         at += line.len();
-        let in_hunk = match text.as_bytes().first() {
-            Some(b'-') => take(&mut removed),
-            Some(b'+') => take(&mut added),
-            Some(b' ') => take(&mut removed) & take(&mut added),
-            _ => false,
-        };
-        if in_hunk {
+        if hunk.holds(text) {
             continue;
         }
         // A header after a hunk, or git's own line, begins the next file.
@@ -51,12 +34,11 @@ pub fn files(diff: &str) -> Vec<(String, &str)> {
             files.push((String::new(), start));
             headed = false;
         }
-        if let Some(counts) = text.strip_prefix("@@ ").and_then(hunk) {
-            (removed, added) = counts;
+        if hunk.begins(text) {
             headed = true;
             continue;
         }
-        if let (Some(name), Some((known, _))) = (header(text).filter(|name| !NOWHERE.contains(&name.as_str())), files.last_mut()) {
+        if let (Some(name), Some((known, _))) = (header(text), files.last_mut()) {
             *known = name;
         }
     }
@@ -64,7 +46,34 @@ pub fn files(diff: &str) -> Vec<(String, &str)> {
     files.into_iter().zip(ends).map(|((name, start), end)| (name, &diff[start..end])).collect()
 }
 
-/// Whether a line of this side was still to come in the hunk.
+/// The lines that are still to come in a hunk, by what its first line says.
+#[derive(Default)]
+struct Hunk {
+    removed: u64,
+    added: u64,
+}
+
+impl Hunk {
+    /// Whether the line is one of those that were to come: it looks like a header at times.
+    fn holds(&mut self, line: &str) -> bool {
+        match line.as_bytes().first() {
+            Some(b'-') => take(&mut self.removed),
+            Some(b'+') => take(&mut self.added),
+            Some(b' ') => take(&mut self.removed) & take(&mut self.added),
+            _ => false,
+        }
+    }
+
+    fn begins(&mut self, line: &str) -> bool {
+        let counts = line.strip_prefix("@@ ").and_then(hunk_counts);
+        if let Some((removed, added)) = counts {
+            *self = Hunk { removed, added };
+        }
+        counts.is_some()
+    }
+}
+
+/// Whether a line of this side was still to come.
 fn take(left: &mut u64) -> bool {
     let some = *left > 0;
     *left = left.saturating_sub(1);
@@ -72,22 +81,22 @@ fn take(left: &mut u64) -> bool {
 }
 
 /// The lines that a hunk says it has, of the old and of the new side.
-fn hunk(header: &str) -> Option<(u64, u64)> {
+fn hunk_counts(header: &str) -> Option<(u64, u64)> {
     let mut sides = header.split(' ');
     let count = |side: &str| side.split_once(',').map_or(Some(1), |(_, count)| count.parse().ok());
     Some((count(sides.next()?.strip_prefix('-')?)?, count(sides.next()?.strip_prefix('+')?)?))
 }
 
+/// The file that a line outside of hunks names.
 fn header(line: &str) -> Option<String> {
     let side = |rest: &str, prefix: &str| {
         let path = unquoted(rest.split('\t').next().unwrap_or(rest));
         path.strip_prefix(prefix).map_or(path.clone(), str::to_owned)
     };
     let whole = ["rename from ", "rename to ", "copy from ", "copy to "].iter().find_map(|start| line.strip_prefix(start));
-    if let Some(path) = whole {
-        return Some(unquoted(path));
-    }
-    line.strip_prefix("--- ").map(|rest| side(rest, "a/")).or_else(|| line.strip_prefix("+++ ").map(|rest| side(rest, "b/")))
+    let old = || line.strip_prefix("--- ").map(|rest| side(rest, "a/"));
+    let new = || line.strip_prefix("+++ ").map(|rest| side(rest, "b/"));
+    whole.map(unquoted).or_else(old).or_else(new).filter(|name| !NOWHERE.contains(&name.as_str()))
 }
 
 /// A name that git writes in quotes, with what it escapes.

@@ -7,6 +7,7 @@ import { FileList } from "./FileList";
 import { createMedia, phone_query } from "./look";
 import { RevertDialog, type Reverting } from "./RevertDialog";
 import { createReview } from "./review";
+import { SendReview } from "./SendReview";
 import { SinceMenu } from "./SinceMenu";
 import { States } from "./States";
 import { sessionSource } from "./source";
@@ -26,18 +27,23 @@ export function ChangesPanel(props: ChangesPanelProps) {
   const isPhone = createMedia(phone_query);
   const [isSplit, setSplit] = createSignal(false);
   const [isCommitting, setCommitting] = createSignal(false);
+  const [isSending, setSending] = createSignal(false);
   const [reverting, setReverting] = createSignal<Reverting | null>(null);
   const changes = () => review.changes();
+  const pending = () => review.comments().length;
   const isGit = () => changes()?.source === "git";
   const mode = () => (isPhone() ? "narrow" : isSplit() ? "split" : "unified");
   onMount(() => {
-    const close = (event: KeyboardEvent) => {
-      if (event.key !== "Escape" || event.defaultPrevented) return;
+    const listen = (event: KeyboardEvent) => {
+      if (event.defaultPrevented || isSending()) return;
+      const isSend = event.key === "Enter" && (event.ctrlKey || event.metaKey) && pending() > 0;
+      if (event.key !== "Escape" && !isSend) return;
       event.stopPropagation();
-      props.onClose();
+      if (isSend) setSending(true);
+      else props.onClose();
     };
-    panel.addEventListener("keydown", close);
-    onCleanup(() => panel.removeEventListener("keydown", close));
+    panel.addEventListener("keydown", listen);
+    onCleanup(() => panel.removeEventListener("keydown", listen));
   });
   return (
     <aside ref={panel} class="changes-panel" aria-label="Changes">
@@ -68,6 +74,11 @@ export function ChangesPanel(props: ChangesPanelProps) {
             <Button small onClick={() => props.onReview()}>
               Review
             </Button>
+            <Show when={pending() > 0}>
+              <Button small kind="main" onClick={() => setSending(true)}>
+                Send review <span class="num">{pending()}</span>
+              </Button>
+            </Show>
           </footer>
         )}
       </Show>
@@ -77,6 +88,16 @@ export function ChangesPanel(props: ChangesPanelProps) {
           onClose={() => setCommitting(false)}
           onDone={() => {
             setCommitting(false);
+            void review.refresh();
+          }}
+        />
+      </Show>
+      <Show when={isSending()}>
+        <SendReview
+          review={review}
+          onClose={() => setSending(false)}
+          onSent={() => {
+            setSending(false);
             void review.refresh();
           }}
         />

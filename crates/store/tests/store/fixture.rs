@@ -6,8 +6,9 @@ use std::pin::Pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use domain::event::{CopilotDelta, Event, Message, Notice, Role, TextDelta};
-use domain::ids::{MessageId, SessionId};
+use domain::agent::PermissionAsk;
+use domain::event::{CopilotDelta, Event, Message, Notice, PermissionRequest, Role, TextDelta};
+use domain::ids::{MessageId, PermissionId, SessionId};
 use jiff::Timestamp;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Row as _, SqliteConnection};
@@ -174,5 +175,35 @@ pub(crate) async fn read_to(feed: &mut Feed, mut cursor: u64, last: u64, limit: 
 pub(crate) fn assert_dense(frames: &[Frame], after: u64) {
     for (frame, seq) in frames.iter().zip(after + 1..) {
         assert_eq!(frame.seq, seq);
+    }
+}
+
+pub(crate) fn ask() -> PermissionAsk {
+    PermissionAsk {
+        title: "run it".into(),
+        kind: None,
+        command: None,
+        diff: None,
+        cwd: None,
+        files: Vec::new(),
+        locations: vec![],
+        options: vec![],
+        agent_call: None,
+        form: None,
+        reason: None,
+        input: None,
+    }
+}
+
+pub(crate) fn request(n: u128, ask: PermissionAsk) -> PermissionRequest {
+    PermissionRequest {
+        request_id: PermissionId(Uuid::from_u128(n)),
+        tool_call_id: "c".into(),
+        session_name: "s".into(),
+        agent: String::new(),
+        scopes: Vec::new(),
+        hunks: Vec::new(),
+        asked_at: at(1),
+        ask,
     }
 }

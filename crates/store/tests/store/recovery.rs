@@ -1,7 +1,6 @@
 //! What a restarted server asks for.
 
-use domain::agent::PermissionAsk;
-use domain::event::{PermissionRequest, Role, Turn, TurnState};
+use domain::event::{Role, Turn, TurnState};
 use domain::ids::{PermissionId, TurnId};
 use serde_json::json;
 use store::{AnswerRow, PermissionRow, Row, Store, TurnRow};
@@ -10,31 +9,7 @@ use uuid::Uuid;
 use crate::fixture::*;
 
 fn permission(n: u128, runner: &str) -> PermissionRow {
-    let ask = PermissionAsk {
-        title: "run it".into(),
-        kind: None,
-        command: None,
-        diff: None,
-        cwd: None,
-        files: Vec::new(),
-        locations: vec![],
-        options: vec![],
-        agent_call: None,
-        form: None,
-        reason: None,
-        input: None,
-    };
-    let request = PermissionRequest {
-        request_id: PermissionId(Uuid::from_u128(n)),
-        tool_call_id: "c".into(),
-        session_name: "s".into(),
-        agent: String::new(),
-        scopes: Vec::new(),
-        hunks: Vec::new(),
-        asked_at: at(1),
-        ask,
-    };
-    PermissionRow { request, rpc_id: n.to_string(), runner_id: runner.into() }
+    PermissionRow { request: request(n, ask()), rpc_id: n.to_string(), runner_id: runner.into() }
 }
 
 fn resolve(n: u128, option: Option<&str>) -> Row {

@@ -2,9 +2,7 @@
 
 use domain::agent::{PermissionAsk, PermissionOption};
 use domain::attachment::{Attachment, AttachmentKind};
-use domain::event::{
-    Delegation, Event, PermissionRequest, QueueItem, ReviewArtifact, ReviewFile, Role, SessionChange, ToolCall, Turn, TurnState,
-};
+use domain::event::{Delegation, Event, QueueItem, ReviewArtifact, ReviewFile, Role, SessionChange, ToolCall, Turn, TurnState};
 use domain::host::AgentSession;
 use domain::ids::{ArtifactId, AttachmentId, PermissionId, SessionId, TurnId};
 use domain::policy::Policy;
@@ -43,30 +41,9 @@ fn queued(n: u128, content: &str) -> QueueItem {
 }
 
 fn permission(n: u128) -> PermissionRow {
-    let ask = PermissionAsk {
-        title: "run it".into(),
-        kind: Some("execute".into()),
-        command: Some("rm -r target".into()),
-        diff: None,
-        cwd: None,
-        files: Vec::new(),
-        locations: vec![],
-        options: vec![PermissionOption { option_id: "yes".into(), name: "Yes".into(), kind: "allow_once".into() }],
-        agent_call: None,
-        form: None,
-        reason: None,
-        input: Some(json!({ "a": 1 })),
-    };
-    let request = PermissionRequest {
-        request_id: PermissionId(Uuid::from_u128(n)),
-        tool_call_id: "c".into(),
-        session_name: "s".into(),
-        agent: String::new(),
-        scopes: Vec::new(),
-        hunks: Vec::new(),
-        asked_at: at(1),
-        ask,
-    };
+    let options = vec![PermissionOption { option_id: "yes".into(), name: "Yes".into(), kind: "allow_once".into() }];
+    let (kind, command, input) = (Some("execute".into()), Some("rm -r target".into()), Some(json!({ "a": 1 })));
+    let request = request(n, PermissionAsk { kind, command, options, input, ..ask() });
     PermissionRow { request, rpc_id: "17".into(), runner_id: "r".into() }
 }
 

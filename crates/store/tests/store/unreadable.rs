@@ -2,7 +2,7 @@
 
 use domain::agent::PermissionAsk;
 use domain::attachment::{Attachment, AttachmentKind};
-use domain::event::{Event, PermissionRequest, QueueItem, ReviewArtifact, Role, ToolCall, Turn, TurnState};
+use domain::event::{Event, QueueItem, ReviewArtifact, Role, ToolCall, Turn, TurnState};
 use domain::host::AgentSession;
 use domain::ids::{ArtifactId, AttachmentId, PermissionId, RuleId, SessionId, TurnId};
 use domain::rule::{Rule, Scope, Subject};
@@ -99,7 +99,7 @@ async fn an_event_that_is_nested_too_deep_is_the_same_from_memory_and_from_the_f
     for _ in 0..200 {
         input = json!([input]);
     }
-    let request = PermissionRequest { ask: PermissionAsk { input: Some(input), ..ask() }, ..request(1) };
+    let request = request(1, PermissionAsk { input: Some(input), ..ask() });
     let given = vec![notice("first"), Event::PermissionRequest(request), notice("third"), output("c", 0, "fourth")];
     fixture.store.commit(events(session, given)).await.unwrap();
     let hot: Vec<Frame> = read_to(&mut fixture.store.feed(session), 0, 4, 10).await;
@@ -132,43 +132,13 @@ async fn a_message_of_which_a_part_cannot_be_read_is_shown_without_it() {
     }
 }
 
-fn ask() -> PermissionAsk {
-    PermissionAsk {
-        title: "run it".into(),
-        kind: None,
-        command: None,
-        diff: None,
-        cwd: None,
-        files: Vec::new(),
-        locations: vec![],
-        options: vec![],
-        agent_call: None,
-        form: None,
-        reason: None,
-        input: None,
-    }
-}
-
-fn request(n: u128) -> PermissionRequest {
-    PermissionRequest {
-        request_id: PermissionId(id(n)),
-        tool_call_id: "c".into(),
-        session_name: "s".into(),
-        agent: String::new(),
-        scopes: Vec::new(),
-        hunks: Vec::new(),
-        asked_at: at(1),
-        ask: ask(),
-    }
-}
-
 fn attachment(n: u128) -> Attachment {
     Attachment { id: AttachmentId(id(n)), kind: AttachmentKind::File, name: "a".into(), mime_type: "text/plain".into(), size: 1 }
 }
 
 /// Two rows of every table that holds JSON.
 fn pair(session: SessionId, n: u128) -> Vec<Row> {
-    let permission = PermissionRow { request: request(n), rpc_id: n.to_string(), runner_id: "r".into() };
+    let permission = PermissionRow { request: request(n, ask()), rpc_id: n.to_string(), runner_id: "r".into() };
     let asked = RequestRow {
         id: PermissionId(id(n)),
         runner_id: "r".into(),
@@ -270,7 +240,7 @@ async fn a_row_of_any_table_that_cannot_be_read_degrades_alone() {
         let open = store.permissions(session).await.unwrap();
         assert_eq!((open[0].request.request_id, open[0].rpc_id.as_str()), (PermissionId(id(1)), "1"));
         assert!(open[0].request.ask.title.contains("cannot be read") && open[0].request.ask.options.is_empty());
-        assert_eq!(open[1].request, request(2));
+        assert_eq!(open[1].request, request(2, ask()));
         assert_eq!(store.asked(session, "r").await.unwrap().len(), 2);
 
         let asked = store.requests(session, "r").await.unwrap();
