@@ -46,12 +46,14 @@ function isOurs({ command }: { command: string }): boolean {
   return !command.includes("model-server");
 }
 
+const of_requests = ["Failed to load resource", "An unknown error occurred when fetching the script"];
+
 /** Collects what goes wrong inside a page. A request that fails is for the page to handle; the browser's word about it is not an error. */
 function watch(page: Page): string[] {
   const problems: string[] = [];
   page.on("pageerror", (error) => problems.push(String(error)));
   page.on("console", (message) => {
-    if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
+    if (message.type() === "error" && !of_requests.some((word) => message.text().startsWith(word)))
       problems.push(message.text());
   });
   return problems;

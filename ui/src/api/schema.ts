@@ -1857,8 +1857,8 @@ export interface components {
              * @description Where in the agent's text it first happened, in UTF-16 code units.
              */
             offset: number;
-            times?: components["schemas"]["Times"];
             update: components["schemas"]["Update"];
+            times?: components["schemas"]["Times"];
         };
         PlanEntry: {
             content: string;

@@ -35,9 +35,11 @@ export function ChangesPanel(props: ChangesPanelProps) {
   const mode = () => (isPhone() ? "narrow" : isSplit() ? "split" : "unified");
   onMount(() => {
     const listen = (event: KeyboardEvent) => {
-      if (event.defaultPrevented || isSending()) return;
+      // A dialog above it has keys of its own.
+      if (event.defaultPrevented || (event.target as Element).closest("dialog")) return;
       const isSend = event.key === "Enter" && (event.ctrlKey || event.metaKey) && pending() > 0;
       if (event.key !== "Escape" && !isSend) return;
+      event.preventDefault();
       event.stopPropagation();
       if (isSend) setSending(true);
       else props.onClose();

@@ -1,4 +1,4 @@
-import { createResource, createSignal, For, Show } from "solid-js";
+import { createResource, createSignal, For, onCleanup, onMount, Show } from "solid-js";
 import type { Verdict } from "../api/types";
 import { Button } from "../kit/Button";
 import { Dialog } from "../kit/Dialog";
@@ -68,18 +68,19 @@ export function SendReview(props: { review: Review; onClose(): void; onSent(): v
     store(name, "");
     props.onSent();
   };
+  // From anywhere in it: its cross has the focus at first.
+  onMount(() => {
+    const listen = (event: KeyboardEvent) => {
+      if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      void send();
+    };
+    document.addEventListener("keydown", listen);
+    onCleanup(() => document.removeEventListener("keydown", listen));
+  });
   return (
     <Dialog class="send-review" title="Send review" onClose={() => props.onClose()}>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: a key for the button below, from anywhere in here */}
-      <div
-        class="send-form"
-        onKeyDown={(event) => {
-          if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
-          event.preventDefault();
-          event.stopPropagation();
-          void send();
-        }}
-      >
+      <div class="send-form">
         <textarea
           class="field"
           aria-label="Summary"
