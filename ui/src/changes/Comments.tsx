@@ -4,14 +4,12 @@ import { Button, IconButton } from "../kit/Button";
 import { InlineError } from "../kit/InlineError";
 import { Tag } from "../kit/small";
 import { createSubmit } from "../kit/submit";
+import { clock } from "../kit/time";
 import { Visible } from "../kit/Visible";
 import { MarkdownText } from "../talk/markdown/Markdown";
 import type { Draft } from "./drafts";
 import { placeWords } from "./places";
 import type { Review } from "./review";
-
-const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
-const timeOf = (text: string) => (Number.isNaN(Date.parse(text)) ? "" : clock.format(new Date(text)));
 
 /** A comment that has not been sent yet. */
 export function CommentCard(props: { review: Review; comment: Comment; isPlaced?: boolean }) {
@@ -29,7 +27,7 @@ export function CommentCard(props: { review: Review; comment: Comment; isPlaced?
         <article class="remark" aria-label={`Comment, ${placeWords(props.comment)}`}>
           <div class="remark-head">
             <b>You</b>
-            <span class="mute num">{timeOf(props.comment.created_at)}</span>
+            <span class="mute num">{clock(props.comment.created_at)}</span>
             <Show when={!props.isPlaced}>
               <span class="mute">{placeWords(props.comment)}</span>
             </Show>

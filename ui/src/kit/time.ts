@@ -16,9 +16,12 @@ export function ago(time: string, now = Date.now()): string {
   return new Date(at).toLocaleDateString(undefined, { day: "numeric", month: "short", year: "numeric" });
 }
 
+// Making one takes far longer than using it.
+const to_minute = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+const to_second = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+
 export function clock(time: string | Date, finest: "minute" | "second" = "minute"): string {
   const at = new Date(time);
   if (Number.isNaN(at.getTime())) return "";
-  const second = finest === "second" ? ({ second: "2-digit" } as const) : {};
-  return at.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit", ...second });
+  return (finest === "second" ? to_second : to_minute).format(at);
 }

@@ -15,8 +15,10 @@ export function isStraight(call: StreamingToolCall): boolean {
 export function isRepetition(entries: Entry[], index: number, calls: Record<string, StreamingToolCall>): boolean {
   const entry = entries[index];
   if (entry?.kind !== "message" || entry.role !== "assistant") return false;
-  // What the server had to say meanwhile may stand in between.
-  const before = entries.slice(0, index).findLast(({ kind }) => kind === "call" || kind === "message");
+  // What the server had to say meanwhile may stand in between. No more is read than is needed: every entry that is drawn asks this.
+  let at = index - 1;
+  while (at >= 0 && entries[at]?.kind !== "call" && entries[at]?.kind !== "message") at -= 1;
+  const before = entries[at];
   const call = before?.kind === "call" ? calls[before.id] : undefined;
   return call !== undefined && isStraight(call);
 }

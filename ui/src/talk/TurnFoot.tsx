@@ -21,7 +21,7 @@ export function TurnFoot(props: TurnFootProps) {
   const words = () => {
     const { from, to, used, cost } = turn();
     const time = from === null || to === null ? "" : duration(Math.max(0, to - from));
-    const at = to === null ? "" : clock(new Date(to).toISOString());
+    const at = to === null ? "" : clock(new Date(to));
     return [time, used, cost, at].filter(Boolean).join(" · ");
   };
   return (

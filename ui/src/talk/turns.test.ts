@@ -2,7 +2,9 @@ import { expect, it } from "vitest";
 import type { StreamEvent } from "../api/types";
 import { emptyState, type SessionState } from "../state/model";
 import { apply } from "../state/reducer";
-import { turnOf } from "./turns";
+import { isRepetition } from "../state/straight";
+import { startedWith } from "./groups";
+import { endsTurn, turnOf } from "./turns";
 
 const time = "2026-01-01T00:00:00Z";
 
@@ -56,4 +58,35 @@ it("what is not known is not told", () => {
   expect(costs([turn("a", { main: dollars(2), api: { amount: 1, currency: "EUR" } })])).toEqual([""]);
   for (const cost of [{ amount: -1, currency: "USD" }, { amount: 1, currency: "no money" }, { amount: "1" }, 7])
     expect(costs([turn("a", { main: cost })])).toEqual([""]);
+});
+
+it("what an entry asks of the conversation is the same work in a long one", () => {
+  const asked = (turns: number) => {
+    const state = emptyState(0);
+    for (let at = 0; at < turns; at++) {
+      apply(state, {
+        event: "message",
+        data: { id: `m-${at}`, role: "user", content: "go", created_at: time, turn_id: `${at}` },
+      });
+      apply(state, {
+        event: "message",
+        data: { id: `n-${at}`, role: "assistant", content: "done", created_at: time, turn_id: `${at}` },
+      });
+    }
+    let reads = 0;
+    state.entries = new Proxy(state.entries, {
+      get(entries, key) {
+        if (typeof key === "string" && /^\d+$/.test(key)) reads += 1;
+        return Reflect.get(entries, key);
+      },
+    });
+    // In the middle, where much is before it and much behind.
+    const index = turns - (turns % 2 === 0 ? 1 : 0);
+    turnOf(state, index);
+    isRepetition(state.entries, index, state.calls);
+    endsTurn(state.entries, index);
+    startedWith(state.entries, index, state.calls);
+    return reads;
+  };
+  expect(asked(1_000)).toBe(asked(10));
 });

@@ -26,7 +26,8 @@ export function endsTurn(entries: Entry[], index: number): boolean {
 }
 
 export function turnOf(state: SessionState, end: number): Turn {
-  const start = state.entries.findLastIndex((entry, index) => index <= end && isStart(entry));
+  let start = end;
+  while (start >= 0 && !isStart(state.entries[start])) start -= 1;
   const first = state.entries[start];
   const asked = first?.kind === "message" ? first : null;
   const own = state.entries.slice(start + 1, end + 1);
