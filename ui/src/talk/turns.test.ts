@@ -80,8 +80,8 @@ it("what an entry asks of the conversation is the same work in a long one", () =
         return Reflect.get(entries, key);
       },
     });
-    // In the middle, where much is before it and much behind.
-    const index = turns - (turns % 2 === 0 ? 1 : 0);
+    // An answer in the middle: much is before it and much behind.
+    const index = turns - 1;
     turnOf(state, index);
     isRepetition(state.entries, index, state.calls);
     endsTurn(state.entries, index);
