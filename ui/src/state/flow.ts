@@ -126,12 +126,10 @@ export function addUpdate(flow: Flow, offset: number, update: Update, times?: Ti
       think(flow, offset, update.text, times);
       return;
     case "tool_call":
-      report(flow, offset, update);
-      hear(findCall(flow, update.id), times);
+      hear(report(flow, offset, update), times);
       return;
     case "tool_output":
-      print(flow, offset, update);
-      hear(findCall(flow, update.id), times);
+      hear(print(flow, offset, update), times);
       return;
     case "approved":
       approve(flow, offset, update);
@@ -191,7 +189,7 @@ function upsert(flow: Flow, offset: number, id: string, update: ShownUpdate): vo
 }
 
 /** A report of a tool call says all but its stream, which it holds only where it was stored, and then perhaps not to its end. */
-function report(flow: Flow, offset: number, update: Of<"tool_call">): void {
+function report(flow: Flow, offset: number, update: Of<"tool_call">): UpdatePart | undefined {
   const { stream, stream_length, ...call } = update;
   if (call.parent) upsertInGroup(flow, offset, call.parent, call);
   else upsert(flow, offset, `call:${call.id}`, call);
@@ -200,15 +198,16 @@ function report(flow: Flow, offset: number, update: Of<"tool_call">): void {
   if (part && stream != null && length > (part.output?.length ?? 0)) {
     part.output = newOutput((part.output?.text.version ?? flow.version) + 1, stream, length);
   }
+  return part;
 }
 
 /** Output of a call that was never reported makes one to belong to. */
-function print(flow: Flow, offset: number, update: Of<"tool_output">): void {
-  if (!findCall(flow, update.id)) upsert(flow, offset, `call:${update.id}`, { type: "tool_call", id: update.id });
-  const part = findCall(flow, update.id);
+function print(flow: Flow, offset: number, update: Of<"tool_output">): UpdatePart | undefined {
+  const part = findCall(flow, update.id) ?? report(flow, offset, { type: "tool_call", id: update.id });
   if (!part) return;
   part.output ??= newOutput(flow.version);
   addOutput(part.output, update.offset, update.content);
+  return part;
 }
 
 function findCall(flow: Flow, id: string): UpdatePart | undefined {

@@ -1,6 +1,7 @@
 // How long something has been going on, or took.
 
 import { createEffect, createSignal, onCleanup } from "solid-js";
+import { duration } from "../kit/duration";
 import type { Heard } from "../state/flow";
 
 const most = 1_000;
@@ -20,20 +21,23 @@ export function createNow(isOn: () => boolean): () => number {
   return now;
 }
 
-/** While it goes on: since when this page has seen it. Then: what the server says that it took, and null where it does not say. */
-export function createSpan(key: string, isOn: () => boolean, heard: () => Heard | null): () => number | null {
+/** Since when this page has seen it going on, in ms. */
+export function createSpan(key: string, isOn: () => boolean): () => number {
   const now = createNow(isOn);
   return () => {
-    if (!isOn()) {
-      const known = heard();
-      return known && known.to - known.from;
-    }
     const from = seen.get(key) ?? now();
     seen.set(key, from);
     if (seen.size > most) seen.delete(seen.keys().next().value ?? "");
     return Math.max(0, now() - from);
   };
 }
+
+/** What it took, as the server has written it down: in words from a second on, empty where that is not known. */
+export function tookText(heard: Heard | null): string {
+  return heard ? spanText(heard.to - heard.from) : "";
+}
+
+export const spanText = (ms: number): string => (ms >= 1_000 ? duration(ms) : "");
 
 /** The same value, told at most so often: a line that changes faster cannot be read. */
 export function createCalm<T>(value: () => T, pause_ms: number): () => T {

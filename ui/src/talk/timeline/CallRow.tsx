@@ -1,6 +1,5 @@
 import { createMemo, For, Match, Show, Switch } from "solid-js";
 import type { AgentToolCall, DiffHunk, ToolContent } from "../../api/types";
-import { duration } from "../../kit/duration";
 import { Fields } from "../../kit/Fields";
 import { Icon } from "../../kit/Icon";
 import { later } from "../../kit/later";
@@ -11,7 +10,7 @@ import { type TextStream, wholeText } from "../../state/text";
 import { readCommand, readOutput, repeats } from "../callText";
 import { Fold } from "../Fold";
 import { usePath } from "../paths";
-import { createSpan } from "../spans";
+import { createSpan, spanText, tookText } from "../spans";
 import { changesOf } from "./hunks";
 import { OutputText } from "./OutputText";
 import { callWords, isDeclined, isRunning } from "./rows";
@@ -98,11 +97,7 @@ export function CallRow(props: CallRowProps) {
 
 /** How it stands, at the end of its line. */
 function End(props: { call: AgentToolCall; scope: string; heard: Heard | null; runs: boolean; declined: boolean }) {
-  const span = createSpan(
-    `${props.scope}:${props.call.id}`,
-    () => props.runs,
-    () => props.heard,
-  );
+  const span = createSpan(`${props.scope}:${props.call.id}`, () => props.runs);
   const sum = createMemo(() => {
     const changes = changesOf(props.call);
     return {
@@ -110,10 +105,7 @@ function End(props: { call: AgentToolCall; scope: string; heard: Heard | null; r
       deletions: changes.reduce((all, change) => all + change.deletions, 0),
     };
   });
-  const time = () => {
-    const ms = span();
-    return ms !== null && ms >= 1_000 ? duration(ms) : "";
-  };
+  const time = () => (props.runs ? spanText(span()) : tookText(props.heard));
   return (
     <>
       <PlusMinus {...sum()} />
