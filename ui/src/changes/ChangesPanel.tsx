@@ -1,13 +1,11 @@
 import { createSignal, onCleanup, onMount, Show } from "solid-js";
 import { Button, IconButton } from "../kit/Button";
 import { PlusMinus } from "../kit/small";
-import { CommitDialog } from "./CommitDialog";
 import { filesWords } from "./count";
 import { FileList } from "./FileList";
 import { createMedia, phone_query } from "./look";
-import { RevertDialog, type Reverting } from "./RevertDialog";
+import { ReviewDialogs, type Wish } from "./ReviewDialogs";
 import { createReview } from "./review";
-import { SendReview } from "./SendReview";
 import { SinceMenu } from "./SinceMenu";
 import { States } from "./States";
 import { sessionSource } from "./source";
@@ -26,9 +24,7 @@ export function ChangesPanel(props: ChangesPanelProps) {
   const review = createReview(sessionSource(props.sessionId), { of: changesNews, isTold: false });
   const isPhone = createMedia(phone_query);
   const [isSplit, setSplit] = createSignal(false);
-  const [isCommitting, setCommitting] = createSignal(false);
-  const [isSending, setSending] = createSignal(false);
-  const [reverting, setReverting] = createSignal<Reverting | null>(null);
+  const [wish, setWish] = createSignal<Wish | null>(null);
   const changes = () => review.changes();
   const pending = () => review.comments().length;
   const isGit = () => changes()?.source === "git";
@@ -41,7 +37,7 @@ export function ChangesPanel(props: ChangesPanelProps) {
       if (event.key !== "Escape" && !isSend) return;
       event.preventDefault();
       event.stopPropagation();
-      if (isSend) setSending(true);
+      if (isSend) setWish("send");
       else props.onClose();
     };
     panel.addEventListener("keydown", listen);
@@ -60,7 +56,7 @@ export function ChangesPanel(props: ChangesPanelProps) {
         <IconButton icon="close" label="Close changes" onClick={() => props.onClose()} />
       </header>
       <States review={review}>
-        <FileList review={review} mode={mode()} onRevert={(file, hunk) => setReverting({ file, hunk })} />
+        <FileList review={review} mode={mode()} onRevert={(file, hunk) => setWish({ file, hunk })} />
       </States>
       <Show when={(changes()?.total_files ?? 0) > 0 && changes()}>
         {(known) => (
@@ -69,7 +65,7 @@ export function ChangesPanel(props: ChangesPanelProps) {
             <PlusMinus additions={known().total_additions} deletions={known().total_deletions} />
             <span class="grow" />
             <Show when={isGit()}>
-              <Button small kind="quiet" onClick={() => setCommitting(true)}>
+              <Button small kind="quiet" onClick={() => setWish("commit")}>
                 Commit
               </Button>
             </Show>
@@ -77,36 +73,23 @@ export function ChangesPanel(props: ChangesPanelProps) {
               Review
             </Button>
             <Show when={pending() > 0}>
-              <Button small kind="main" onClick={() => setSending(true)}>
+              <Button small kind="main" onClick={() => setWish("send")}>
                 Send review <span class="num">{pending()}</span>
               </Button>
             </Show>
           </footer>
         )}
       </Show>
-      <Show when={isCommitting()}>
-        <CommitDialog
-          sessionId={props.sessionId}
-          onClose={() => setCommitting(false)}
-          onDone={() => {
-            setCommitting(false);
-            void review.refresh();
-          }}
-        />
-      </Show>
-      <Show when={isSending()}>
-        <SendReview
-          review={review}
-          onClose={() => setSending(false)}
-          onSent={() => {
-            setSending(false);
-            void review.refresh();
-          }}
-        />
-      </Show>
-      <Show when={reverting()} keyed>
-        {(what) => <RevertDialog review={review} what={what} onClose={() => setReverting(null)} />}
-      </Show>
+      <ReviewDialogs
+        review={review}
+        wish={wish()}
+        commitIn={props.sessionId}
+        onClose={() => setWish(null)}
+        onSent={() => {
+          setWish(null);
+          void review.refresh();
+        }}
+      />
     </aside>
   );
 }

@@ -1,14 +1,12 @@
-import { createMemo, createResource, createSignal, onCleanup, Show } from "solid-js";
+import { createMemo, createResource, createSignal, onCleanup } from "solid-js";
 import { Dynamic } from "solid-js/web";
 import { api } from "../api/client";
 import { openSession } from "../state/openSession";
-import { CommitDialog } from "./CommitDialog";
 import { createMedia, createVisits, phone_query } from "./look";
-import { RevertDialog, type Reverting } from "./RevertDialog";
 import { ReviewDesk } from "./ReviewDesk";
+import { ReviewDialogs, type Wish } from "./ReviewDialogs";
 import { ReviewPhone } from "./ReviewPhone";
 import { createReview, type Review } from "./review";
-import { SendReview } from "./SendReview";
 import { sessionSource } from "./source";
 import { changeNews } from "./summary";
 import "./review.css";
@@ -46,9 +44,7 @@ interface ReviewFrameProps {
 /** A review with its dialogs. */
 export function ReviewFrame(props: ReviewFrameProps) {
   const isPhone = createMedia(phone_query);
-  const [isSending, setSending] = createSignal(false);
-  const [isCommitting, setCommitting] = createSignal(false);
-  const [reverting, setReverting] = createSignal<Reverting | null>(null);
+  const [wish, setWish] = createSignal<Wish | null>(null);
   const isGit = () => props.review.changes()?.source === "git";
   const canRevert = () => props.review.source.work !== null;
   return (
@@ -58,28 +54,17 @@ export function ReviewFrame(props: ReviewFrameProps) {
         review={props.review}
         title={props.title}
         onClose={() => props.onClose()}
-        onSend={() => setSending(true)}
-        onCommit={props.commitIn !== undefined && isGit() ? () => setCommitting(true) : undefined}
-        onRevert={canRevert() ? (file, hunk) => setReverting({ file, hunk }) : undefined}
+        onSend={() => setWish("send")}
+        onCommit={props.commitIn !== undefined && isGit() ? () => setWish("commit") : undefined}
+        onRevert={canRevert() ? (file, hunk) => setWish({ file, hunk }) : undefined}
       />
-      <Show when={isSending()}>
-        <SendReview review={props.review} onClose={() => setSending(false)} onSent={() => props.onClose()} />
-      </Show>
-      <Show when={isCommitting() && props.commitIn}>
-        {(id) => (
-          <CommitDialog
-            sessionId={id()}
-            onClose={() => setCommitting(false)}
-            onDone={() => {
-              setCommitting(false);
-              void props.review.refresh();
-            }}
-          />
-        )}
-      </Show>
-      <Show when={reverting()} keyed>
-        {(what) => <RevertDialog review={props.review} what={what} onClose={() => setReverting(null)} />}
-      </Show>
+      <ReviewDialogs
+        review={props.review}
+        wish={wish()}
+        commitIn={props.commitIn}
+        onClose={() => setWish(null)}
+        onSent={() => props.onClose()}
+      />
     </>
   );
 }
