@@ -13,6 +13,7 @@ pub mod mcp;
 pub mod request;
 pub mod response;
 
+mod chunk;
 mod demand;
 pub(crate) mod depth;
 mod notice;

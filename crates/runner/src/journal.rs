@@ -18,7 +18,8 @@ use segment::Segments;
 
 pub use reader::{JournalReader, journal_pieces, read_journal};
 pub(crate) use segment::{list as list_segments, path as segment_path};
-pub(crate) use tail::{Step, Tail};
+use tail::Sleeper;
+pub(crate) use tail::{Step, Tail, Take};
 
 /// Lines that could not be written are kept in memory up to here; only then does the agent feel it.
 const BACKLOG_BYTES: usize = 64 * 1024 * 1024;
@@ -56,6 +57,10 @@ pub(crate) struct Published {
     pub last_seq: u64,
     /// Why the journal cannot be written just now.
     pub fault: Option<String>,
+    /// Who has everything and takes what comes from whoever appends it.
+    sleeper: Option<Sleeper>,
+    /// How many others wait to be woken.
+    awake: u32,
 }
 
 #[derive(Clone, Copy)]
@@ -89,7 +94,7 @@ impl Journal {
             last_seq = record.seq;
         }
         let segments = Segments::open(dir, durability, last_seq + 1, reader.whole())?;
-        let published = Published { segments: segments.lengths()?, last_seq, fault: None };
+        let published = Published { segments: segments.lengths()?, last_seq, fault: None, sleeper: None, awake: 0 };
         let writer =
             Writer { segments, next_seq: last_seq + 1, scratch: Vec::new(), backlog: VecDeque::new(), backlog_bytes: 0, sealed: false };
         Ok(Self { writer: Mutex::new(writer), published: Mutex::new(published), news: Condvar::new(), room: Condvar::new() })
@@ -127,7 +132,7 @@ impl Journal {
         let block = writer.encode(fill);
         match writer.segments.write(&block.bytes, first_seq) {
             Ok(()) => {
-                self.publish(&writer, block.last_seq);
+                self.publish(&writer, &block);
                 writer.keep_scratch(block.bytes);
                 Ok(())
             }
@@ -152,7 +157,7 @@ impl Journal {
                 return;
             }
             writer.backlog_bytes -= block.bytes.len();
-            self.publish(&writer, block.last_seq);
+            self.publish(&writer, &block);
             self.room.notify_all();
         }
         let sealed = writer.sealed;
@@ -213,7 +218,7 @@ impl Journal {
         };
         match written {
             Ok(()) => {
-                self.publish(writer, block.last_seq);
+                self.publish(writer, &block);
                 writer.keep_scratch(block.bytes);
             }
             Err(error) => {
@@ -229,16 +234,22 @@ impl Journal {
         }
     }
 
-    fn publish(&self, writer: &Writer, last_seq: u64) {
+    /// The block is in the file. It is handed to whoever sleeps for it under the lock, so that nothing is handed out of order.
+    fn publish(&self, writer: &Writer, block: &Block) {
         let current = writer.segments.current();
         let mut published = self.published();
         match published.segments.back_mut() {
             Some(last) if last.first_seq == current.first_seq => last.bytes = current.bytes,
             _ => published.segments.push_back(current),
         }
-        published.last_seq = last_seq;
+        published.last_seq = block.last_seq;
+        let from = current.bytes - block.bytes.len() as u64;
+        let handed = published.sleeper.as_mut().map(|sleeper| sleeper.hand(current.first_seq, from, &block.bytes, block.last_seq));
+        let asleep = handed == Some(true) && published.awake == 0;
         drop(published);
-        self.news.notify_all();
+        if !asleep {
+            self.news.notify_all();
+        }
     }
 
     fn fault(&self, reason: &str) {

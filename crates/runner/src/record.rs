@@ -4,7 +4,7 @@
 //! crc32 u32 | length u32 | seq u64 | time_ms u64 | kind u8 | payload    (little endian; the checksum covers what follows it)
 //! ```
 
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -116,7 +116,8 @@ pub(crate) fn is_live_notice(frame: &[u8]) -> bool {
 /// Decodes a frame that [`peek`] has found whole. `None`: a kind or payload this version does not know.
 pub(crate) fn decode(frame: Bytes) -> Option<Record> {
     let (seq, time_ms, kind) = (seq_of(&frame), u64_at(&frame, 16), frame[24]);
-    let payload = frame.slice(HEADER_BYTES..);
+    let mut payload = frame;
+    payload.advance(HEADER_BYTES);
     let body = match kind {
         k if k == Kind::FromAgent as u8 => Body::FromAgent(payload),
         k if k == Kind::ToAgent as u8 => {

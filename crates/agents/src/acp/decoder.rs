@@ -13,7 +13,7 @@ use super::response::{self, PromptAnswer};
 use super::tool_call::{Calls, Report};
 use super::update::{self, Piece};
 use super::usage::{Accounts, Tokens};
-use super::{alias, demand, depth, id, notice, permission};
+use super::{alias, chunk, demand, depth, id, notice, permission};
 use crate::catalogue::Quirks;
 use crate::fault::RpcError;
 use crate::jsonrpc::{self, ErrorObject, METHOD_NOT_FOUND, Malformed, Message, RpcId};
@@ -46,6 +46,7 @@ pub struct Decoder {
     ended: VecDeque<String>,
     /// Most lines are about the session of the line before.
     last_session: Option<Arc<str>>,
+    form: chunk::Form,
     accounts: Accounts,
     quirks: Quirks,
     /// Chunks of which the next line of their session tells what they are, one a session.
@@ -127,13 +128,18 @@ impl Decoder {
 
     /// A line of the agent's, and its number in the journal.
     pub fn from_agent(&mut self, seq: u64, line: &[u8], out: &mut Decoded) {
+        if let Some((session, text)) = self.form.text(line) {
+            let session = Arc::clone(session);
+            return self.text(&session, text, &mut out.signals);
+        }
         let text = jsonrpc::text(line);
         if text.is_empty() {
             return;
         }
-        if let Some((session, chunk)) = update::plain_chunk(&text) {
-            let session = self.session(&session);
-            return self.text(&session, &chunk, &mut out.signals);
+        if let Some(chunk) = chunk::read(&text) {
+            let session = self.session(&chunk.session);
+            self.form.learn(&text, &chunk, &session);
+            return self.text(&session, &chunk.text, &mut out.signals);
         }
         let text = depth::bounded(&text);
         let mut place = Place { seq, index: 0 };

@@ -19,49 +19,6 @@ pub(super) enum Piece {
     Nothing,
 }
 
-/// Message text straight out of a line, for the kind of line that comes by the hundred thousand. `None` means only that
-/// the long way has to be taken.
-pub(super) fn plain_chunk(line: &str) -> Option<(Cow<'_, str>, Cow<'_, str>)> {
-    #[derive(Deserialize)]
-    struct Line<'a> {
-        #[serde(borrow)]
-        method: Cow<'a, str>,
-        #[serde(borrow)]
-        params: Params<'a>,
-        id: Option<serde::de::IgnoredAny>,
-    }
-    #[derive(Deserialize)]
-    struct Params<'a> {
-        #[serde(borrow, rename = "sessionId")]
-        session: Cow<'a, str>,
-        #[serde(borrow)]
-        update: Chunk<'a>,
-    }
-    #[derive(Deserialize)]
-    struct Chunk<'a> {
-        #[serde(borrow, rename = "sessionUpdate")]
-        kind: Cow<'a, str>,
-        #[serde(borrow)]
-        content: Text<'a>,
-    }
-    #[derive(Deserialize)]
-    struct Text<'a> {
-        #[serde(borrow, rename = "type")]
-        kind: Cow<'a, str>,
-        #[serde(borrow)]
-        text: Cow<'a, str>,
-    }
-
-    const KIND: &str = "agent_message_chunk";
-    let start = crate::signal::cut(line, 256);
-    if !start.starts_with('{') || !start.contains(KIND) {
-        return None;
-    }
-    let Line { method, params: Params { session, update }, id } = serde_json::from_str(line).ok()?;
-    let plain = method == "session/update" && update.kind == KIND && update.content.kind == "text" && id.is_none();
-    plain.then_some((session, update.content.text))
-}
-
 /// Never fails: what cannot be understood comes back whole.
 pub(super) fn read(json: &str) -> Piece {
     #[derive(Deserialize)]

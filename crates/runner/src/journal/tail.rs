@@ -1,10 +1,14 @@
 //! A reader that follows the journal as it grows, by position: what is published is handed on as the bytes on disk.
+//!
+//! A reader that has everything leaves word how it takes more, and sleeps: whoever appends next hands it the bytes, without waking it and
+//! without reading them again. It wakes when it could not take them at once.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::PoisonError;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{MutexGuard, PoisonError};
 
 use super::{Journal, Published, segment_path};
 use crate::record::{self, HEADER_BYTES};
@@ -12,7 +16,33 @@ use crate::spec::journal_dir;
 
 const CHUNK_BYTES: usize = 128 * 1024;
 
+/// Takes what fits of the bytes, without waiting, and says how much. The number is that of the last record in them.
+pub(crate) type Take = Box<dyn FnMut(&[u8], u64) -> usize + Send>;
+
+/// A reader that has everything and sleeps.
+pub(crate) struct Sleeper {
+    reader: u64,
+    first_seq: u64,
+    at: u64,
+    take: Take,
+}
+
+impl Sleeper {
+    /// Hands over what was just written at `from` in that segment. False where the reader has to see to it itself.
+    pub(super) fn hand(&mut self, segment: u64, from: u64, bytes: &[u8], last_seq: u64) -> bool {
+        if (segment, from) != (self.first_seq, self.at) {
+            return false;
+        }
+        let taken = (self.take)(bytes, last_seq);
+        self.at += taken as u64;
+        taken == bytes.len()
+    }
+}
+
+static READERS: AtomicU64 = AtomicU64::new(0);
+
 pub(crate) struct Tail {
+    reader: u64,
     dir: PathBuf,
     /// Only records after this one are wanted.
     cursor: u64,
@@ -43,11 +73,12 @@ enum Found {
 
 impl Tail {
     pub(crate) fn new(dir: &Path, cursor: u64) -> Self {
-        Self { dir: journal_dir(dir), cursor, open: None, fault: None }
+        let reader = READERS.fetch_add(1, Ordering::Relaxed);
+        Self { reader, dir: journal_dir(dir), cursor, open: None, fault: None }
     }
 
-    /// Waits for news. `wanted` is asked whenever the journal has changed or was roused.
-    pub(crate) fn next(&mut self, journal: &Journal, wanted: impl Fn() -> bool) -> io::Result<Step> {
+    /// Waits for news, and takes what comes meanwhile by `take`. `wanted` is asked whenever the journal has changed or was roused.
+    pub(crate) fn next(&mut self, journal: &Journal, wanted: impl Fn() -> bool, take: impl Fn() -> Take) -> io::Result<Step> {
         loop {
             let mut published = journal.published();
             let found = loop {
@@ -61,7 +92,7 @@ impl Tail {
                 if let Some(found) = self.look(&published) {
                     break found;
                 }
-                published = journal.news.wait(published).unwrap_or_else(PoisonError::into_inner);
+                published = self.sleep(journal, published, &take);
             };
             drop(published);
             match found {
@@ -69,6 +100,24 @@ impl Tail {
                 Found::Segment { first_seq } => self.enter(first_seq)?,
             }
         }
+    }
+
+    /// Until something has to be looked at. Where another reader sleeps already, this one is woken for everything.
+    fn sleep<'a>(&mut self, journal: &'a Journal, mut published: MutexGuard<'a, Published>, take: &impl Fn() -> Take) -> MutexGuard<'a, Published> {
+        if let (Some(open), None) = (&self.open, &published.sleeper) {
+            published.sleeper = Some(Sleeper { reader: self.reader, first_seq: open.first_seq, at: open.at, take: take() });
+        }
+        let mine = |published: &Published| published.sleeper.as_ref().is_some_and(|sleeper| sleeper.reader == self.reader);
+        let awake = u32::from(!mine(&published));
+        published.awake += awake;
+        published = journal.news.wait(published).unwrap_or_else(PoisonError::into_inner);
+        published.awake -= awake;
+        if let Some(sleeper) = mine(&published).then(|| published.sleeper.take()).flatten()
+            && let Some(open) = &mut self.open
+        {
+            open.at = sleeper.at;
+        }
+        published
     }
 
     /// Copies what a step announced, in large pieces.

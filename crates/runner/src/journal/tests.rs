@@ -3,6 +3,8 @@
 use std::fs;
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
 use crate::record::Body;
@@ -27,7 +29,7 @@ fn tail(journal: &Journal, dir: &Path, cursor: u64) -> Vec<u64> {
     let mut tail = Tail::new(dir, cursor);
     let mut bytes = Vec::new();
     loop {
-        let Step::Bytes { to, through } = tail.next(journal, || true).unwrap() else { panic!("no fault was made") };
+        let Step::Bytes { to, through } = tail.next(journal, || true, || Box::new(|_, _| 0)).unwrap() else { panic!("no fault was made") };
         tail.copy(to, |chunk| bytes.write_all(chunk)).unwrap();
         if through == journal.last_seq() {
             break;
@@ -125,4 +127,59 @@ fn a_missing_segment_is_a_gap_nobody_reads_across() {
     fs::remove_file(segment_path(&dir.path().join("journal"), 2)).unwrap();
     let read: Vec<u64> = read_journal(dir.path(), 0).unwrap().map(|record| record.seq).collect();
     assert_eq!(read, [1]);
+}
+
+/// A reader that takes at most so many bytes at a time while it sleeps. Gives everything that it got, in order.
+fn follow(journal: &Journal, dir: &Path, at_once: usize, write: impl FnOnce()) -> Vec<u8> {
+    let got = Arc::new(Mutex::new(Vec::new()));
+    let wanted = AtomicBool::new(true);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut tail = Tail::new(dir, 0);
+            let take = || -> Take {
+                let got = Arc::clone(&got);
+                Box::new(move |bytes, _| {
+                    let taken = &bytes[..bytes.len().min(at_once)];
+                    got.lock().unwrap().extend_from_slice(taken);
+                    taken.len()
+                })
+            };
+            while let Step::Bytes { to, .. } = tail.next(journal, || wanted.load(Ordering::Acquire), take).unwrap() {
+                tail.copy(to, |chunk| got.lock().unwrap().write_all(chunk)).unwrap();
+            }
+        });
+        write();
+        let whole = read_journal(dir, 0).unwrap().count();
+        while count(&got.lock().unwrap()) < whole {
+            std::thread::yield_now();
+        }
+        wanted.store(false, Ordering::Release);
+        journal.rouse();
+    });
+    Arc::into_inner(got).unwrap().into_inner().unwrap()
+}
+
+fn count(mut bytes: &[u8]) -> usize {
+    let mut count = 0;
+    while let record::Peek::Whole(total) = record::peek(bytes) {
+        bytes = &bytes[total..];
+        count += 1;
+    }
+    count
+}
+
+#[test]
+fn a_sleeping_reader_is_handed_everything_once_and_in_order() {
+    for at_once in [0, 1, 40, usize::MAX] {
+        let dir = tempfile::tempdir().unwrap();
+        let journal = open(dir.path());
+        let long = "x".repeat(3 * 1024 * 1024);
+        // Long lines begin new segments, which a reader has to enter itself.
+        let got = follow(&journal, dir.path(), at_once, || (0..40).for_each(|n| line(&journal, if n % 8 == 7 { &long } else { "short" })));
+        let mut on_disk = Vec::new();
+        for segment in list_segments(dir.path()).unwrap() {
+            on_disk.extend(fs::read(segment_path(&dir.path().join("journal"), segment)).unwrap());
+        }
+        assert!(got == on_disk, "at most {at_once} bytes at once");
+    }
 }

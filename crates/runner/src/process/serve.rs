@@ -7,9 +7,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use rustix::net::SendFlags;
+
 use super::life::Event;
 use super::{Hub, log, spawn_thread};
-use crate::journal::{Step, Tail, now_ms};
+use crate::journal::{Step, Tail, Take, now_ms};
 use crate::record::{self, Kind};
 use crate::wire::{self, Request, Status};
 
@@ -118,10 +120,11 @@ fn control(hub: &Hub, stream: &mut UnixStream) -> io::Result<()> {
     Ok(())
 }
 
-fn send_records(hub: &Hub, stream: &mut UnixStream, epoch: u64, cursor: u64) -> io::Result<()> {
+fn send_records(hub: &Arc<Hub>, stream: &mut UnixStream, epoch: u64, cursor: u64) -> io::Result<()> {
     let mut tail = Tail::new(&hub.dir, cursor);
+    let taken = Arc::new(stream.try_clone()?);
     loop {
-        match tail.next(&hub.journal, || hub.attach.is_current(epoch))? {
+        match tail.next(&hub.journal, || hub.attach.is_current(epoch), || take(hub, &taken, epoch))? {
             Step::Bytes { to, through } => {
                 tail.copy(to, |chunk| stream.write_all(chunk))?;
                 hub.attach.set_delivered(epoch, through);
@@ -139,4 +142,18 @@ fn send_records(hub: &Hub, stream: &mut UnixStream, epoch: u64, cursor: u64) -> 
             Step::Unwanted => return Ok(()),
         }
     }
+}
+
+/// What fits into the socket at once; the rest, and every fault, is left to the connection's own thread.
+fn take(hub: &Arc<Hub>, stream: &Arc<UnixStream>, epoch: u64) -> Take {
+    let (hub, stream) = (Arc::downgrade(hub), Arc::clone(stream));
+    Box::new(move |bytes, through| {
+        let taken = rustix::net::send(&*stream, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL).unwrap_or(0);
+        if taken == bytes.len()
+            && let Some(hub) = hub.upgrade()
+        {
+            hub.attach.set_delivered(epoch, through);
+        }
+        taken
+    })
 }
