@@ -5,7 +5,7 @@ mod commands;
 mod permissions;
 mod rows;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ use crate::command::{Command, Refusal};
 use crate::model_call::{ModelCall, ModelSignal};
 use crate::settings::RELAY;
 use crate::tasks::Tasks;
-use crate::{Shared, tool_call};
+use crate::Shared;
 
 pub(crate) use act::Ended;
 
@@ -63,8 +63,6 @@ pub(crate) struct Actor {
     demand_tasks: HashMap<PermissionId, AbortHandle>,
     /// Who waits until an agent has answered about its options.
     pub(crate) option_replies: Replies,
-    /// Every tool call id of the session, since models use the same one twice.
-    call_ids: HashSet<String>,
     /// The work directory before and after each turn.
     pub(crate) trees: Trees,
     /// The user's message whose turn begins in the write that is being put together.
@@ -114,7 +112,6 @@ impl Actor {
         }
         state.queue = snapshot.queue.iter().cloned().collect();
         let machine = Machine::new(state, shared.store.agent_sessions(id).await?);
-        let call_ids = shared.store.tool_call_ids(id).await?.into_iter().collect();
         let mut actor = Actor {
             id,
             project: crate::rules::project(&snapshot.session.work_dir),
@@ -131,7 +128,6 @@ impl Actor {
             tool_tasks: HashMap::new(),
             demand_tasks: HashMap::new(),
             option_replies: Replies::default(),
-            call_ids,
             trees: Trees::default(),
             begun_by: None,
             viewers,
@@ -298,10 +294,7 @@ impl Actor {
     fn model_signal(&mut self, signal: ModelSignal) {
         let input = match signal {
             ModelSignal::Text { message_id, text } => turn::Input::ModelText { message_id, text },
-            ModelSignal::End { message_id, text, tool_calls } => {
-                let tool_calls = tool_call::unique(tool_calls, message_id, &mut self.call_ids);
-                turn::Input::ModelEnd { message_id, text, tool_calls }
-            }
+            ModelSignal::End { message_id, text, tool_calls } => turn::Input::ModelEnd { message_id, text, tool_calls },
             ModelSignal::Fault { message_id, code, message, repeat } => turn::Input::ModelFault { message_id, code, message, repeat },
             ModelSignal::Retrying { message_id, notice } => return self.retry_notice(message_id, notice),
         };

@@ -30,7 +30,7 @@ pub(crate) use link::Links;
 use crate::actor::{Actor, Ended};
 use crate::{history, recover};
 
-pub(crate) const SIGNALS: usize = 32;
+pub(crate) const SIGNALS: usize = 8;
 const UNSENT_PAUSE: Duration = Duration::from_secs(1);
 /// How long an agent that is being ended has to stop what it works on.
 const LAST_CANCEL: Duration = Duration::from_secs(2);
@@ -123,7 +123,7 @@ impl Actor {
                 agents::How::Lost { .. } => How::Lost,
             };
             let restored = matches!(how, How::Resumed | How::Loaded);
-            let cut_off = restored && store.history(id).await.is_ok_and(|messages| history::cut_off(&messages, &name).is_some());
+            let cut_off = restored && history::was_cut_off(&store, id, &name).await.unwrap_or(false);
             let allows_all = agents::options::acts_unasked(opened.options.as_ref(), asks);
             let described = Described { mode: opened.mode, options: opened.options, allows_all };
             let (wanted, unguarded) = (opened.wanted, opened.unguarded);

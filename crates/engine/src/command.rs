@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::event::SessionChange;
+use domain::event::{Message, SessionChange};
 use domain::ids::{CommentId, MessageId, PermissionId, RuleId, TurnId};
 use domain::rule::Scope;
 use serde::Serialize;
@@ -75,6 +75,11 @@ pub(crate) enum Command {
     },
     Agents {
         reply: Reply<Vec<AgentSessionView>>,
+    },
+    /// What the model has written of a message that it has not finished.
+    Unfinished {
+        message_id: MessageId,
+        reply: Reply<Option<Message>>,
     },
     SetOptions {
         name: String,

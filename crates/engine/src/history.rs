@@ -2,25 +2,26 @@
 
 use domain::event::{Delegation, Message, Role};
 use domain::host::{AgentSession, How};
+use domain::ids::SessionId;
+use store::{Page, Store, StoreError};
 
 use crate::attachments::{self, Contents};
 
 /// About how much text of the conversation goes to the model. Older turns are left out whole, so that a tool call never stands
 /// without its result.
-const BUDGET: usize = 400 * 1024;
-const RECAP_PARTS: usize = 5;
+pub(crate) const BUDGET: usize = 400 * 1024;
+const RECAP_PARTS: u32 = 5;
 const RECAP_PART: usize = 1500;
 
-/// Turns stored messages, oldest first, into the model's history.
-pub(crate) fn for_model(messages: &[Message], contents: &Contents, relay: bool) -> Vec<model::Message> {
-    let kept = within_budget(messages);
-    let mut history: Vec<model::Message> = Vec::with_capacity(kept.len() + 1);
-    if kept.len() < messages.len() {
+/// Turns the latest stored turns into the model's history.
+pub(crate) fn for_model(latest: &Page, contents: &Contents, relay: bool) -> Vec<model::Message> {
+    let mut history: Vec<model::Message> = Vec::with_capacity(latest.messages.len() + 1);
+    if latest.more {
         history.push(model::Message::User("(earlier parts of this conversation are left out)".to_owned()));
     }
-    for message in kept {
+    for message in &latest.messages {
         history.push(convert(message, contents, relay));
-        history.extend(lost_results(message, kept));
+        history.extend(lost_results(message, &latest.messages));
     }
     history
 }
@@ -34,78 +35,56 @@ fn lost_results(message: &Message, kept: &[Message]) -> Vec<model::Message> {
 
 /// What an agent session that was restored is told before it is asked anything again. It follows from what is stored, so that
 /// whichever server asks next says the same, and says it once.
-pub(crate) fn preface(messages: &[Message], row: &AgentSession) -> Option<String> {
+pub(crate) async fn preface(store: &Store, session: SessionId, row: &AgentSession) -> Result<Option<String>, StoreError> {
+    let last = store.results(session, &row.name, 1).await?.pop();
     if row.restored.as_deref() == Some(How::Lost.as_str()) {
-        let told = last_of(messages, &row.name).is_some_and(|(message, _)| message.created_at > row.created_at);
-        return (!told).then(|| recap(messages, &row.name));
+        let told = last.is_some_and(|message| message.created_at > row.created_at);
+        return if told { Ok(None) } else { recap(store, session, &row.name).await.map(Some) };
     }
-    let seen = cut_off(messages, &row.name)?.summary.as_str();
-    Some(format!(
+    let Some(seen) = last.as_ref().and_then(cut_off).map(|delegation| delegation.summary.as_str()) else { return Ok(None) };
+    Ok(Some(format!(
         "[Note: your process ended while you worked on the last request, so the answer to it was cut off and a command may have been \
          stopped half way. This much of it was seen: {}]",
         if seen.is_empty() { "nothing".to_owned() } else { format!("\"{}\"", domain::text::clip_start(seen, RECAP_PART)) }
-    ))
+    )))
 }
 
 /// The last result of `name`, if its process ended before it was complete.
-pub(crate) fn cut_off<'a>(messages: &'a [Message], name: &str) -> Option<&'a Delegation> {
-    let (_, delegation) = last_of(messages, name)?;
-    matches!(delegation.stop_reason.as_str(), "interrupted" | "unknown").then_some(delegation)
+pub(crate) async fn was_cut_off(store: &Store, session: SessionId, name: &str) -> Result<bool, StoreError> {
+    Ok(store.results(session, name, 1).await?.first().and_then(cut_off).is_some())
 }
 
-fn last_of<'a>(messages: &'a [Message], name: &str) -> Option<(&'a Message, &'a Delegation)> {
-    messages.iter().rev().find_map(|message| Some((message, of_name(message, name)?)))
-}
-
-fn of_name<'a>(message: &'a Message, name: &str) -> Option<&'a Delegation> {
-    message.delegation.as_ref().filter(|delegation| delegation.session_name == name)
+fn cut_off(message: &Message) -> Option<&Delegation> {
+    message.delegation.as_ref().filter(|delegation| matches!(delegation.stop_reason.as_str(), "interrupted" | "unknown"))
 }
 
 /// What a new agent session is told in place of the one that was lost: the last requests of that name, and what came of them.
-fn recap(messages: &[Message], name: &str) -> String {
+async fn recap(store: &Store, session: SessionId, name: &str) -> Result<String, StoreError> {
     let mut parts = Vec::new();
-    for message in messages.iter().rev() {
-        if let Some(delegation) = of_name(message, name) {
-            let request = request_of(messages, message.tool_call_id.as_deref()).unwrap_or_default();
-            parts.push(format!(
-                "Request: {}\nOutcome ({}): {}",
-                domain::text::clip(&request, RECAP_PART),
-                delegation.stop_reason,
-                domain::text::clip_start(&delegation.summary, RECAP_PART)
-            ));
-        }
-        if parts.len() == RECAP_PARTS {
-            break;
-        }
+    for message in store.results(session, name, RECAP_PARTS).await?.into_iter().rev() {
+        let Some(delegation) = &message.delegation else { continue };
+        let turn = match message.turn_id {
+            Some(turn) => store.turn_messages(session, turn).await?,
+            None => Vec::new(),
+        };
+        parts.push(format!(
+            "Request: {}\nOutcome ({}): {}",
+            domain::text::clip(&request_of(&turn, message.tool_call_id.as_deref()).unwrap_or_default(), RECAP_PART),
+            delegation.stop_reason,
+            domain::text::clip_start(&delegation.summary, RECAP_PART)
+        ));
     }
-    parts.reverse();
     let told = if parts.is_empty() { "Nothing of it is known.".to_owned() } else { parts.join("\n\n") };
-    format!(
+    Ok(format!(
         "[Recap: an earlier session about this task was lost, and this is a new one. Its last requests, oldest first:\n\n{told}\n\n\
          Files may have been changed by it already: look before you change them again.]"
-    )
+    ))
 }
 
 fn request_of(messages: &[Message], call_id: Option<&str>) -> Option<String> {
     let call = messages.iter().flat_map(|message| &message.tool_calls).find(|call| Some(call.id.as_str()) == call_id)?;
     let arguments: serde_json::Value = serde_json::from_str(&call.arguments).ok()?;
     Some(arguments.get("prompt")?.as_str()?.to_owned())
-}
-
-fn within_budget(messages: &[Message]) -> &[Message] {
-    let mut size = 0;
-    let mut start = messages.len();
-    for (index, message) in messages.iter().enumerate().rev() {
-        size += message.content.len() + message.tool_calls.iter().map(|call| call.arguments.len()).sum::<usize>();
-        if size > BUDGET && start < messages.len() {
-            break;
-        }
-        if message.role == Role::User {
-            start = index;
-        }
-    }
-    // A single turn beyond the budget is sent all the same: half a turn would make no sense to anybody.
-    if start == messages.len() { messages } else { &messages[start..] }
 }
 
 fn convert(message: &Message, contents: &Contents, relay: bool) -> model::Message {
@@ -144,18 +123,16 @@ mod tests {
         .unwrap()
     }
 
+    fn page(messages: Vec<Message>) -> Page {
+        Page { messages, more: false }
+    }
+
     #[test]
-    fn old_turns_are_left_out_whole() {
-        let messages = [
-            message(Role::User, 10),
-            message(Role::Assistant, BUDGET),
-            message(Role::User, 20),
-            message(Role::Assistant, 5),
-            message(Role::Tool, 5),
-            message(Role::User, 30),
-        ];
-        let history = for_model(&messages, &Contents::new(), false);
-        assert_eq!(history.len(), 5);
+    fn that_something_is_left_out_is_said() {
+        let messages = vec![message(Role::User, 20), message(Role::Assistant, 5)];
+        let history = for_model(&Page { messages, more: true }, &Contents::new(), false);
+        assert_eq!(history.len(), 3);
+        assert!(matches!(&history[0], model::Message::User(text) if text.contains("left out")));
         assert_eq!(history[1], model::Message::User("x".repeat(20)));
     }
 
@@ -166,16 +143,10 @@ mod tests {
         asking.tool_calls = vec![call("kept"), call("lost")];
         let mut result = message(Role::Tool, 1);
         result.tool_call_id = Some("kept".to_owned());
-        let history = for_model(&[message(Role::User, 1), asking, result, message(Role::User, 1)], &Contents::new(), false);
+        let history = for_model(&page(vec![message(Role::User, 1), asking, result, message(Role::User, 1)]), &Contents::new(), false);
         let results: Vec<_> = history.iter().filter(|message| matches!(message, model::Message::Tool { .. })).collect();
         assert_eq!(results.len(), 2);
         assert!(matches!(results[0], model::Message::Tool { call_id, .. } if call_id == "lost"));
-    }
-
-    #[test]
-    fn one_huge_turn_is_kept() {
-        let messages = [message(Role::User, BUDGET * 2)];
-        assert_eq!(for_model(&messages, &Contents::new(), false).len(), 1);
     }
 
     fn result(name: &str, stop_reason: &str, at: &str) -> Message {
@@ -207,22 +178,47 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_lost_session_is_told_of_until_it_has_had_a_result() {
-        let before = result("task", "end_turn", "2026-01-01T09:00:00Z");
-        let other = result("other", "end_turn", "2026-01-01T11:00:00Z");
-        let row = restored(How::Lost.as_str());
-        assert!(preface(&[before.clone(), other.clone()], &row).unwrap().starts_with("[Recap:"));
-        let after = result("task", "end_turn", "2026-01-01T11:00:00Z");
-        assert_eq!(preface(&[before, other, after], &row), None);
+    const SESSION: SessionId = SessionId(uuid::Uuid::nil());
+
+    /// A store that holds these messages.
+    async fn stored(dir: &tempfile::TempDir, messages: Vec<Message>) -> Store {
+        let store = Store::open(&dir.path().join("log.db"), false).await.unwrap();
+        let new = store::NewSession {
+            title: "t".into(),
+            work_dir: "/w".into(),
+            model: "relay".into(),
+            agent: "a".into(),
+            permission_policy: None,
+            created_at: jiff::Timestamp::now(),
+        };
+        let rows = std::iter::once(store::Row::CreateSession(new)).chain(messages.into_iter().map(store::Row::Message)).collect();
+        store.commit(store::Write { session: SESSION, events: Vec::new(), rows }).await.unwrap();
+        store
     }
 
-    #[test]
-    fn a_restored_session_is_told_that_its_last_answer_was_cut_off() {
-        let row = restored("loaded");
+    async fn told(messages: Vec<Message>, how: &str) -> Option<String> {
+        let dir = tempfile::tempdir().unwrap();
+        let store = stored(&dir, messages).await;
+        let told = preface(&store, SESSION, &restored(how)).await.unwrap();
+        store.close().await;
+        told
+    }
+
+    #[tokio::test]
+    async fn a_lost_session_is_told_of_until_it_has_had_a_result() {
+        let before = result("task", "end_turn", "2026-01-01T09:00:00Z");
+        let other = result("other", "end_turn", "2026-01-01T11:00:00Z");
+        let recap = told(vec![before.clone(), other.clone()], How::Lost.as_str()).await.unwrap();
+        assert!(recap.starts_with("[Recap:") && recap.contains("Outcome (end_turn): half"));
+        let after = result("task", "end_turn", "2026-01-01T11:00:00Z");
+        assert_eq!(told(vec![before, other, after], How::Lost.as_str()).await, None);
+    }
+
+    #[tokio::test]
+    async fn a_restored_session_is_told_that_its_last_answer_was_cut_off() {
         let cut = result("task", "interrupted", "2026-01-01T11:00:00Z");
-        assert!(preface(std::slice::from_ref(&cut), &row).unwrap().contains("seen: \"half\""));
-        assert_eq!(preface(&[cut, result("task", "end_turn", "2026-01-01T12:00:00Z")], &row), None);
-        assert_eq!(preface(&[], &row), None);
+        assert!(told(vec![cut.clone()], "loaded").await.unwrap().contains("seen: \"half\""));
+        assert_eq!(told(vec![cut, result("task", "end_turn", "2026-01-01T12:00:00Z")], "loaded").await, None);
+        assert_eq!(told(Vec::new(), "loaded").await, None);
     }
 }

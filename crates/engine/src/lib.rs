@@ -34,7 +34,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use domain::event::SessionChange;
+use domain::event::{Message, SessionChange};
 use domain::ids::{MessageId, PermissionId, RuleId, SessionId};
 use domain::machine::AgentWords;
 use domain::rule::{Rule, Scope};
@@ -327,6 +327,15 @@ impl Engine {
 
     pub async fn agent_sessions(&self, id: SessionId) -> Result<Vec<AgentSessionView>, Refusal> {
         self.ask(id, |reply| Command::Agents { reply }).await
+    }
+
+    /// What the model has written so far of a message that it has not finished; none where it writes no such message.
+    pub async fn unfinished(&self, id: SessionId, message_id: MessageId) -> Result<Option<Message>, Refusal> {
+        // A session whose task does not run writes nothing.
+        if !self.live().get(&id).is_some_and(|live| !live.inbox.is_closed()) {
+            return Ok(None);
+        }
+        self.ask(id, |reply| Command::Unfinished { message_id, reply }).await
     }
 
     /// Paths of the session's work directory that fit the query, the best first.

@@ -1,7 +1,7 @@
 //! One call of the main AI at a time, and what is heard of it.
 
-use domain::event::Notice;
-use domain::ids::{MessageId, TurnId};
+use domain::event::{Notice, ToolCall};
+use domain::ids::{MessageId, SessionId, TurnId};
 use model::{Event, Fault, Model, Request, ToolSpec};
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
@@ -9,14 +9,14 @@ use tokio::task::AbortHandle;
 use crate::actor::{Actor, Ended};
 use crate::attachments::{self, Contents};
 use crate::settings::RELAY;
-use crate::{Refusal, history, instructions};
+use crate::{Refusal, history, instructions, tool_call};
 
 const CHANNEL: usize = 256;
 
 pub(crate) enum ModelSignal {
     Text { message_id: MessageId, text: String },
     Retrying { message_id: MessageId, notice: Notice },
-    End { message_id: MessageId, text: String, tool_calls: Vec<model::ToolCall> },
+    End { message_id: MessageId, text: String, tool_calls: Vec<ToolCall> },
     Fault { message_id: MessageId, code: String, message: String, repeat: bool },
 }
 
@@ -69,7 +69,10 @@ impl Actor {
         async move {
             let outcome = ask(&shared, &row, message_id, &sender).await;
             let signal = match outcome {
-                Ok(completion) => ModelSignal::End { message_id, text: completion.text, tool_calls: completion.tool_calls },
+                Ok(completion) => {
+                    let tool_calls = named(&shared, session, message_id, completion.tool_calls).await;
+                    ModelSignal::End { message_id, text: completion.text, tool_calls }
+                }
                 Err(Failure::Model(fault)) => {
                     tracing::warn!(%session, %turn_id, code = fault.code(), %fault, "the model failed");
                     let repeat = matches!(fault, Fault::Cut { .. } | Fault::Stalled { .. });
@@ -83,6 +86,21 @@ impl Actor {
             // The session's task may have moved on; then nobody waits for this.
             let _ = sender.send(signal).await;
             Ended::Nothing
+        }
+    }
+}
+
+/// The calls under ids that no other call of the session has.
+async fn named(shared: &crate::Shared, session: SessionId, message_id: MessageId, calls: Vec<model::ToolCall>) -> Vec<ToolCall> {
+    if calls.is_empty() {
+        return Vec::new();
+    }
+    let ids: Vec<String> = calls.iter().map(|call| call.id.clone()).collect();
+    match shared.store.known_calls(session, ids.clone()).await {
+        Ok(mut taken) => tool_call::unique(calls, message_id, &mut taken),
+        Err(error) => {
+            tracing::warn!(%session, %error, "whether the model's call ids are new is not known, so they are replaced");
+            tool_call::unique(calls, message_id, &mut ids.into_iter().collect())
         }
     }
 }
@@ -150,15 +168,16 @@ fn keep_mention(messages: &mut [model::Message], work_dir: &std::path::Path) {
 
 async fn request(shared: &crate::Shared, row: &store::SessionRow) -> Result<Request, Refusal> {
     let relay = row.model == RELAY;
-    let stored = shared.store.history(row.id).await?;
+    // The relay answers to the turn alone.
+    let latest = shared.store.history(row.id, if relay { 0 } else { history::BUDGET }).await?;
     let delegate = tools::delegate(&if relay { Vec::new() } else { shared.available() });
     let mut messages = Vec::new();
     if !relay {
         let title = shared.settings.agent(&row.agent).map_or("the agent", |agent| agent.title.as_str());
         messages.push(model::Message::System(instructions::system_prompt(row.work_dir.as_ref(), title, delegate.is_some()).await));
     }
-    let contents = if relay { Contents::new() } else { attachments::contents(&shared.store, row.id, &stored).await? };
-    messages.extend(history::for_model(&stored, &contents, relay));
+    let contents = if relay { Contents::new() } else { attachments::contents(&shared.store, row.id, &latest.messages).await? };
+    messages.extend(history::for_model(&latest, &contents, relay));
     if relay {
         keep_mention(&mut messages, row.work_dir.as_ref());
     }

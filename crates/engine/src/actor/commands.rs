@@ -1,8 +1,8 @@
 //! What people ask of a session.
 
-use domain::event::{QueueItem, SessionChange};
+use domain::event::{Message, QueueItem, Role, SessionChange};
 use domain::ids::{CommentId, MessageId, TurnId};
-use domain::turn::{CallState, Input};
+use domain::turn::{CallState, Input, Phase};
 use domain::{host, machine};
 use jiff::Timestamp;
 use store::Row;
@@ -78,11 +78,21 @@ impl Actor {
             Command::Agents { reply } => {
                 let _ = reply.send(Ok(self.agent_views()));
             }
+            Command::Unfinished { message_id, reply } => {
+                let _ = reply.send(Ok(self.unfinished(message_id)));
+            }
             Command::SetOptions { name, set, reply } => {
                 self.want_options(&name, set, reply).await;
             }
             Command::Delete { .. } => unreachable!("deleting ends the task and is handled by its loop"),
         }
+    }
+
+    /// What was decided is stored before another command is taken, so this is what readers of the log have been shown.
+    fn unfinished(&self, message_id: MessageId) -> Option<Message> {
+        let turn = self.machine.turn().turn.as_ref().filter(|turn| turn.message_id() == message_id)?;
+        let Phase::Model { text, .. } = &turn.phase else { return None };
+        Some(Message { turn_id: Some(turn.id), ..Message::plain(message_id, Role::Assistant, text.clone(), Timestamp::now()) })
     }
 
     fn rules_changed(&mut self, revoked: bool) {

@@ -80,7 +80,7 @@ async fn with_preface(store: &Store, id: SessionId, record: &AgentSession, promp
     if record.restored.as_deref().is_none_or(|restored| restored == How::New.as_str()) {
         return prompt.to_owned();
     }
-    match store.history(id).await.map(|messages| history::preface(&messages, record)) {
+    match history::preface(store, id, record).await {
         Ok(Some(preface)) => format!("{preface}\n\n{prompt}"),
         Ok(None) => prompt.to_owned(),
         Err(error) => {

@@ -16,6 +16,8 @@ use crate::Refusal;
 /// More files, and more text of them, than this are left out.
 const MOST_FILES: usize = 500;
 const MOST_BYTES: usize = 8 * 1024 * 1024;
+/// How much of what agents did is looked through, from the latest back.
+const READ_BYTES: usize = 64 * 1024 * 1024;
 
 #[derive(Default)]
 pub(super) struct Told {
@@ -41,7 +43,7 @@ pub(super) async fn read(store: &Store, row: &SessionRow, scope: Scope) -> Resul
     };
     let messages = match turn {
         Some(turn) => store.turn_messages(row.id, turn).await?,
-        None => store.history(row.id).await?,
+        None => store.delegated(row.id, READ_BYTES).await?,
     };
     let mut calls = Calls::default();
     for message in &messages {

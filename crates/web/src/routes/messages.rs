@@ -8,9 +8,8 @@ use axum::extract::{Query, Request, State};
 use axum::http::{StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use domain::event::{Event, Message, Role};
+use domain::event::Message;
 use domain::ids::{MessageId, SessionId, TurnId};
-use domain::turn::{Phase, Session};
 use futures::StreamExt;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -86,24 +85,14 @@ pub(crate) async fn list(
 #[utoipa::path(get, operation_id = "messages_read", path = "/api/sessions/{id}/messages/{message_id}", params(("id" = SessionId, Path), ("message_id" = MessageId, Path)),
     responses((status = 200, body = Message), (status = 404, body = ErrorBody)))]
 pub(crate) async fn read(State(app): State<App>, Id(session): Id<SessionId>, Id(message_id): Id<MessageId>) -> ApiResult<Json<Message>> {
-    if let Some(mut message) = app.engine.store().message(session, message_id).await? {
-        app.html.fill(&mut message).await;
+    if let Some(mut message) = app.engine.unfinished(session, message_id).await? {
+        message.html = Some(html::markdown(message.content.clone()).await);
         return Ok(Json(message));
     }
-    let snapshot = app.engine.store().snapshot(session, 1).await?.ok_or_else(|| not_found("session"))?;
-    let mut message = unfinished(&snapshot.turn_events, message_id).ok_or_else(|| not_found("message"))?;
-    message.html = Some(html::markdown(message.content.clone()).await);
+    // Looked for last: whoever finishes a message stores it, and from then on it is not unfinished any more.
+    let mut message = app.engine.store().message(session, message_id).await?.ok_or_else(|| not_found("message"))?;
+    app.html.fill(&mut message).await;
     Ok(Json(message))
-}
-
-fn unfinished(events: &[Event], message_id: MessageId) -> Option<Message> {
-    let mut session = Session::default();
-    for event in events {
-        session.apply(event);
-    }
-    let turn = session.turn.filter(|turn| turn.message_id() == message_id)?;
-    let Phase::Model { text, .. } = turn.phase else { return None };
-    Some(Message { turn_id: Some(turn.id), ..Message::plain(message_id, Role::Assistant, text, jiff::Timestamp::now()) })
 }
 
 #[derive(Deserialize, ToSchema)]
