@@ -30,7 +30,8 @@ pub(crate) use link::Links;
 use crate::actor::{Actor, Ended};
 use crate::{history, recover};
 
-pub(crate) const SIGNALS: usize = 8;
+/// How many batches of an agent's words wait to be taken: what one commit holds stays small.
+pub(crate) const SIGNALS: usize = 4;
 const UNSENT_PAUSE: Duration = Duration::from_secs(1);
 /// How long an agent that is being ended has to stop what it works on.
 const LAST_CANCEL: Duration = Duration::from_secs(2);

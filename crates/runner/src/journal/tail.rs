@@ -14,7 +14,7 @@ use super::{Journal, Published, segment_path};
 use crate::record::{self, HEADER_BYTES};
 use crate::spec::journal_dir;
 
-const CHUNK_BYTES: usize = 128 * 1024;
+const CHUNK_BYTES: usize = 64 * 1024;
 
 /// Takes what fits of the bytes, without waiting, and says how much. The number is that of the last record in them.
 pub(crate) type Take = Box<dyn FnMut(&[u8], u64) -> usize + Send>;
@@ -103,7 +103,12 @@ impl Tail {
     }
 
     /// Until something has to be looked at. Where another reader sleeps already, this one is woken for everything.
-    fn sleep<'a>(&mut self, journal: &'a Journal, mut published: MutexGuard<'a, Published>, take: &impl Fn() -> Take) -> MutexGuard<'a, Published> {
+    fn sleep<'a>(
+        &mut self,
+        journal: &'a Journal,
+        mut published: MutexGuard<'a, Published>,
+        take: &impl Fn() -> Take,
+    ) -> MutexGuard<'a, Published> {
         if let (Some(open), None) = (&self.open, &published.sleeper) {
             published.sleeper = Some(Sleeper { reader: self.reader, first_seq: open.first_seq, at: open.at, take: take() });
         }

@@ -14,7 +14,8 @@ use super::{Hub, log, spawn_thread};
 use crate::record::{Kind, MAX_LINE_BYTES};
 
 const PIPE_BYTES: usize = 1024 * 1024;
-const READ_BYTES: usize = 256 * 1024;
+/// What comes of one read fits into the server's socket, so that it is handed on at once.
+const READ_BYTES: usize = 64 * 1024;
 const STDERR_TAIL_BYTES: usize = 64 * 1024;
 
 /// A read that fills less than this, right after another, means that the agent writes line by line and fast.

@@ -9,9 +9,10 @@ use tokio::net::UnixStream;
 
 use crate::record::{self, Body, Peek, Record};
 
-const READ_BYTES: usize = 256 * 1024;
+/// Larger buffers would be mapped anew each time, and their first use costs more than the reading.
+const READ_BYTES: usize = 64 * 1024;
 /// With less room than this in the buffer a new one is begun.
-const LOW_BYTES: usize = 32 * 1024;
+const LOW_BYTES: usize = 8 * 1024;
 
 #[derive(Debug, Error)]
 pub enum ReadError {
