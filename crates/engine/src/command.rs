@@ -70,6 +70,8 @@ pub(crate) enum Command {
         change: SessionChange,
         reply: Reply<()>,
     },
+    /// Agents with nothing to do are ended: others wait for their places.
+    MakeRoom,
     LoggedIn {
         agent: String,
     },

@@ -22,6 +22,7 @@ mod news;
 mod places;
 mod recover;
 mod review;
+mod room;
 mod rules;
 mod sandbox;
 mod settings;
@@ -62,6 +63,7 @@ pub use disk::{Disk, size};
 pub use models::{ListedModel, Models};
 pub use news::{Happening, Heard};
 pub use review::{CHANGES, NewComment, Submission};
+pub use room::AGENTS_MOST;
 pub use settings::Settings;
 pub use tools::{Commit, FileChange, FileLines, Side, Status};
 pub use trace::{Capture, TraceCursor, TracePage, TracedRunner};
@@ -102,6 +104,7 @@ pub(crate) struct Shared {
     /// A few at a time look at what changed.
     looking: Semaphore,
     undos: changes::Undos,
+    agents: room::Room,
     /// The sessions' tasks.
     tasks: Mutex<Tasks<()>>,
     /// How people call each agent, by its id.
@@ -143,6 +146,7 @@ impl Engine {
         catalogue::recall_npx(&store, &settings).await?;
         let current = choices::Current::new(Choices::of(&settings));
         let words = settings.catalogue.iter().map(|agent| (agent.id.clone(), words(agent))).collect();
+        let agents = room::Room::new(settings.agents_most);
         let shared = Shared {
             store,
             settings,
@@ -160,6 +164,7 @@ impl Engine {
             models: tokio::sync::Mutex::default(),
             looking: Semaphore::new(changes::LOOKING),
             undos: changes::Undos::default(),
+            agents,
             tasks: Mutex::default(),
             stop: CancellationToken::new(),
         };

@@ -56,6 +56,8 @@ pub struct Settings {
     /// How many bytes the data directory may have before nothing new is begun.
     pub disk_quota: Option<u64>,
     pub agent_ttl: Duration,
+    /// How many agents run at once, in all sessions together.
+    pub agents_most: usize,
     /// How long an agent has to leave at each of the steps from a hint to a kill.
     pub term_grace_ms: u64,
     /// How long a person has to agree to one of the main AI's own tools.

@@ -6,6 +6,7 @@
 mod agent;
 mod database;
 mod directory;
+mod load;
 mod network;
 mod orphans;
 mod port;
@@ -94,7 +95,7 @@ pub async fn examine(config: &Config, sources: &Sources) -> Vec<Check> {
         checks.extend(program::node(settings, path).await);
     }
     checks.extend(orphans);
-    checks.extend([sandbox, endpoint, port]);
+    checks.extend([load::look(config), sandbox, endpoint, port]);
     checks
 }
 

@@ -32,6 +32,10 @@ const CONFIRM_TIMEOUT: Duration = Duration::from_secs(300);
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(10);
 /// Room for every connection that is let in, and for what each session needs beside it.
 const OPEN_FILES: u64 = 8192;
+/// How many threads run tasks at most, and how many do what blocks: reading the database, files, git.
+const WORKERS_MOST: usize = 8;
+const BLOCKING_MOST: usize = 64;
+const OTHER_THREADS: usize = 4;
 const TERM_GRACE_MS: u64 = 2_000;
 /// The flag of a server that takes itself up anew: it asks nobody anything.
 pub const RESTARTED: &str = "restarted";
@@ -43,7 +47,8 @@ pub fn run(config: &Config, sources: &Sources) -> Result<ExitCode> {
     allow_open_files();
     logging::init(&config.log, config.log_format)?;
     config.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("starting the runtime")?;
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = runtime.worker_threads(workers()).max_blocking_threads(BLOCKING_MOST).enable_all().build().context("starting the runtime")?;
     let end = runtime.block_on(serve(config, sources))?;
     // Blocking work that is still under way (a search, say) is not waited for.
     runtime.shutdown_background();
@@ -51,6 +56,16 @@ pub fn run(config: &Config, sources: &Sources) -> Result<ExitCode> {
         End::Stopped(code) => Ok(code),
         End::Again(address) => Err(start_again(sources, address)).context("starting the server again"),
     }
+}
+
+/// One for each core, but more than a few would have nothing to do: the database has one writer.
+fn workers() -> usize {
+    std::thread::available_parallelism().map_or(2, std::num::NonZero::get).clamp(2, WORKERS_MOST)
+}
+
+/// The runtime's, and those of the store and the main thread.
+pub(crate) fn threads_most() -> usize {
+    workers() + BLOCKING_MOST + OTHER_THREADS
 }
 
 /// The usual soft limit of 1024 is below what the limits on connections allow; the hard one is the administrator's word.
@@ -261,6 +276,7 @@ pub(crate) fn settings(config: &Config, sources: &Sources) -> Result<engine::Set
             Durability::Disk => agents::Durability::Disk,
         },
         agent_ttl: config.copilot_connection_ttl,
+        agents_most: engine::AGENTS_MOST,
         term_grace_ms: TERM_GRACE_MS,
         confirm_timeout: CONFIRM_TIMEOUT,
         permission_timeout: config.permission_timeout,

@@ -10,6 +10,7 @@ use tokio::task::JoinError;
 use super::Actor;
 use crate::agent::{self, Work};
 use crate::changes::TreeTaken;
+use crate::room::Place;
 use crate::tool_call;
 
 /// What a task of the session's came to.
@@ -22,7 +23,7 @@ pub(crate) enum Ended {
     Started {
         agent: String,
         runner: RunnerId,
-        outcome: Result<agents::Connection, agents::ConnectError>,
+        outcome: Result<(agents::Connection, Place), agents::ConnectError>,
     },
     /// A command runs for the agent, or could not be started.
     TerminalStarted {

@@ -74,6 +74,11 @@ impl Actor {
                 self.flush().await;
                 let _ = reply.send(Ok(()));
             }
+            Command::MakeRoom => {
+                if self.machine.turn().turn.is_none() {
+                    self.tell_hosts(|| host::Input::Retire);
+                }
+            }
             Command::LoggedIn { agent } => self.tell_host(agent, host::Input::LoggedIn),
             Command::Agents { reply } => {
                 let _ = reply.send(Ok(self.agent_views()));

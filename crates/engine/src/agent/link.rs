@@ -10,6 +10,8 @@ use domain::ids::RunnerId;
 use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use crate::room::Place;
+
 #[derive(Default)]
 pub(crate) struct Links {
     links: Vec<Link>,
@@ -23,6 +25,8 @@ pub(super) struct Link {
     /// None while the agent starts.
     connection: Option<Connection>,
     signals: Option<mpsc::Receiver<Batch>>,
+    /// None while the agent starts, or where it was there before this server and there was no room.
+    _place: Option<Place>,
     /// The stops that are on their way. No prompt may overtake one, as a stop is for a session and would stop the next prompt; and no reply,
     /// as an agent whose question is answered as cancelled before it hears of the stop ends its turn as if nobody had stopped it.
     stops: Vec<CancellationToken>,
@@ -52,13 +56,14 @@ pub(super) struct Running {
 
 impl Links {
     /// A runner is being started or adopted: what it says is taken from now on.
-    pub(super) fn add(&mut self, runner: RunnerId, agent: String, connection: Option<Connection>, signals: mpsc::Receiver<Batch>) {
-        self.links.push(Link { runner, agent, connection, signals: Some(signals), stops: Vec::new(), terminals: HashMap::new() });
+    pub(super) fn add(&mut self, runner: RunnerId, agent: String, signals: mpsc::Receiver<Batch>) {
+        let (signals, stops, terminals) = (Some(signals), Vec::new(), HashMap::new());
+        self.links.push(Link { runner, agent, connection: None, signals, _place: None, stops, terminals });
     }
 
-    pub(super) fn connect(&mut self, runner: RunnerId, connection: Connection) {
+    pub(super) fn connect(&mut self, runner: RunnerId, connection: Connection, place: Option<Place>) {
         if let Some(link) = self.get_mut(runner) {
-            link.connection = Some(connection);
+            (link.connection, link._place) = (Some(connection), place);
         }
     }
 

@@ -154,7 +154,8 @@ impl Actor {
         match Connection::adopt(&dir, cursor, known, self.shared.settings.deadlines, sender).await {
             Ok(connection) => {
                 let connection = self.offer(connection, agent);
-                self.links.add(runner, agent.to_owned(), Some(connection), signals);
+                self.links.add(runner, agent.to_owned(), signals);
+                self.links.connect(runner, connection, self.shared.agents.place_of_running());
             }
             Err(error) => {
                 tracing::warn!(session = %self.id, %runner, %error, "a runner of an earlier server cannot be adopted");

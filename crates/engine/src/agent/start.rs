@@ -11,6 +11,7 @@ use tokio::sync::mpsc;
 
 use super::{SIGNALS, Work};
 use crate::actor::{Actor, Ended};
+use crate::room::Place;
 use crate::sandbox::Run;
 use crate::trace::kept;
 use crate::{Refusal, Settings};
@@ -65,13 +66,16 @@ impl Actor {
         }
         // What it says is taken from now on: some agents say a lot before their first answer.
         let (sender, signals) = mpsc::channel(SIGNALS);
-        self.links.add(runner, agent.clone(), None, signals);
+        self.links.add(runner, agent.clone(), signals);
         let (deadlines, store) = (self.shared.settings.deadlines_of(&agent), self.shared.store.clone());
         let fetching = self.fetch(&agent, runner);
+        self.tell_of_room();
+        let place = self.shared.agents.place();
         Work::task(async move {
-            let outcome = Connection::start(launch, deadlines, sender).await;
+            let place = place.await;
+            let outcome = Connection::start(launch, deadlines, sender).await.map(|connection| (connection, place));
             drop(fetching);
-            if let Ok(connection) = &outcome {
+            if let Ok((connection, _)) = &outcome {
                 let known = store.method_names(&agent, version(connection)).await.ok().flatten();
                 if let Some(names) = known.and_then(|names| serde_json::from_value(names).ok()) {
                     connection.learn_names(&names);
@@ -81,15 +85,24 @@ impl Actor {
         })
     }
 
+    /// Where as many agents run as may, this one waits until another has ended; those with nothing to do are asked to.
+    fn tell_of_room(&mut self) {
+        if self.shared.agents.is_full() {
+            self.shared.make_room(self.id);
+            let text = format!("{} agents run already. This one is started as soon as another has ended.", self.shared.agents.most());
+            self.notice("agents_waiting", "info", "Waiting for another agent to end", text, None);
+        }
+    }
+
     /// Why an agent cannot be started, with those that can: who chose it, a person or a model, can choose again.
     fn with_others(&self, agent: &str, refusal: &Refusal) -> String {
         let others: Vec<_> = self.shared.available().into_iter().map(|other| other.id).filter(|other| other != agent).collect();
         if others.is_empty() { refusal.to_string() } else { format!("{refusal}; available: {}", others.join(", ")) }
     }
 
-    pub(crate) fn agent_started(&mut self, agent: String, runner: RunnerId, outcome: Result<Connection, ConnectError>) {
+    pub(crate) fn agent_started(&mut self, agent: String, runner: RunnerId, outcome: Result<(Connection, Place), ConnectError>) {
         let outcome = match outcome {
-            Ok(connection) => {
+            Ok((connection, place)) => {
                 tracing::info!(session = %self.id, %runner, agent, "the agent is up");
                 let can = connection.capabilities();
                 let can_reopen = can.close && (can.load || can.resume);
@@ -99,7 +112,7 @@ impl Actor {
                     (learned.capabilities, learned.problem) = (Some(capabilities.clone()), None);
                 });
                 let connection = self.offer(connection, &agent);
-                self.links.connect(runner, connection);
+                self.links.connect(runner, connection, Some(place));
                 self.touch();
                 Ok(Started { capabilities, can_reopen, warning: self.remote_warning(&agent) })
             }

@@ -78,6 +78,7 @@ impl Setup {
             disk_quota: None,
             durability: agents::Durability::Process,
             agent_ttl: Duration::from_secs(120),
+            agents_most: engine::AGENTS_MOST,
             term_grace_ms: 200,
             confirm_timeout: self.confirm_timeout,
             permission_timeout: self.permission_timeout,

@@ -267,6 +267,7 @@ fn settings(dir: &Path, model: &ModelServer, options: &Options) -> engine::Setti
         disk_quota: None,
         durability: agents::Durability::Process,
         agent_ttl: Duration::from_secs(120),
+        agents_most: engine::AGENTS_MOST,
         term_grace_ms: 200,
         confirm_timeout: options.confirm_timeout,
         permission_timeout: options.permission_timeout,
