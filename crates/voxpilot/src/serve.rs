@@ -48,7 +48,8 @@ pub fn run(config: &Config, sources: &Sources) -> Result<ExitCode> {
     logging::init(&config.log, config.log_format)?;
     config.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    let runtime = runtime.worker_threads(workers()).max_blocking_threads(BLOCKING_MOST).enable_all().build().context("starting the runtime")?;
+    let runtime =
+        runtime.worker_threads(workers()).max_blocking_threads(BLOCKING_MOST).enable_all().build().context("starting the runtime")?;
     let end = runtime.block_on(serve(config, sources))?;
     // Blocking work that is still under way (a search, say) is not waited for.
     runtime.shutdown_background();

@@ -24,6 +24,8 @@ pub(crate) struct Sleeper {
     reader: u64,
     first_seq: u64,
     at: u64,
+    /// It took part of what it was handed, so it stands in the middle of a record.
+    torn: bool,
     take: Take,
 }
 
@@ -35,7 +37,8 @@ impl Sleeper {
         }
         let taken = (self.take)(bytes, last_seq);
         self.at += taken as u64;
-        taken == bytes.len()
+        self.torn = taken < bytes.len();
+        !self.torn
     }
 }
 
@@ -48,6 +51,8 @@ pub(crate) struct Tail {
     cursor: u64,
     open: Option<OpenSegment>,
     fault: Option<String>,
+    /// What was handed on ends in the middle of a record: the rest of it comes before anything else.
+    torn: bool,
 }
 
 struct OpenSegment {
@@ -74,7 +79,7 @@ enum Found {
 impl Tail {
     pub(crate) fn new(dir: &Path, cursor: u64) -> Self {
         let reader = READERS.fetch_add(1, Ordering::Relaxed);
-        Self { reader, dir: journal_dir(dir), cursor, open: None, fault: None }
+        Self { reader, dir: journal_dir(dir), cursor, open: None, fault: None, torn: false }
     }
 
     /// Waits for news, and takes what comes meanwhile by `take`. `wanted` is asked whenever the journal has changed or was roused.
@@ -85,7 +90,7 @@ impl Tail {
                 if !wanted() {
                     return Ok(Step::Unwanted);
                 }
-                if published.fault != self.fault {
+                if published.fault != self.fault && !self.torn {
                     self.fault.clone_from(&published.fault);
                     return Ok(Step::Fault(self.fault.clone()));
                 }
@@ -110,7 +115,7 @@ impl Tail {
         take: &impl Fn() -> Take,
     ) -> MutexGuard<'a, Published> {
         if let (Some(open), None) = (&self.open, &published.sleeper) {
-            published.sleeper = Some(Sleeper { reader: self.reader, first_seq: open.first_seq, at: open.at, take: take() });
+            published.sleeper = Some(Sleeper { reader: self.reader, first_seq: open.first_seq, at: open.at, torn: false, take: take() });
         }
         let mine = |published: &Published| published.sleeper.as_ref().is_some_and(|sleeper| sleeper.reader == self.reader);
         let awake = u32::from(!mine(&published));
@@ -120,7 +125,7 @@ impl Tail {
         if let Some(sleeper) = mine(&published).then(|| published.sleeper.take()).flatten()
             && let Some(open) = &mut self.open
         {
-            open.at = sleeper.at;
+            (open.at, self.torn) = (sleeper.at, sleeper.torn);
         }
         published
     }
@@ -128,6 +133,7 @@ impl Tail {
     /// Copies what a step announced, in large pieces.
     pub(crate) fn copy(&mut self, to: u64, mut sink: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         let Some(open) = &mut self.open else { return Ok(()) };
+        self.torn = false;
         let wanted = usize::try_from(to - open.at).unwrap_or(CHUNK_BYTES).min(CHUNK_BYTES);
         let mut chunk = vec![0; wanted];
         while open.at < to {

@@ -183,3 +183,48 @@ fn a_sleeping_reader_is_handed_everything_once_and_in_order() {
         assert!(got == on_disk, "at most {at_once} bytes at once");
     }
 }
+
+#[test]
+fn a_fault_is_told_behind_a_whole_record() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = open(dir.path());
+    line(&journal, "first");
+    let asleep = AtomicBool::new(false);
+    let taken = Arc::new(Mutex::new(0));
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let mut tail = Tail::new(dir.path(), 0);
+            let take = || -> Take {
+                let taken = Arc::clone(&taken);
+                asleep.store(true, Ordering::Release);
+                Box::new(move |_, _| {
+                    *taken.lock().unwrap() += 1;
+                    1
+                })
+            };
+            let mut steps = Vec::new();
+            while !matches!(steps.last(), Some(Step::Fault(_))) {
+                let step = tail.next(&journal, || true, take).unwrap();
+                if let Step::Bytes { to, .. } = &step {
+                    tail.copy(*to, |_| Ok(())).unwrap();
+                }
+                steps.push(step);
+            }
+            steps
+        });
+        while !asleep.load(Ordering::Acquire) {
+            std::thread::yield_now();
+        }
+        // Both happen before the reader can wake.
+        let writer = journal.writer();
+        let mut published = journal.published();
+        assert!(published.sleeper.as_mut().is_some_and(|sleeper| !sleeper.hand(1, writer.segments.current().bytes, b"whole", 2)));
+        published.segments[0].bytes += 5;
+        fs::OpenOptions::new().append(true).open(segment_path(&dir.path().join("journal"), 1)).unwrap().write_all(b"whole").unwrap();
+        published.fault = Some("full".to_owned());
+        drop(published);
+        journal.news.notify_all();
+        let steps = reader.join().unwrap();
+        assert!(matches!(steps[..], [Step::Bytes { .. }, Step::Bytes { .. }, Step::Fault(Some(_))]), "{}", steps.len());
+    });
+}
