@@ -56,6 +56,8 @@ pub(crate) struct Access {
     pub path: PathBuf,
     /// Every commit survives a power loss, not only a kill.
     pub disk: bool,
+    /// The write-ahead log is emptied at the latest when it is longer.
+    pub log_bytes_most: u32,
     /// The file may have no more pages than that.
     pub pages_most: Option<u32>,
 }
@@ -80,7 +82,7 @@ impl Access {
         conn.pragma_update(None, "journal_mode", "WAL")?;
         conn.pragma_update(None, "synchronous", if self.disk { "FULL" } else { "NORMAL" })?;
         overwriting(&conn)?;
-        conn.pragma_update(None, "journal_size_limit", wal::BYTES_MOST)?;
+        conn.pragma_update(None, "journal_size_limit", self.log_bytes_most)?;
         conn.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
         if let Some(pages) = self.pages_most {
             conn.pragma_update(None, "max_page_count", pages)?;

@@ -44,7 +44,7 @@ pub(crate) struct Opened {
 
 pub(crate) async fn open(path: &Path, durability_disk: bool, migrations: &'static [&'static str]) -> Result<Opened, OpenError> {
     let lock = lock(path).await?;
-    let access = Access { path: path.to_owned(), disk: durability_disk, pages_most: None };
+    let access = Access { path: path.to_owned(), disk: durability_disk, log_bytes_most: wal::BYTES_MOST, pages_most: None };
     blocking::run(move || {
         let conn = prepare(&access, migrations)?;
         Ok(Opened { access, conn, lock })
@@ -203,6 +203,55 @@ mod tests {
         assert_eq!((turns.len(), turns[0].1.started_seq), (1, 1));
         assert!(store.snapshot(turns[0].0, 10).await.unwrap().is_some());
         store.close().await;
+    }
+
+    #[tokio::test]
+    async fn a_log_of_any_earlier_version_keeps_its_events_and_its_end() {
+        for version in 1..MIGRATIONS.len() {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("log.db");
+            let opened = open(&path, false, &MIGRATIONS[..version]).await.unwrap();
+            // One with events, one whose horizon is at its end, and one that is new.
+            let ends = if version < 13 { "last_seq, horizon" } else { "model, horizon" };
+            for (id, last, horizon) in [(1, 3, 1), (2, 7, 7), (3, 0, 0)] {
+                let id = uuid::Uuid::from_u128(id);
+                let rest = "'t', '/w', 'demo', '2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z'";
+                let sql = format!(
+                    "INSERT INTO sessions (id, {ends}, model, title, work_dir, agent, created_at, updated_at) \
+                     VALUES ('{id}', {last}, {horizon}, 'm', {rest})"
+                );
+                opened.conn.execute_batch(&sql).unwrap();
+                for seq in horizon + 1..=last {
+                    let event = format!("INSERT INTO events (session_id, seq, kind, data) VALUES ('{id}', {seq}, 'notice', '{{}}')");
+                    opened.conn.execute_batch(&event).unwrap();
+                }
+            }
+            opened.conn.close().unwrap();
+            drop(opened.lock);
+
+            let store = crate::Store::open(&path, false).await.unwrap();
+            let file = connect::plain(&path).unwrap();
+            let (broken, plan): (i64, String) = file
+                .query_row(
+                    "SELECT (SELECT COUNT(*) FROM pragma_foreign_key_check), (SELECT sql FROM sqlite_master WHERE name = 'events')",
+                    [],
+                    |row| Ok((row.get(0)?, row.get(1)?)),
+                )
+                .unwrap();
+            assert_eq!(broken, 0, "version {version}");
+            assert!(plan.contains("WITHOUT ROWID"), "version {version}: {plan}");
+            for (id, last, left) in [(1, 3, 2), (2, 7, 0), (3, 0, 0)] {
+                let id = domain::ids::SessionId(uuid::Uuid::from_u128(id));
+                assert_eq!(store.session(id).await.unwrap().unwrap().last_seq, last, "version {version}");
+                let frames = store.read(move |conn| crate::table::event::frames(conn, id, 0, 10, usize::MAX)).await.unwrap();
+                assert_eq!(frames.len(), left, "version {version}");
+                store.delete(id).await.unwrap();
+            }
+            let left: i64 = file.query_row("SELECT COUNT(*) FROM events", [], |row| row.get(0)).unwrap();
+            assert_eq!(left, 0, "they go with their session");
+            drop(file);
+            store.close().await;
+        }
     }
 
     #[tokio::test]

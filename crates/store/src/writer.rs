@@ -65,6 +65,24 @@ pub(crate) struct Job {
     pub done: Answer<Committed>,
 }
 
+/// An answer that is still to be given: whoever gets it may write again at once, so the pen is put down before.
+enum Reply {
+    Written(Answer<Committed>, Result<Committed>),
+    Saved(Answer<()>, Result<()>),
+    Compacted(Answer<bool>, Result<bool>),
+}
+
+impl Reply {
+    /// Where nobody waits any more, nobody needs to know.
+    fn give(self) {
+        match self {
+            Reply::Written(done, answer) => drop(done.send(answer)),
+            Reply::Saved(done, answer) => drop(done.send(answer)),
+            Reply::Compacted(done, answer) => drop(done.send(answer)),
+        }
+    }
+}
+
 /// Those who see what is committed.
 pub(crate) struct Readers {
     pub tails: Arc<Tails>,

@@ -61,7 +61,7 @@ pub(crate) fn one(conn: &Connection, id: ArtifactId) -> Read<Option<ArtifactRow>
         let json = |column: &str, otherwise: Value| row.json(TABLE, &id.to_string(), column).ok().flatten().unwrap_or(otherwise);
         Ok(ArtifactRow {
             session: row.parsed("session_id")?,
-            summary: summary(&row)?,
+            summary: summary(row)?,
             files: json("files", json!([])),
             review: json("review", json!({})),
             created_at: row.parsed("created_at")?,

@@ -72,10 +72,10 @@ fn behind_turns(conn: &Connection, session: SessionId, place: u64) -> Read<u64> 
     if let Some(next) = turn::first_begun_after(conn, session, place)? {
         return Ok(next.saturating_sub(1));
     }
-    // A turn's last event is the word of its end.
+    // A turn's last event is the word of its end. The longer way to say it is that of the index.
     statement::only(
         conn,
-        "SELECT COALESCE(MAX(seq), 0) AS seq FROM events WHERE session_id = ?1 AND kind = 'turn'",
+        "SELECT COALESCE(MAX(seq), 0) AS seq FROM events WHERE session_id = ?1 AND kind IN ('notice', 'turn') AND kind = 'turn'",
         params![session.to_string()],
         |row| row.number("seq"),
     )

@@ -30,7 +30,7 @@ pub struct Page {
 
 pub(super) fn save(conn: &Connection, session: &str, message: &Message) -> Written {
     if let (Some(client_id), Some(turn_id)) = (&message.client_id, message.turn_id) {
-        keep_receipt(conn, &session, client_id, message.id, turn_id, false)?;
+        keep_receipt(conn, session, client_id, message.id, turn_id, false)?;
     }
     statement::execute(
         conn,

@@ -12,7 +12,7 @@ const TABLE: &str = "queue";
 
 pub(super) fn add(conn: &Connection, session: &str, item: &QueueItem) -> Written {
     if let Some(client_id) = &item.client_id {
-        message::keep_receipt(conn, &session, client_id, item.message_id, item.turn_id, true)?;
+        message::keep_receipt(conn, session, client_id, item.message_id, item.turn_id, true)?;
     }
     statement::execute(
         conn,

@@ -7,8 +7,8 @@ use rusqlite::Connection;
 
 use super::Written;
 
-/// Larger ones gain nothing, and a connection keeps what it has prepared.
-const SIZES: [usize; 3] = [64, 8, 1];
+/// Any number of rows up to the largest is at most one statement of each; still larger ones gain nothing.
+const SIZES: [usize; 7] = [64, 32, 16, 8, 4, 2, 1];
 
 /// A statement in which one part is repeated for each row.
 pub(super) struct Sizes {

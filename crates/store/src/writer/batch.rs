@@ -193,3 +193,62 @@ impl<'a> Part<'a> {
         Ok(Change { session, frames, end, horizon, deleted: false, listed: self.listed })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use domain::event::{CopilotDelta, Event, Notice};
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::{NewSession, open};
+
+    const SESSION: SessionId = SessionId(Uuid::from_u128(1));
+
+    fn updated_at(conn: &Connection) -> String {
+        conn.query_row("SELECT updated_at FROM sessions", [], |row| row.get(0)).unwrap()
+    }
+
+    /// Writes it so many seconds after the beginning, and says whether the session is noted to be active.
+    fn touches(conn: &Connection, ends: &mut HashMap<SessionId, End>, write: &Write, at: Instant) -> bool {
+        let before = updated_at(conn);
+        let batch = fill(conn, ends, &[write], at).unwrap();
+        ends.insert(SESSION, batch.changes[0].end);
+        updated_at(conn) != before
+    }
+
+    #[tokio::test]
+    async fn a_session_that_only_streams_is_noted_to_be_active_now_and_then() {
+        let dir = tempfile::tempdir().unwrap();
+        let conn = open::open(&dir.path().join("log.db"), false, open::MIGRATIONS).await.unwrap().conn;
+        let new = NewSession {
+            title: "t".into(),
+            work_dir: "/w".into(),
+            model: "relay".into(),
+            agent: "demo".into(),
+            permission_policy: None,
+            created_at: Timestamp::UNIX_EPOCH,
+        };
+        let create = Write { session: SESSION, events: vec![], rows: vec![Row::CreateSession(new)] };
+        let (began, mut ends) = (Instant::now(), HashMap::new());
+        fill(&conn, &ends, &[&create], began).unwrap();
+        let (tool_call_id, session_name, content) = ("c".to_owned(), "n".to_owned(), "x".to_owned());
+        let piece = Event::CopilotDelta(CopilotDelta { tool_call_id, session_name, offset: 0, content });
+        let piece = Write { session: SESSION, events: vec![piece], rows: vec![] };
+        let said = Notice { code: "c".into(), level: "info".into(), title: "t".into(), text: "x".into(), session_name: None };
+        let notice = Write { session: SESSION, events: vec![Event::Notice(said)], rows: vec![] };
+        let steps = [
+            (&piece, 0, true),
+            (&piece, 1, false),
+            (&piece, 9, false),
+            (&piece, 10, true),
+            (&piece, 19, false),
+            (&notice, 19, true),
+            (&piece, 28, false),
+            (&piece, 29, true),
+        ];
+        for (write, second, expected) in steps {
+            let at = began + Duration::from_secs(second);
+            assert_eq!(touches(&conn, &mut ends, write, at), expected, "at second {second}");
+        }
+    }
+}

@@ -44,8 +44,8 @@ enum Sleep {
 #[derive(PartialEq, Eq, Debug)]
 pub(super) enum Woken {
     Commands,
-    Reminded,
-    Deadline,
+    /// By a reminder or by the time.
+    Otherwise,
     /// There is nothing left and nothing will come.
     Ended,
 }
@@ -134,12 +134,9 @@ impl Inbox {
             if !state.commands.is_empty() {
                 break;
             }
-            if std::mem::take(&mut state.reminded) {
-                return Woken::Reminded;
-            }
             let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Woken::Deadline;
+            if state.reminded || left.is_zero() {
+                return Woken::Otherwise;
             }
             state = self.sleep(state, Sleep::Idle, left);
         }
@@ -174,6 +171,11 @@ impl Inbox {
     pub(super) fn remind(&self) {
         self.state().reminded = true;
         self.bell.notify_one();
+    }
+
+    /// Whether the thread was reminded since it last asked.
+    pub(super) fn was_reminded(&self) -> bool {
+        std::mem::take(&mut self.state().reminded)
     }
 
     /// Nobody can hand over any more; what is there is still taken.

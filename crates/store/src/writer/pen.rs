@@ -7,12 +7,11 @@ use std::time::{Duration, Instant};
 use domain::ids::SessionId;
 use jiff::Timestamp;
 use rusqlite::Connection;
-use tokio::sync::oneshot;
 
 use super::batch::{self, Batch};
 use super::checkpointer::Bell;
 use super::crowd::Crowd;
-use super::{EVENTS_MOST, Job, Readers};
+use super::{EVENTS_MOST, Job, Readers, Reply};
 use crate::Result;
 use crate::connect::{Access, BUSY};
 use crate::counts::Tally;
@@ -47,8 +46,8 @@ pub(super) struct Pen {
     tally: Arc<Tally>,
     pub log: Growth,
     pub wrote_at: Instant,
-    /// When the write-ahead log, which holds something that was deleted, is to be emptied.
-    pub erase_at: Option<Instant>,
+    /// The write-ahead log holds something that was deleted.
+    pub has_deleted: bool,
     stopped: bool,
 }
 
@@ -64,9 +63,14 @@ impl Pen {
             tally,
             log: Growth::default(),
             wrote_at: Instant::now(),
-            erase_at: None,
+            has_deleted: false,
             stopped: false,
         }
+    }
+
+    /// The write-ahead log holds more than it should.
+    pub(super) fn is_log_too_long(&self) -> bool {
+        self.log.bytes() > u64::from(self.access.log_bytes_most)
     }
 
     pub(super) fn is_crowded(&self) -> bool {
@@ -74,13 +78,13 @@ impl Pen {
     }
 
     /// Writes the jobs together; where that fails, one by one, so that a bad one harms no other.
-    pub(super) fn write(&mut self, jobs: Vec<Job>) {
+    pub(super) fn write(&mut self, jobs: Vec<Job>, replies: &mut Vec<Reply>) {
         if jobs.len() > 1 {
             let writes: Vec<&Write> = jobs.iter().map(|job| &*job.write).collect();
             match self.transact(&writes, BUSY) {
                 Ok(batch) => {
                     let answers = self.publish(batch);
-                    return jobs.into_iter().zip(answers).for_each(|(job, answer)| drop(job.done.send(answer)));
+                    return replies.extend(jobs.into_iter().zip(answers).map(|(job, answer)| Reply::Written(job.done, answer)));
                 }
                 Err(error) => tracing::debug!(%error, writes = jobs.len(), "a group of writes failed, trying them one by one"),
             }
@@ -91,7 +95,7 @@ impl Pen {
                 let session = write.session;
                 tracing::error!(%session, %error, source = ?std::error::Error::source(error), "a write was not stored");
             }
-            let _ = done.send(answer);
+            replies.push(Reply::Written(done, answer));
         }
     }
 
@@ -112,13 +116,18 @@ impl Pen {
 
     /// Runs one transaction. The connection is kept only if it is outside of it afterwards.
     fn transaction<T>(&mut self, patience: Duration, write: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        let began = Instant::now();
         let conn = self.connection()?;
         conn.busy_timeout(patience)?;
         let written = statement::transaction(conn, write);
         if !conn.is_autocommit() {
             self.conn = None;
         }
+        self.wrote_at = Instant::now();
         self.tally.spent(statement::spent());
+        if written.is_ok() {
+            self.tally.committed(self.wrote_at.duration_since(began));
+        }
         if let Some(frames) = wal::frames()
             && self.log.grown(frames)
         {
@@ -142,12 +151,9 @@ impl Pen {
         let filled = self.transaction(patience, |conn| batch::fill(conn, &ends, writes, began));
         self.ends = ends;
         let batch = filled?;
-        let now = Instant::now();
-        self.wrote_at = now;
-        let events = batch.changes.iter().map(|change| change.frames.len()).sum();
-        self.tally.committed(writes.len(), events, now.duration_since(began));
+        self.tally.wrote(writes.len(), batch.changes.iter().map(|change| change.frames.len()).sum());
         if let Some(first) = batch.changes.first() {
-            self.crowd.committed(first.session, batch.changes.len(), now);
+            self.crowd.committed(first.session, batch.changes.len(), self.wrote_at);
         }
         Ok(batch)
     }
@@ -171,7 +177,7 @@ impl Pen {
             if change.deleted {
                 self.ends.remove(&session);
                 self.readers.tails.delete(session);
-                self.erase_at = Some(Instant::now());
+                self.has_deleted = true;
                 continue;
             }
             self.ends.insert(session, change.end);
@@ -191,9 +197,7 @@ impl Pen {
         let Some((horizon, target)) = droppable else { return Ok(false) };
         let next = target.min(horizon + DROPPED_AT_ONCE);
         let write = Write { session: id, events: Vec::new(), rows: vec![Row::Horizon(next)] };
-        let (done, mut answer) = oneshot::channel();
-        self.write(vec![Job { write: Arc::new(write), done }]);
-        answer.try_recv().map_err(|_| StoreError::Closed)??;
+        self.write_alone(&write, BUSY)?;
         Ok(next < target)
     }
 

@@ -1,4 +1,4 @@
-//! The writer in trouble: a full disk (SQLite is told to keep the file small), somebody else's row in the way, a panic.
+//! The writer in trouble: a full disk (SQLite is told to keep the file small), somebody else's row in the way, a long log, a panic.
 
 use std::path::Path;
 
@@ -190,4 +190,66 @@ async fn when_the_thread_panics_nobody_waits_for_ever() {
     assert!(store.session(SESSION).await.unwrap().is_some(), "what is stored can still be read");
     store.close().await;
     Store::open(&dir.path().join("log.db"), false).await.unwrap().close().await;
+}
+
+async fn store_with_short_log(path: &Path, bytes: u32) -> Store {
+    let mut opened = open::open(path, false, open::MIGRATIONS).await.unwrap();
+    opened.access.log_bytes_most = bytes;
+    let store = Store::start(opened).unwrap();
+    store.commit(create(SESSION)).await.unwrap();
+    store
+}
+
+async fn until(mut done: impl FnMut() -> bool) {
+    let wait = async {
+        while !done() {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(20), wait).await.expect("within the deadline");
+}
+
+const MEGABYTE: u64 = 1024 * 1024;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_log_stays_short_under_a_flood_and_is_begun_anew_in_a_quiet_moment() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("log.db");
+    let store = store_with_short_log(&path, 8 * 1024 * 1024).await;
+    let mut longest = 0;
+    for n in 0..1000 {
+        store.commit(delta(SESSION, n * 40_000, 40_000)).await.unwrap();
+        longest = longest.max(open::beside(&path, "-wal").metadata().unwrap().len());
+    }
+    // Forty megabytes were written. A checkpoint may be under way when the bound is reached.
+    assert!(longest < 24 * MEGABYTE, "{longest}");
+    assert!(store.counts().checkpoints > 0);
+    until(|| held(&store.inner.writer.shared.pen).log.bytes() < 5 * MEGABYTE).await;
+    assert_eq!(store.session(SESSION).await.unwrap().unwrap().last_seq, 1000);
+    store.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn somebody_who_reads_for_long_holds_up_nobody_who_writes() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("log.db");
+    let store = store_with_short_log(&path, 2 * 1024 * 1024).await;
+    store.commit(delta(SESSION, 0, 10)).await.unwrap();
+    let reader = Connection::open(&path).unwrap();
+    let count = |conn: &Connection| conn.query_row("SELECT COUNT(*) FROM events", [], |row| row.get::<_, i64>(0)).unwrap();
+    reader.execute_batch("BEGIN").unwrap();
+    assert_eq!(count(&reader), 1);
+    for n in 0..300 {
+        store.commit(delta(SESSION, 10 + n * 40_000, 40_000)).await.unwrap();
+    }
+    assert_eq!(count(&reader), 1, "it reads of one moment");
+    assert!(store.counts().commit_us_most < 5_000_000, "{:?}", store.counts());
+    reader.execute_batch("COMMIT").unwrap();
+    assert_eq!(count(&reader), 301);
+    let mut offset = 10 + 300 * 40_000;
+    while held(&store.inner.writer.shared.pen).log.bytes() > 2 * MEGABYTE {
+        store.commit(delta(SESSION, offset, 40_000)).await.unwrap();
+        offset += 40_000;
+    }
+    store.close().await;
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::checkpointer::{Bell, Checkpointer};
 use super::inbox::{GROUP, Woken};
 use super::pen::Pen;
-use super::{Command, Job, Shared};
+use super::{Command, Job, Reply, Shared};
 use crate::connect::Access;
 use crate::row::Row;
 use crate::wal::Emptying;
@@ -28,6 +28,9 @@ pub(super) struct Thread {
     swept: Instant,
     /// When a quiet moment is looked for, and how often still.
     look: Option<(Instant, u8)>,
+    /// When the write-ahead log, which holds something that was deleted, is to be emptied.
+    erase_at: Option<Instant>,
+    replies: Vec<Reply>,
     _checkpointer: Checkpointer,
     /// Held as long as this thread may write.
     _lock: Arc<File>,
@@ -36,7 +39,15 @@ pub(super) struct Thread {
 impl Thread {
     pub(super) fn start(shared: Arc<Shared>, access: Access, bell: Arc<Bell>, lock: Arc<File>) -> std::io::Result<JoinHandle<()>> {
         let checkpointer = Checkpointer::start(Arc::clone(&shared), access, bell)?;
-        let thread = Thread { shared, swept: Instant::now(), look: None, _checkpointer: checkpointer, _lock: lock };
+        let thread = Thread {
+            shared,
+            swept: Instant::now(),
+            look: None,
+            erase_at: None,
+            replies: Vec::new(),
+            _checkpointer: checkpointer,
+            _lock: lock,
+        };
         std::thread::Builder::new().name("store-writer".into()).spawn(move || thread.run())
     }
 
@@ -44,23 +55,29 @@ impl Thread {
     fn run(mut self) {
         let shared = Arc::clone(&self.shared);
         let mut inbox = Vec::with_capacity(GROUP);
-        let mut wake = Instant::now() + SWEEP;
         loop {
-            let woken = shared.inbox.take(&mut inbox, wake, shared.crowded.load(Ordering::Relaxed));
+            let woken = shared.inbox.take(&mut inbox, self.due(), shared.crowded.load(Ordering::Relaxed));
             // Somebody panicked with the pen in his hand: what it would write now cannot be known.
             let Ok(mut pen) = shared.pen.lock() else { return };
             match woken {
                 Woken::Ended => return pen.stop(),
-                Woken::Reminded => self.look = Some((Instant::now(), LOOKS)),
                 Woken::Commands => {
                     // Whoever comes from here on finds the pen in use.
                     shared.inbox.done(inbox.len());
                     self.handle(&mut pen, &mut inbox);
                     shared.crowded.store(pen.is_crowded(), Ordering::Relaxed);
                 }
-                Woken::Deadline => {}
+                Woken::Otherwise => {}
             }
-            wake = self.tidy(&mut pen);
+            drop(pen);
+            self.reply();
+            if shared.inbox.was_reminded() {
+                self.look = Some((Instant::now(), LOOKS));
+            }
+            if self.due() <= Instant::now() {
+                let Ok(mut pen) = shared.pen.lock() else { return };
+                self.tidy(&mut pen);
+            }
         }
     }
 
@@ -71,6 +88,7 @@ impl Thread {
                 Command::Write(job) if !job.write.rows.iter().any(Row::is_exclusive) => jobs.push(job),
                 command => {
                     self.write(pen, std::mem::take(&mut jobs));
+                    self.reply();
                     self.handle_alone(pen, command);
                 }
             }
@@ -78,9 +96,18 @@ impl Thread {
         self.write(pen, jobs);
     }
 
-    fn write(&self, pen: &mut Pen, jobs: Vec<Job>) {
-        self.shared.begins_anew.store(false, Ordering::Relaxed);
-        pen.write(jobs);
+    fn write(&mut self, pen: &mut Pen, jobs: Vec<Job>) {
+        if !jobs.is_empty() {
+            self.shared.begins_anew.store(false, Ordering::Relaxed);
+            pen.write(jobs, &mut self.replies);
+        }
+        if std::mem::take(&mut pen.has_deleted) {
+            self.erase_at = Some(Instant::now());
+        }
+    }
+
+    fn reply(&mut self) {
+        self.replies.drain(..).for_each(Reply::give);
     }
 
     fn handle_alone(&mut self, pen: &mut Pen, command: Command) {
@@ -91,23 +118,28 @@ impl Thread {
                 if let Err(error) = &saved {
                     tracing::error!(%error, source = ?std::error::Error::source(error), "a change of the server's own was not stored");
                 }
-                let _ = done.send(saved);
+                self.replies.push(Reply::Saved(done, saved));
             }
             Command::Compact { session, older_than, done } => {
-                let _ = done.send(pen.compact(session, older_than));
+                self.replies.push(Reply::Compacted(done, pen.compact(session, older_than)));
             }
-            Command::Erase => pen.erase_at = Some(Instant::now()),
+            Command::Erase => self.erase_at = Some(Instant::now()),
             Command::Close => self.shared.inbox.close(),
             #[cfg(test)]
             Command::Panic => panic!("asked to"),
         }
     }
 
-    /// Does what is due besides writing, and says when something is due again.
-    fn tidy(&mut self, pen: &mut Pen) -> Instant {
+    /// When something is due besides writing.
+    fn due(&self) -> Instant {
+        let look = self.look.map(|(at, _)| at);
+        [self.erase_at, look].into_iter().flatten().fold(self.swept + SWEEP, Instant::min)
+    }
+
+    fn tidy(&mut self, pen: &mut Pen) {
         let now = Instant::now();
-        if pen.erase_at.is_some_and(|at| at <= now) {
-            pen.erase_at = (!self.empty(pen, Emptying::Away, PATIENCE)).then(|| Instant::now() + AGAIN);
+        if self.erase_at.is_some_and(|at| at <= now) {
+            self.erase_at = (!self.empty(pen, Emptying::Away, PATIENCE)).then(|| Instant::now() + AGAIN);
         }
         if let Some((at, looks)) = self.look
             && at <= now
@@ -118,8 +150,6 @@ impl Thread {
             pen.sweep();
             self.swept = Instant::now();
         }
-        let looked = self.look.map(|(at, _)| at);
-        [pen.erase_at, looked].into_iter().flatten().fold(self.swept + SWEEP, Instant::min)
     }
 
     /// Says whether to look again.
@@ -129,8 +159,8 @@ impl Thread {
         }
         let is_quiet = self.shared.inbox.waiting() == 0 && pen.wrote_at.elapsed() >= QUIET;
         // Whoever reads is waited for once, or writing would stand still as long as somebody does.
-        let patience = if pen.log.is_too_long() && looks == LOOKS { PATIENCE } else { Duration::ZERO };
-        let emptied = (is_quiet || pen.log.is_too_long()) && self.empty(pen, Emptying::Over, patience);
+        let patience = if pen.is_log_too_long() && looks == LOOKS { PATIENCE } else { Duration::ZERO };
+        let emptied = (is_quiet || pen.is_log_too_long()) && self.empty(pen, Emptying::Over, patience);
         !emptied && looks > 1
     }
 

@@ -38,6 +38,23 @@ async fn a_mark_is_no_activity() {
 }
 
 #[tokio::test]
+async fn pieces_of_a_stream_are_activity_but_not_each_of_them() {
+    let (fixture, id) = Fixture::with_session().await;
+    let store = &fixture.store;
+    let piece = |n| events(id, vec![output("c", n, "x")]);
+    let made = row(store, id).await.updated_at;
+    store.commit(piece(0)).await.unwrap();
+    let began = row(store, id).await.updated_at;
+    assert!(began > made);
+    for n in 1..20 {
+        store.commit(piece(n)).await.unwrap();
+    }
+    assert_eq!(row(store, id).await.updated_at, began);
+    store.commit(events(id, vec![notice("done")])).await.unwrap();
+    assert!(row(store, id).await.updated_at > began);
+}
+
+#[tokio::test]
 async fn a_row_says_how_the_last_turn_ended_and_whether_anybody_saw_it() {
     let (fixture, id) = Fixture::with_session().await;
     let store = &fixture.store;

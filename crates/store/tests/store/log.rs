@@ -30,7 +30,7 @@ async fn numbers_are_dense_in_each_session_from_one() {
 async fn many_events_in_one_write_are_all_there_in_order() {
     let (fixture, id) = Fixture::with_session().await;
     // Every size of statement, and what is left over.
-    let count = 64 * 3 + 8 * 2 + 5;
+    let count = 64 * 3 + 63;
     fixture.store.commit(events(id, (0..count).map(|n| notice(n.to_string())).collect())).await.unwrap();
     let frames = fixture.stored(id);
     assert_dense(&frames, 0);

@@ -71,6 +71,23 @@ async fn old_turns_of_a_session_in_use_lose_their_events_and_nothing_that_is_sho
 }
 
 #[tokio::test]
+async fn a_log_of_which_nothing_is_left_still_has_its_end() {
+    let (fixture, id) = Fixture::with_session().await;
+    fixture.store.commit(events(id, (0..5).map(|n| notice(n.to_string())).collect())).await.unwrap();
+    assert_eq!(fixture.store.commit(rows(id, vec![Row::Horizon(99)])).await.unwrap().last_seq, 5);
+    assert!(fixture.stored(id).is_empty());
+    assert_eq!(fixture.store.session(id).await.unwrap().unwrap().last_seq, 5);
+    fixture.store.close().await;
+    let store = Store::open(&fixture.path(), false).await.unwrap();
+    let listed = store.sessions(None, 10).await.unwrap();
+    assert_eq!((listed[0].last_seq, store.snapshot(id, 10).await.unwrap().unwrap().seq), (5, 5));
+    assert_eq!(within(store.feed(id).now(5, 10)).await.unwrap(), None);
+    assert_eq!(within(store.feed(id).now(4, 10)).await.unwrap(), Some(Batch::Reset));
+    assert_eq!(store.commit(events(id, vec![output("c", 0, "x")])).await.unwrap().last_seq, 6);
+    assert_eq!(store.session(id).await.unwrap().unwrap().last_seq, 6);
+}
+
+#[tokio::test]
 async fn events_of_a_running_turn_stay_however_old_they_are() {
     let (fixture, id) = Fixture::with_session().await;
     whole_turn(&fixture.store, id, 1, 5, at(10)).await;
