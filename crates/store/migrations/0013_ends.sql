@@ -14,4 +14,4 @@ CREATE TABLE events (
 INSERT INTO events (session_id, seq, kind, data) SELECT session_id, seq, kind, data FROM events_before ORDER BY session_id, seq;
 DROP TABLE events_before;
 -- By kind first, or the table itself would look as good a way to them as this.
-CREATE INDEX events_told ON events (session_id, kind, seq) WHERE kind IN ('notice', 'turn');
+CREATE INDEX events_told ON events (session_id, kind, seq) WHERE kind = 'notice' OR kind = 'turn';
