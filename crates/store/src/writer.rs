@@ -145,6 +145,9 @@ impl Writer {
         };
         let answer = pen.write_piece(write)?;
         shared.crowded.store(pen.is_crowded(), Ordering::Relaxed);
+        if std::mem::take(&mut pen.is_overdue) {
+            shared.inbox.remind();
+        }
         Some(answer)
     }
 

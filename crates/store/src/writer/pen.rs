@@ -48,6 +48,8 @@ pub(super) struct Pen {
     pub wrote_at: Instant,
     /// The write-ahead log holds something that was deleted.
     pub has_deleted: bool,
+    /// It is too long, and to be emptied whether or not the moment is a quiet one.
+    pub is_overdue: bool,
     stopped: bool,
 }
 
@@ -64,6 +66,7 @@ impl Pen {
             log: Growth::default(),
             wrote_at: Instant::now(),
             has_deleted: false,
+            is_overdue: false,
             stopped: false,
         }
     }
@@ -109,6 +112,7 @@ impl Pen {
         if self.stopped {
             return Some(Err(StoreError::Closed));
         }
+        self.conn.as_ref()?;
         let written = self.write_alone(write, Duration::ZERO).ok()?;
         self.tally.committed_in_place();
         Some(Ok(written))
@@ -132,6 +136,7 @@ impl Pen {
             && self.log.grown(frames)
         {
             self.checkpoints.ring();
+            self.is_overdue |= self.is_log_too_long();
         }
         written
     }

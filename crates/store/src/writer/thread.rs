@@ -69,9 +69,10 @@ impl Thread {
                 }
                 Woken::Otherwise => {}
             }
+            let is_overdue = std::mem::take(&mut pen.is_overdue);
             drop(pen);
             self.reply();
-            if shared.inbox.was_reminded() {
+            if shared.inbox.was_reminded() || is_overdue {
                 self.look = Some((Instant::now(), LOOKS));
             }
             if self.due() <= Instant::now() {
