@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use domain::ids::SessionId;
-use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{ConnectOptions, Connection, SqliteConnection};
+use rusqlite::Connection;
 
+use crate::connect;
 use crate::error::OpenError;
 use crate::open::{beside, private};
+use crate::statement::Read;
 
 const BACKUP: &str = ".backup";
 const UNFINISHED: &str = ".unfinished";
@@ -21,22 +22,22 @@ pub(crate) const RESTORING: &str = ".restoring";
 const UNSURE: &str = "it may hold what was deleted";
 
 /// A whole copy beside the database, named for the version it has. An unfinished copy never bears that name.
-pub(crate) async fn before_migration(conn: &mut SqliteConnection, path: &Path, version: usize) -> Result<(), OpenError> {
+pub(crate) fn before_migration(conn: &Connection, path: &Path, version: usize) -> Result<(), OpenError> {
     let target = beside(path, &format!(".v{version}{BACKUP}"));
     let unfinished = beside(&target, UNFINISHED);
-    write(conn, &unfinished).await?;
+    write(conn, &unfinished)?;
     fs::rename(&unfinished, &target).map_err(|error| OpenError::io(&target, error))?;
     tracing::info!(version, backup = %target.display(), "backed up the database before migrating it");
     Ok(())
 }
 
 /// Writes all that the database holds at this moment into a file of its own.
-pub(crate) async fn write(conn: &mut SqliteConnection, target: &Path) -> Result<(), OpenError> {
+pub(crate) fn write(conn: &Connection, target: &Path) -> Result<(), OpenError> {
     let io = |error| OpenError::io(target, error);
     // SQLite writes into an empty file, and so keeps its mode.
     let file = empty(target).map_err(io)?;
     let name = target.to_str().ok_or_else(|| OpenError::io(target, "the path is not UTF-8"))?;
-    sqlx::query("VACUUM INTO $1").bind(name).execute(conn).await.map_err(|error| OpenError::database(target, error))?;
+    conn.execute("VACUUM INTO ?1", [name]).map_err(|error| OpenError::database(target, error))?;
     file.sync_all().map_err(io)
 }
 
@@ -51,20 +52,20 @@ pub(crate) fn empty(target: &Path) -> io::Result<File> {
 }
 
 /// Deletes a session in the copies; one in which that cannot be done is removed.
-pub(crate) async fn erase(path: &Path, session: SessionId) {
+pub(crate) fn erase(path: &Path, session: SessionId) {
     for copy in found(path).iter().filter(|copy| is_backup(copy)) {
-        if erase_in(copy, session).await.is_err() {
+        if erase_in(copy, session).is_err() {
             remove(copy, UNSURE);
         }
     }
     found(path).iter().filter(|copy| !is_backup(copy)).for_each(|copy| remove(copy, UNSURE));
 }
 
-async fn erase_in(copy: &Path, session: SessionId) -> Result<(), sqlx::Error> {
-    let options = SqliteConnectOptions::new().filename(copy).foreign_keys(true).pragma("secure_delete", "ON").disable_statement_logging();
-    let mut conn = options.connect().await?;
-    sqlx::query("DELETE FROM sessions WHERE id = $1").bind(session.to_string()).execute(&mut conn).await?;
-    conn.close().await
+fn erase_in(copy: &Path, session: SessionId) -> Read<()> {
+    let conn = connect::plain(copy)?;
+    connect::overwriting(&conn)?;
+    conn.execute("DELETE FROM sessions WHERE id = ?1", [session.to_string()])?;
+    conn.close().map_err(|(_, error)| error)
 }
 
 pub(crate) fn drop_older(path: &Path, age: Duration) {

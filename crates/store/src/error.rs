@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use domain::ids::SessionId;
-use sqlx::error::ErrorKind;
+use rusqlite::ffi;
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
 
@@ -53,26 +53,18 @@ pub enum FeedError {
     Failed(#[source] StoreError),
 }
 
-const SQLITE_CORRUPT: i32 = 11;
-const SQLITE_FULL: i32 = 13;
-const SQLITE_NOTADB: i32 = 26;
-
-/// The primary result code; sqlx reports the extended one.
-fn code(error: &sqlx::Error) -> Option<i32> {
-    let extended: i32 = error.as_database_error()?.code()?.parse().ok()?;
-    Some(extended & 0xff)
+/// The primary result code.
+fn code(error: &rusqlite::Error) -> Option<i32> {
+    Some(error.sqlite_error()?.extended_code & 0xff)
 }
 
-impl From<sqlx::Error> for StoreError {
-    fn from(error: sqlx::Error) -> Self {
-        if matches!(error, sqlx::Error::PoolClosed) {
-            return StoreError::Closed;
-        }
-        if code(&error) == Some(SQLITE_FULL) {
-            return StoreError::Full;
-        }
-        match error.as_database_error().map(|database| database.kind()) {
-            Some(ErrorKind::UniqueViolation) => StoreError::Conflict { what: "a row with the same key" },
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error().map(|error| error.extended_code) {
+            Some(code) if code & 0xff == ffi::SQLITE_FULL => StoreError::Full,
+            Some(ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY | ffi::SQLITE_CONSTRAINT_ROWID) => {
+                StoreError::Conflict { what: "a row with the same key" }
+            }
             _ => StoreError::Failed(Box::new(error)),
         }
     }
@@ -105,11 +97,11 @@ impl OpenError {
         OpenError::Io { path: path.to_owned(), source: source.into() }
     }
 
-    pub(crate) fn database(path: &std::path::Path, error: sqlx::Error) -> Self {
+    pub(crate) fn database(path: &std::path::Path, error: rusqlite::Error) -> Self {
         let path = path.to_owned();
         match code(&error) {
-            Some(SQLITE_NOTADB) => OpenError::Foreign { path },
-            Some(SQLITE_CORRUPT) => OpenError::Damaged { path, source: Box::new(error) },
+            Some(ffi::SQLITE_NOTADB) => OpenError::Foreign { path },
+            Some(ffi::SQLITE_CORRUPT) => OpenError::Damaged { path, source: Box::new(error) },
             _ => OpenError::Io { path, source: Box::new(error) },
         }
     }

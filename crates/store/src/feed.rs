@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use domain::ids::SessionId;
-use sqlx::SqlitePool;
 use tokio::sync::watch;
 
 use crate::error::{FeedError, StoreError};
 use crate::frame::Frame;
+use crate::reading::Reading;
 use crate::table::event;
 use crate::tail::{BATCH_BYTES, Glance, Tail};
 
@@ -17,7 +17,7 @@ pub struct Feed {
     session: SessionId,
     tail: Arc<Tail>,
     bell: watch::Receiver<()>,
-    pool: SqlitePool,
+    reading: Reading,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -31,9 +31,9 @@ pub enum Batch {
 }
 
 impl Feed {
-    pub(crate) fn new(session: SessionId, tail: Arc<Tail>, pool: SqlitePool) -> Feed {
+    pub(crate) fn new(session: SessionId, tail: Arc<Tail>, reading: Reading) -> Feed {
         let bell = tail.subscribe();
-        Feed { session, tail, bell, pool }
+        Feed { session, tail, bell, reading }
     }
 
     /// Waits until there is something after the cursor. Dropping the future loses nothing.
@@ -73,18 +73,24 @@ impl Feed {
 
     /// From the database; `None` where the cursor is at the end of the log.
     async fn read(&self, cursor: u64, limit: usize) -> Result<Option<Batch>, StoreError> {
-        let mut tx = self.pool.begin().await?;
-        let Some((last, horizon)) = event::bounds(&mut tx, self.session).await? else {
-            return Ok(Some(Batch::Deleted));
-        };
-        if cursor < horizon || cursor > last {
-            return Ok(Some(Batch::Reset));
-        }
-        if cursor == last {
+        let session = self.session;
+        let (last, batch) = self
+            .reading
+            .snapshot(move |conn| {
+                let Some((last, horizon)) = event::bounds(conn, session)? else { return Ok((0, Some(Batch::Deleted))) };
+                if cursor < horizon || cursor > last {
+                    return Ok((last, Some(Batch::Reset)));
+                }
+                if cursor == last {
+                    return Ok((last, None));
+                }
+                let frames = event::frames(conn, session, cursor, limit, BATCH_BYTES)?;
+                Ok((last, Some(Batch::Frames { frames })))
+            })
+            .await?;
+        if batch.is_none() {
             self.tail.learn(last);
-            return Ok(None);
         }
-        let frames = event::frames(&mut tx, self.session, cursor, limit, BATCH_BYTES).await?;
-        Ok(Some(Batch::Frames { frames }))
+        Ok(batch)
     }
 }

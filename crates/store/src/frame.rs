@@ -1,11 +1,11 @@
 //! An event as the log keeps it and the wire sends it: serialised once, shared by the database, the tails and the readers.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use bytes::Bytes;
-use domain::event::{Coalescer, Event};
+use domain::event::{CopilotDelta, Event, TextDelta};
 use domain::ids::SessionId;
+use domain::text::utf16_len;
 
 use crate::unreadable::{self, Unreadable};
 
@@ -42,24 +42,16 @@ impl Frame {
 }
 
 /// An event on its way into the log, not numbered yet.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Draft {
     pub kind: &'static str,
-    pub text: Arc<str>,
-}
-
-/// Lends the database's text to [`Bytes`].
-struct Lent(Arc<str>);
-
-impl AsRef<[u8]> for Lent {
-    fn as_ref(&self) -> &[u8] {
-        self.0.as_bytes()
-    }
+    /// Lent to the database, and after that the frame's own.
+    pub text: String,
 }
 
 impl Draft {
     fn new(event: &Event) -> Draft {
-        Draft { kind: event.kind(), text: event.data().into() }
+        Draft { kind: event.kind(), text: event.data() }
     }
 
     /// What nobody could read again is not shown either: readers from memory and from the database get the same.
@@ -67,36 +59,38 @@ impl Draft {
         if unreadable::is_too_deep(&self.text) {
             return Frame::stand_in(session, seq, self.kind);
         }
-        Frame { seq, kind: Cow::Borrowed(self.kind), data: Bytes::from_owner(Lent(self.text)) }
+        Frame { seq, kind: Cow::Borrowed(self.kind), data: Bytes::from(self.text) }
     }
 }
 
-/// The events of one session in one commit, neighbouring pieces of a stream joined.
+/// The events of one session in one commit, neighbouring pieces of a stream joined. It borrows them, because a commit that fails is
+/// tried again write by write.
 #[derive(Default)]
-pub(crate) struct Assembly {
+pub(crate) struct Assembly<'a> {
     drafts: Vec<Draft>,
-    run: Coalescer,
-    running: bool,
+    /// Pieces that follow each other in one stream, and where that stream has come to.
+    run: Vec<&'a Event>,
+    end: u64,
 }
 
-impl Assembly {
-    /// Takes the event by reference, because a commit that fails is tried again piece by piece; only deltas are copied.
-    pub(crate) fn push(&mut self, event: &Event) {
-        if matches!(event, Event::TextDelta(_) | Event::CopilotDelta(_)) {
-            self.run.push(event.clone());
-            self.running = true;
-        } else {
+impl<'a> Assembly<'a> {
+    pub(crate) fn push(&mut self, event: &'a Event) {
+        let Some((offset, content)) = piece(event) else {
             self.flush();
             self.drafts.push(Draft::new(event));
+            return;
+        };
+        if self.end != offset || !self.run.last().is_some_and(|last| is_same_stream(last, event)) {
+            self.flush();
         }
+        self.run.push(event);
+        self.end = offset + utf16_len(content);
     }
 
     /// Ends the current run, so that the next event gets a number of its own. Says how many there are by now.
     pub(crate) fn flush(&mut self) -> usize {
-        if std::mem::take(&mut self.running) {
-            let run = std::mem::take(&mut self.run).finish();
-            self.drafts.extend(run.iter().map(Draft::new));
-        }
+        self.drafts.extend(joined(&self.run));
+        self.run.clear();
         self.drafts.len()
     }
 
@@ -106,10 +100,86 @@ impl Assembly {
     }
 }
 
+/// Where a piece of a stream stands in it, and its text; nothing for any other event.
+pub(crate) fn piece(event: &Event) -> Option<(u64, &str)> {
+    match event {
+        Event::TextDelta(delta) => Some((delta.offset, &delta.content)),
+        Event::CopilotDelta(delta) => Some((delta.offset, &delta.content)),
+        _ => None,
+    }
+}
+
+fn is_same_stream(last: &Event, next: &Event) -> bool {
+    match (last, next) {
+        (Event::TextDelta(last), Event::TextDelta(next)) => last.message_id == next.message_id,
+        (Event::CopilotDelta(last), Event::CopilotDelta(next)) => last.tool_call_id == next.tool_call_id,
+        _ => false,
+    }
+}
+
+/// One event for all pieces; a lone piece is not even copied.
+fn joined(run: &[&Event]) -> Option<Draft> {
+    let content = || run.iter().filter_map(|event| piece(event)).map(|(_, content)| content).collect::<Vec<_>>().concat();
+    let whole = match (run.first()?, run.len()) {
+        (Event::TextDelta(first), 2..) => {
+            Event::TextDelta(TextDelta { message_id: first.message_id, offset: first.offset, content: content() })
+        }
+        (Event::CopilotDelta(first), 2..) => Event::CopilotDelta(CopilotDelta {
+            tool_call_id: first.tool_call_id.clone(),
+            session_name: first.session_name.clone(),
+            offset: first.offset,
+            content: content(),
+        }),
+        (first, _) => return Some(Draft::new(first)),
+    };
+    Some(Draft::new(&whole))
+}
+
 /// A kind read from the database, without an allocation where it is a known one.
 fn known(text: &str) -> Cow<'static, str> {
     match Event::LOGGED.iter().find(|known| **known == text) {
         Some(known) => Cow::Borrowed(known),
         None => Cow::Owned(text.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::event::{Coalescer, Notice};
+    use domain::ids::MessageId;
+    use proptest::prelude::*;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn any_event() -> impl Strategy<Value = Event> {
+        let content = "[a😀]{0,2}";
+        prop_oneof![
+            (0..2u8, 0..4u64, content).prop_map(|(call, offset, content)| Event::CopilotDelta(CopilotDelta {
+                tool_call_id: call.to_string(),
+                session_name: "n".into(),
+                offset,
+                content,
+            })),
+            (0..2u128, 0..4u64, content).prop_map(|(id, offset, content)| Event::TextDelta(TextDelta {
+                message_id: MessageId(Uuid::from_u128(id)),
+                offset,
+                content,
+            })),
+            Just(Event::Notice(Notice { code: "c".into(), level: "info".into(), title: "t".into(), text: "x".into(), session_name: None })),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_are_joined_as_the_contract_joins_them(events in prop::collection::vec(any_event(), 0..20)) {
+            let (mut assembly, mut coalescer) = (Assembly::default(), Coalescer::default());
+            for event in &events {
+                assembly.push(event);
+                coalescer.push(event.clone());
+            }
+            let expected: Vec<Draft> = coalescer.finish().iter().map(Draft::new).collect();
+            prop_assert_eq!(assembly.finish(), expected);
+        }
     }
 }

@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use domain::ids::SessionId;
-use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{ConnectOptions, Connection, SqliteConnection};
+use rusqlite::Connection;
 
 use crate::error::OpenError;
-use crate::open::{BUSY, MIGRATIONS, beside, examine, in_use};
+use crate::open::{MIGRATIONS, beside, examine, in_use, sound};
+use crate::statement::Read;
+use crate::{blocking, connect};
 
 /// A database that can be used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,34 +21,34 @@ pub struct Look {
 }
 
 /// Without a server and its log, a file that nobody writes: reading it then needs no room beside it.
-fn options(path: &Path) -> SqliteConnectOptions {
+fn conn(path: &Path) -> Read<Connection> {
     let alone = !in_use(path) && !beside(path, "-wal").metadata().is_ok_and(|log| log.len() > 0);
-    SqliteConnectOptions::new().filename(path).busy_timeout(BUSY).disable_statement_logging().read_only(true).immutable(alone)
+    if alone { connect::immutable(path) } else { connect::read_only(path) }
 }
 
 /// Reads through the whole database, which takes its time where there is much.
 pub async fn look(path: &Path) -> Result<Look, OpenError> {
-    let failed = |error| OpenError::database(path, error);
-    let version = examine(path, &options(path), MIGRATIONS.len()).await?;
-    let mut conn = options(path).connect().await.map_err(failed)?;
-    let verdict: String = sqlx::query_scalar("PRAGMA quick_check(1)").fetch_one(&mut conn).await.map_err(failed)?;
-    conn.close().await.map_err(failed)?;
-    if verdict != "ok" {
-        return Err(OpenError::Damaged { path: path.to_owned(), source: verdict.into() });
-    }
-    Ok(Look { version, known: MIGRATIONS.len(), in_use: in_use(path) })
+    let path = path.to_owned();
+    blocking::run(move || {
+        let version = examine(&path, conn(&path), MIGRATIONS.len())?;
+        let conn = conn(&path).map_err(|error| OpenError::database(&path, error))?;
+        sound(&conn, &path, "PRAGMA quick_check(1)")?;
+        Ok(Look { version, known: MIGRATIONS.len(), in_use: in_use(&path) })
+    })
+    .await
 }
 
 /// The agents' own ids of a session's agent sessions, each with its agent.
 pub async fn agent_sessions_of(path: &Path, session: SessionId) -> Result<Vec<(String, String)>, OpenError> {
-    let failed = |error| OpenError::database(path, error);
-    examine(path, &options(path), MIGRATIONS.len()).await?;
-    let mut conn: SqliteConnection = options(path).connect().await.map_err(failed)?;
-    let rows = sqlx::query_as("SELECT agent, acp_session_id FROM acp_sessions WHERE session_id = $1 ORDER BY created_at, name")
-        .bind(session.to_string())
-        .fetch_all(&mut conn)
-        .await
-        .map_err(failed)?;
-    conn.close().await.map_err(failed)?;
-    Ok(rows)
+    let path = path.to_owned();
+    blocking::run(move || {
+        examine(&path, conn(&path), MIGRATIONS.len())?;
+        conn(&path).and_then(|conn| agent_ids(&conn, session)).map_err(|error| OpenError::database(&path, error))
+    })
+    .await
+}
+
+fn agent_ids(conn: &Connection, session: SessionId) -> Read<Vec<(String, String)>> {
+    let sql = "SELECT agent, acp_session_id FROM acp_sessions WHERE session_id = ?1 ORDER BY created_at, name";
+    conn.prepare(sql)?.query_map([session.to_string()], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }

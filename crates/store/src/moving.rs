@@ -4,39 +4,37 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
+use rusqlite::Connection;
 
 use crate::copies::{self, REPLACED, RESTORING};
 use crate::error::OpenError;
-use crate::open::{BUSY, MIGRATIONS, beside, examine, lock, private};
+use crate::open::{MIGRATIONS, beside, examine, lock, private, sound};
+use crate::statement::Read;
+use crate::{blocking, connect};
 
 /// Who is let in is not part of a backup: a device that was sent away must not come back with it.
 const LEFT_OUT: [&str; 2] = ["devices", "links"];
 
-fn options(path: &Path) -> SqliteConnectOptions {
-    SqliteConnectOptions::new().filename(path).busy_timeout(BUSY).disable_statement_logging()
-}
-
 /// Writes the database as it is at this moment into a new file, whether a server runs or not. Gives the file's size.
 pub async fn back_up(path: &Path, target: &Path) -> Result<u64, OpenError> {
+    let (path, target) = (path.to_owned(), target.to_owned());
+    blocking::run(move || copy(&path, &target)).await
+}
+
+fn copy(path: &Path, target: &Path) -> Result<u64, OpenError> {
     let exists = || OpenError::Exists { path: target.to_owned() };
     if target.symlink_metadata().is_ok() {
         return Err(exists());
     }
-    examine(path, &options(path).read_only(true), MIGRATIONS.len()).await?;
+    examine(path, connect::read_only(path), MIGRATIONS.len())?;
     let unfinished = beside(target, ".unfinished");
     let io = |error: io::Error| OpenError::io(&unfinished, error);
     let file = private(&unfinished).map_err(io)?;
     file.try_lock().map_err(|_| OpenError::io(&unfinished, "another backup is being written to it"))?;
-    let failed = |error| OpenError::database(path, error);
-    let mut conn = options(path).read_only(true).connect().await.map_err(failed)?;
-    let written = copies::write(&mut conn, &unfinished).await;
-    conn.close().await.map_err(failed)?;
-    let kept = match written {
-        Ok(()) => leave_out(&unfinished).await.map_err(|error| OpenError::database(&unfinished, error)),
-        Err(error) => Err(error),
-    };
+    let conn = connect::read_only(path).map_err(|error| OpenError::database(path, error))?;
+    let written = copies::write(&conn, &unfinished);
+    drop(conn);
+    let kept = written.and_then(|()| leave_out(&unfinished).map_err(|error| OpenError::database(&unfinished, error)));
     if let Err(error) = kept {
         let _ = fs::remove_file(&unfinished);
         return Err(error);
@@ -52,18 +50,20 @@ pub async fn back_up(path: &Path, target: &Path) -> Result<u64, OpenError> {
     Ok(bytes)
 }
 
-async fn leave_out(copy: &Path) -> Result<(), sqlx::Error> {
-    let mut conn = options(copy).pragma("secure_delete", "ON").foreign_keys(false).connect().await?;
+fn leave_out(copy: &Path) -> Read<()> {
+    let conn = connect::plain(copy)?;
+    connect::overwriting(&conn)?;
+    conn.pragma_update(None, "foreign_keys", false)?;
     for table in LEFT_OUT {
-        let there: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = $1")
-            .bind(table)
-            .fetch_one(&mut conn)
-            .await?;
-        if there > 0 {
-            sqlx::query(AssertSqlSafe(format!("DELETE FROM {table}"))).execute(&mut conn).await?;
+        if conn.table_exists(None, table)? {
+            conn.execute_batch(&format!("DELETE FROM {table}"))?;
         }
     }
-    conn.close().await
+    closed(conn)
+}
+
+fn closed(conn: Connection) -> Read<()> {
+    conn.close().map_err(|(_, error)| error)
 }
 
 /// A backup that is about to take the place of the database. Other processes are kept out as long as this lives.
@@ -80,25 +80,22 @@ impl Restore {
         if log.metadata().is_ok_and(|log| log.len() > 0) {
             return Err(OpenError::io(source, "it is a database in use, not a backup: make one with `voxpilot backup`"));
         }
-        let mut from = File::open(source).map_err(|error| OpenError::io(source, error))?;
-        let lock = lock(path).await?;
-        let copy = beside(path, RESTORING);
-        let restore = Restore { path: path.to_owned(), _lock: lock };
-        let io = |error: io::Error| OpenError::io(&copy, error);
-        let mut to = copies::empty(&copy).map_err(io)?;
-        io::copy(&mut from, &mut to).map_err(io)?;
-        to.sync_all().map_err(io)?;
-        let made_ours = match check(&copy).await {
-            Ok(()) => adopt(&copy, runners).await.map_err(|error| OpenError::database(&copy, error)),
-            Err(error) => Err(error),
-        };
-        match made_ours {
-            Ok(()) => Ok(restore),
-            Err(error) => {
-                restore.abandon();
-                Err(error.of(source))
+        let from = File::open(source).map_err(|error| OpenError::io(source, error))?;
+        let restore = Restore { path: path.to_owned(), _lock: lock(path).await? };
+        let (source, runners) = (source.to_owned(), runners.to_owned());
+        blocking::run(move || {
+            let copy = beside(&restore.path, RESTORING);
+            bring(from, &copy).map_err(|error| OpenError::io(&copy, error))?;
+            let adopted = check(&copy).and_then(|()| adopt(&copy, &runners).map_err(|error| OpenError::database(&copy, error)));
+            match adopted {
+                Ok(()) => Ok(restore),
+                Err(error) => {
+                    restore.abandon();
+                    Err(error.of(&source))
+                }
             }
-        }
+        })
+        .await
     }
 
     /// Leaves everything as it was.
@@ -108,22 +105,8 @@ impl Restore {
 
     /// Puts the backup in the place of the database, which stays beside it until [`Restore::finish`]. At no moment is there neither.
     pub async fn replace(&self) -> Result<(), OpenError> {
-        let io = |error: io::Error| OpenError::io(&self.path, error);
-        let aside = beside(&self.path, REPLACED);
-        if self.path.metadata().is_ok_and(|database| database.len() > 0) {
-            // One file instead of two: what is left of its write-ahead log would be taken for the new database's.
-            if let Err(error) = into_one_piece(&self.path).await {
-                tracing::warn!(%error, "the database that is replaced cannot be read");
-            }
-            remove(&aside).and_then(|()| fs::hard_link(&self.path, &aside)).map_err(io)?;
-            let log = beside(&self.path, "-wal");
-            if log.exists() {
-                remove(&beside(&aside, "-wal")).and_then(|()| fs::rename(&log, beside(&aside, "-wal"))).map_err(io)?;
-            }
-            remove(&beside(&self.path, "-shm")).map_err(io)?;
-        }
-        fs::rename(beside(&self.path, RESTORING), &self.path).map_err(io)?;
-        sync_dir(&self.path).map_err(io)
+        let path = self.path.clone();
+        blocking::run(move || exchange(&path).map_err(|error| OpenError::io(&path, error))).await
     }
 
     /// Lets go of what was replaced.
@@ -133,41 +116,70 @@ impl Restore {
     }
 }
 
-async fn check(copy: &Path) -> Result<(), OpenError> {
-    if examine(copy, &options(copy), MIGRATIONS.len()).await? == 0 {
+fn bring(mut from: File, copy: &Path) -> io::Result<()> {
+    let mut to = copies::empty(copy)?;
+    io::copy(&mut from, &mut to)?;
+    to.sync_all()
+}
+
+fn exchange(path: &Path) -> io::Result<()> {
+    let aside = beside(path, REPLACED);
+    if path.metadata().is_ok_and(|database| database.len() > 0) {
+        // One file instead of two: what is left of its write-ahead log would be taken for the new database's.
+        if let Err(error) = into_one_piece(path) {
+            tracing::warn!(%error, "the database that is replaced cannot be read");
+        }
+        remove(&aside).and_then(|()| fs::hard_link(path, &aside))?;
+        let log = beside(path, "-wal");
+        if log.exists() {
+            remove(&beside(&aside, "-wal")).and_then(|()| fs::rename(&log, beside(&aside, "-wal")))?;
+        }
+        remove(&beside(path, "-shm"))?;
+    }
+    fs::rename(beside(path, RESTORING), path)?;
+    sync_dir(path)
+}
+
+fn check(copy: &Path) -> Result<(), OpenError> {
+    if examine(copy, connect::plain(copy), MIGRATIONS.len())? == 0 {
         return Err(OpenError::Foreign { path: copy.to_owned() });
     }
-    let failed = |error| OpenError::database(copy, error);
-    let mut conn = options(copy).connect().await.map_err(failed)?;
-    let verdict: String = sqlx::query_scalar("PRAGMA integrity_check(1)").fetch_one(&mut conn).await.map_err(failed)?;
-    conn.close().await.map_err(failed)?;
-    if verdict == "ok" { Ok(()) } else { Err(OpenError::Damaged { path: copy.to_owned(), source: verdict.into() }) }
+    let conn = connect::plain(copy).map_err(|error| OpenError::database(copy, error))?;
+    sound(&conn, copy, "PRAGMA integrity_check(1)")
 }
 
-async fn adopt(copy: &Path, runners: &Path) -> Result<(), sqlx::Error> {
-    let mut conn = options(copy).connect().await?;
-    sqlx::query("UPDATE runners SET dir = $1 || '/' || id").bind(runners.to_string_lossy().into_owned()).execute(&mut conn).await?;
-    conn.close().await
+fn adopt(copy: &Path, runners: &Path) -> Read<()> {
+    let conn = connect::plain(copy)?;
+    conn.execute("UPDATE runners SET dir = ?1 || '/' || id", [runners.to_string_lossy()])?;
+    closed(conn)
 }
 
-async fn into_one_piece(path: &Path) -> Result<(), sqlx::Error> {
-    let mut conn = options(path).connect().await?;
-    sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut conn).await?;
-    conn.close().await
+fn into_one_piece(path: &Path) -> Read<()> {
+    let conn = connect::plain(path)?;
+    conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+    closed(conn)
 }
 
 /// Writes the database anew, without the room that deleted things have left. No server may run. Gives its size before and after.
 pub async fn vacuum(path: &Path) -> Result<(u64, u64), OpenError> {
-    let _lock = lock(path).await?;
-    examine(path, &options(path), MIGRATIONS.len()).await?;
+    let (lock, path) = (lock(path).await?, path.to_owned());
+    blocking::run(move || {
+        let _lock = lock;
+        write_anew(&path)
+    })
+    .await
+}
+
+fn write_anew(path: &Path) -> Result<(u64, u64), OpenError> {
+    examine(path, connect::plain(path), MIGRATIONS.len())?;
     let failed = |error| OpenError::database(path, error);
     let size = || path.metadata().map(|file| file.len()).map_err(|error| OpenError::io(path, error));
-    into_one_piece(path).await.map_err(failed)?;
+    into_one_piece(path).map_err(failed)?;
     let before = size()?;
-    let mut conn = options(path).connect().await.map_err(failed)?;
-    sqlx::query("VACUUM").execute(&mut conn).await.map_err(failed)?;
-    conn.close().await.map_err(failed)?;
-    into_one_piece(path).await.map_err(failed)?;
+    let conn = connect::plain(path).map_err(failed)?;
+    conn.execute_batch("VACUUM").map_err(failed)?;
+    closed(conn).map_err(failed)?;
+    into_one_piece(path).map_err(failed)?;
     Ok((before, size()?))
 }
 

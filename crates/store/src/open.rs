@@ -5,11 +5,12 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
-use sqlx::{AssertSqlSafe, ConnectOptions, Connection, SqliteConnection};
+use rusqlite::Connection;
 
-use crate::copies;
+use crate::connect::{self, Access};
 use crate::error::OpenError;
+use crate::statement::Read;
+use crate::{blocking, copies, statement, wal};
 
 /// Forward only: the n-th one takes a database from schema version n-1 to n.
 pub(crate) const MIGRATIONS: &[&str] = &[
@@ -25,51 +26,50 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0010_trees.sql"),
     include_str!("../migrations/0011_review.sql"),
     include_str!("../migrations/0012_push.sql"),
+    include_str!("../migrations/0013_ends.sql"),
 ];
 
 /// Marks the file as ours ("VoxP"), so that no other program's database is ever migrated.
 pub(crate) const APPLICATION_ID: i64 = 0x566f_7850;
-pub(crate) const BUSY: Duration = Duration::from_secs(10);
 const LOCK_PATIENCE: Duration = Duration::from_secs(2);
 const LOCK_LOOK: Duration = Duration::from_millis(20);
-/// The write-ahead log is cut back to this after a flood.
-const WAL_BYTES: &str = "67108864";
 
 /// An opened database, ready to be written.
 pub(crate) struct Opened {
-    pub path: PathBuf,
-    pub conn: SqliteConnection,
-    pub writing: SqliteConnectOptions,
-    pub reading: SqliteConnectOptions,
+    pub access: Access,
+    pub conn: Connection,
     /// Other processes are kept out while this is open.
     pub lock: File,
 }
 
-pub(crate) async fn open(path: &Path, durability_disk: bool, migrations: &[&'static str]) -> Result<Opened, OpenError> {
+pub(crate) async fn open(path: &Path, durability_disk: bool, migrations: &'static [&'static str]) -> Result<Opened, OpenError> {
     let lock = lock(path).await?;
+    let access = Access { path: path.to_owned(), disk: durability_disk, log_bytes_most: wal::BYTES_MOST, pages_most: None };
+    blocking::run(move || {
+        let conn = prepare(&access, migrations)?;
+        Ok(Opened { access, conn, lock })
+    })
+    .await
+}
+
+/// Of a file that nobody else may use.
+fn prepare(access: &Access, migrations: &[&str]) -> Result<Connection, OpenError> {
+    let path = access.path.as_path();
     private(path).map_err(|error| OpenError::io(path, error))?;
-    let plain = SqliteConnectOptions::new().filename(path).busy_timeout(BUSY).disable_statement_logging();
-    let found = examine(path, &plain, migrations.len()).await?;
-    let writing = plain
-        .clone()
-        .journal_mode(SqliteJournalMode::Wal)
-        .synchronous(if durability_disk { SqliteSynchronous::Full } else { SqliteSynchronous::Normal })
-        .foreign_keys(true)
-        // What is deleted is overwritten, not only forgotten.
-        .pragma("secure_delete", "ON")
-        .pragma("journal_size_limit", WAL_BYTES);
     let failed = |error| OpenError::database(path, error);
-    let mut conn = writing.connect().await.map_err(failed)?;
+    let found = examine(path, connect::plain(path), migrations.len())?;
+    let conn = access.owner().map_err(failed)?;
     if found > 0 && found < migrations.len() {
-        copies::before_migration(&mut conn, path, found).await?;
+        copies::before_migration(&conn, path, found)?;
         // An earlier version may have left deleted text in the file; written anew, it has none.
-        sqlx::query("VACUUM").execute(&mut conn).await.map_err(failed)?;
+        conn.execute_batch("VACUUM").map_err(failed)?;
     }
     for (version, sql) in migrations.iter().enumerate().skip(found) {
-        migrate(&mut conn, version + 1, sql).await.map_err(failed)?;
+        migrate(&conn, version + 1, sql).map_err(failed)?;
     }
-    check(&mut conn, path).await?;
-    Ok(Opened { path: path.to_owned(), conn, writing, reading: plain.read_only(true), lock })
+    check(&conn, path)?;
+    wal::watch(&conn);
+    Ok(conn)
 }
 
 /// Whether a server holds the database at this moment.
@@ -109,13 +109,12 @@ pub(crate) fn private(path: &Path) -> std::io::Result<File> {
 }
 
 /// Looks before anything is changed, the journal mode included. Gives the schema version, 0 for a new file.
-pub(crate) async fn examine(path: &Path, options: &SqliteConnectOptions, known: usize) -> Result<usize, OpenError> {
-    let failed = |error| OpenError::database(path, error);
-    let mut conn = options.connect().await.map_err(failed)?;
-    let application: i64 = sqlx::query_scalar("PRAGMA application_id").fetch_one(&mut conn).await.map_err(failed)?;
-    let version: i64 = sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut conn).await.map_err(failed)?;
-    let tables: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM sqlite_master").fetch_one(&mut conn).await.map_err(failed)?;
-    conn.close().await.map_err(failed)?;
+pub(crate) fn examine(path: &Path, conn: Read<Connection>, known: usize) -> Result<usize, OpenError> {
+    let look = |conn: &Connection| -> Read<(i64, i64, i64)> {
+        let number = |sql| conn.query_row(sql, [], |row| row.get(0));
+        Ok((number("PRAGMA application_id")?, number("PRAGMA user_version")?, number("SELECT COUNT(*) FROM sqlite_master")?))
+    };
+    let (application, version, tables) = conn.and_then(|conn| look(&conn)).map_err(|error| OpenError::database(path, error))?;
     let new = application == 0 && version == 0 && tables == 0;
     if application != APPLICATION_ID && !new {
         return Err(OpenError::Foreign { path: path.to_owned() });
@@ -128,23 +127,26 @@ pub(crate) async fn examine(path: &Path, options: &SqliteConnectOptions, known: 
     }
 }
 
-async fn migrate(conn: &mut SqliteConnection, version: usize, sql: &'static str) -> Result<(), sqlx::Error> {
-    let mut tx = conn.begin_with("BEGIN IMMEDIATE").await?;
-    sqlx::raw_sql(sql).execute(&mut *tx).await?;
-    let mark = format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {version}");
-    sqlx::raw_sql(AssertSqlSafe(mark)).execute(&mut *tx).await?;
-    tx.commit().await
+fn migrate(conn: &Connection, version: usize, sql: &str) -> Read<()> {
+    statement::transaction(conn, |conn| {
+        conn.execute_batch(sql)?;
+        conn.pragma_update(None, "application_id", APPLICATION_ID)?;
+        conn.pragma_update(None, "user_version", i64::try_from(version).unwrap_or(i64::MAX))
+    })
 }
 
 /// Checks what recovery reads first. The log itself is too large to read through at every start.
-async fn check(conn: &mut SqliteConnection, path: &Path) -> Result<(), OpenError> {
-    for sql in ["PRAGMA quick_check(sessions)", "PRAGMA quick_check(turns)", "PRAGMA quick_check(queue)", "PRAGMA quick_check(runners)"] {
-        let verdict: String = sqlx::query_scalar(sql).fetch_one(&mut *conn).await.map_err(|error| OpenError::database(path, error))?;
-        if verdict != "ok" {
-            return Err(OpenError::Damaged { path: path.to_owned(), source: verdict.into() });
-        }
+fn check(conn: &Connection, path: &Path) -> Result<(), OpenError> {
+    for table in ["sessions", "turns", "queue", "runners"] {
+        sound(conn, path, &format!("PRAGMA quick_check({table})"))?;
     }
     Ok(())
+}
+
+/// Asks the database whether it is whole.
+pub(crate) fn sound(conn: &Connection, path: &Path, sql: &str) -> Result<(), OpenError> {
+    let verdict: String = conn.query_row(sql, [], |row| row.get(0)).map_err(|error| OpenError::database(path, error))?;
+    if verdict == "ok" { Ok(()) } else { Err(OpenError::Damaged { path: path.to_owned(), source: verdict.into() }) }
 }
 
 #[cfg(test)]
@@ -154,9 +156,8 @@ mod tests {
     const FIRST: &[&str] = &[MIGRATIONS[0]];
     const LATER: &[&str] = &[MIGRATIONS[0], "ALTER TABLE sessions ADD COLUMN colour TEXT"];
 
-    async fn version(path: &Path) -> i64 {
-        let mut conn = SqliteConnectOptions::new().filename(path).connect().await.unwrap();
-        sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut conn).await.unwrap()
+    fn version(path: &Path) -> i64 {
+        connect::plain(path).unwrap().query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap()
     }
 
     #[tokio::test]
@@ -164,19 +165,19 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("log.db");
         let backup = dir.path().join("log.db.v1.backup");
-        let mut opened = open(&path, false, FIRST).await.unwrap();
-        sqlx::query("INSERT INTO meta (key, value) VALUES ('kept', 'yes')").execute(&mut opened.conn).await.unwrap();
-        opened.conn.close().await.unwrap();
+        let opened = open(&path, false, FIRST).await.unwrap();
+        opened.conn.execute_batch("INSERT INTO meta (key, value) VALUES ('kept', 'yes')").unwrap();
+        opened.conn.close().unwrap();
         drop(opened.lock);
         assert!(!backup.exists());
 
         let opened = open(&path, false, LATER).await.unwrap();
-        opened.conn.close().await.unwrap();
-        assert_eq!(version(&path).await, 2);
-        assert_eq!(version(&backup).await, 1);
+        opened.conn.close().unwrap();
+        assert_eq!(version(&path), 2);
+        assert_eq!(version(&backup), 1);
         assert_eq!(std::fs::metadata(&backup).unwrap().permissions().mode() & 0o777, 0o600);
-        let mut copy = SqliteConnectOptions::new().filename(&backup).connect().await.unwrap();
-        let kept: String = sqlx::query_scalar("SELECT value FROM meta WHERE key = 'kept'").fetch_one(&mut copy).await.unwrap();
+        let copy = connect::plain(&backup).unwrap();
+        let kept: String = copy.query_row("SELECT value FROM meta WHERE key = 'kept'", [], |row| row.get(0)).unwrap();
         assert_eq!(kept, "yes");
     }
 
@@ -184,15 +185,15 @@ mod tests {
     async fn what_an_earlier_version_stored_is_read_by_this_one() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("log.db");
-        let mut opened = open(&path, false, &MIGRATIONS[..5]).await.unwrap();
+        let opened = open(&path, false, &MIGRATIONS[..5]).await.unwrap();
         let rows = "INSERT INTO sessions (id, title, work_dir, model, agent, created_at, updated_at) VALUES \
                       ('00000000-0000-0000-0000-000000000001', 't', '/w', 'relay', 'demo', '2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z'); \
                     INSERT INTO runners (id, session_id, agent, dir, cursor) SELECT 'r', id, 'demo', '/d', 7 FROM sessions; \
                     INSERT INTO turns (session_id, id, state, started_seq, started_at, evidence) \
                       SELECT id, '00000000-0000-0000-0000-000000000002', 'running', 1, '2026-01-01T00:00:00Z', '{}' FROM sessions; \
                     INSERT INTO meta (key, value) VALUES ('a', 'b')";
-        sqlx::raw_sql(rows).execute(&mut opened.conn).await.unwrap();
-        opened.conn.close().await.unwrap();
+        opened.conn.execute_batch(rows).unwrap();
+        opened.conn.close().unwrap();
         drop(opened.lock);
 
         let store = crate::Store::open(&path, false).await.unwrap();
@@ -205,21 +206,70 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_log_of_any_earlier_version_keeps_its_events_and_its_end() {
+        for version in 1..MIGRATIONS.len() {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("log.db");
+            let opened = open(&path, false, &MIGRATIONS[..version]).await.unwrap();
+            // One with events, one whose horizon is at its end, and one that is new.
+            let ends = if version < 13 { "last_seq, horizon" } else { "model, horizon" };
+            for (id, last, horizon) in [(1, 3, 1), (2, 7, 7), (3, 0, 0)] {
+                let id = uuid::Uuid::from_u128(id);
+                let rest = "'t', '/w', 'demo', '2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z'";
+                let sql = format!(
+                    "INSERT INTO sessions (id, {ends}, model, title, work_dir, agent, created_at, updated_at) \
+                     VALUES ('{id}', {last}, {horizon}, 'm', {rest})"
+                );
+                opened.conn.execute_batch(&sql).unwrap();
+                for seq in horizon + 1..=last {
+                    let event = format!("INSERT INTO events (session_id, seq, kind, data) VALUES ('{id}', {seq}, 'notice', '{{}}')");
+                    opened.conn.execute_batch(&event).unwrap();
+                }
+            }
+            opened.conn.close().unwrap();
+            drop(opened.lock);
+
+            let store = crate::Store::open(&path, false).await.unwrap();
+            let file = connect::plain(&path).unwrap();
+            let (broken, plan): (i64, String) = file
+                .query_row(
+                    "SELECT (SELECT COUNT(*) FROM pragma_foreign_key_check), (SELECT sql FROM sqlite_master WHERE name = 'events')",
+                    [],
+                    |row| Ok((row.get(0)?, row.get(1)?)),
+                )
+                .unwrap();
+            assert_eq!(broken, 0, "version {version}");
+            assert!(plan.contains("WITHOUT ROWID"), "version {version}: {plan}");
+            for (id, last, left) in [(1, 3, 2), (2, 7, 0), (3, 0, 0)] {
+                let id = domain::ids::SessionId(uuid::Uuid::from_u128(id));
+                assert_eq!(store.session(id).await.unwrap().unwrap().last_seq, last, "version {version}");
+                let frames = store.read(move |conn| crate::table::event::frames(conn, id, 0, 10, usize::MAX)).await.unwrap();
+                assert_eq!(frames.len(), left, "version {version}");
+                store.delete(id).await.unwrap();
+            }
+            let left: i64 = file.query_row("SELECT COUNT(*) FROM events", [], |row| row.get(0)).unwrap();
+            assert_eq!(left, 0, "they go with their session");
+            drop(file);
+            store.close().await;
+        }
+    }
+
+    #[tokio::test]
     async fn text_that_an_earlier_version_deleted_without_overwriting_it_is_gone_after_the_migration() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("log.db");
-        let mut opened = open(&path, false, FIRST).await.unwrap();
+        let opened = open(&path, false, FIRST).await.unwrap();
         let marker = "zq-marker-7f31 ".repeat(2000);
-        sqlx::query("PRAGMA secure_delete = OFF").execute(&mut opened.conn).await.unwrap();
-        sqlx::query("INSERT INTO meta (key, value) VALUES ('a', $1)").bind(marker).execute(&mut opened.conn).await.unwrap();
-        sqlx::query("DELETE FROM meta").execute(&mut opened.conn).await.unwrap();
-        opened.conn.close().await.unwrap();
+        opened.conn.pragma_update(None, "secure_delete", false).unwrap();
+        opened.conn.execute("INSERT INTO meta (key, value) VALUES ('a', ?1)", [marker]).unwrap();
+        opened.conn.execute_batch("DELETE FROM meta").unwrap();
+        opened.conn.close().unwrap();
         drop(opened.lock);
         let holds = |path: &Path| std::fs::read(path).unwrap().windows(14).any(|part| part == b"zq-marker-7f31");
         assert!(holds(&path));
 
         let opened = open(&path, false, LATER).await.unwrap();
-        opened.conn.close().await.unwrap();
+        opened.conn.close().unwrap();
         assert!(!holds(&path) && !holds(&dir.path().join("log.db.v1.backup")));
     }
 
@@ -228,10 +278,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("log.db");
         drop(open(&path, false, LATER).await.unwrap());
-        let before = version(&path).await;
+        let before = version(&path);
         let refused = open(&path, false, FIRST).await.err().unwrap();
         assert!(matches!(refused, OpenError::Newer { found: 2, known: 1 }), "{refused}");
-        assert_eq!(version(&path).await, before);
+        assert_eq!(version(&path), before);
     }
 
     #[tokio::test]
@@ -239,10 +289,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("log.db");
         drop(open(&path, false, FIRST).await.unwrap());
-        let broken: &[&str] = &[MIGRATIONS[0], "CREATE TABLE fresh (id TEXT); CREATE TABLE sessions (id TEXT)"];
-        assert!(open(&path, false, broken).await.is_err());
-        assert_eq!(version(&path).await, 1);
+        const BROKEN: &[&str] = &[MIGRATIONS[0], "CREATE TABLE fresh (id TEXT); CREATE TABLE sessions (id TEXT)"];
+        assert!(open(&path, false, BROKEN).await.is_err());
+        assert_eq!(version(&path), 1);
         drop(open(&path, false, LATER).await.unwrap());
-        assert_eq!(version(&path).await, 2);
+        assert_eq!(version(&path), 2);
     }
 }

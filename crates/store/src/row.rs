@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 use uuid::Uuid;
 
+use crate::frame::piece;
 use crate::table::artifact::ArtifactRow;
 use crate::table::attachment::AttachmentRow;
 use crate::table::audit::AuditRow;
@@ -28,6 +29,15 @@ pub struct Write {
     pub session: SessionId,
     pub events: Vec<Event>,
     pub rows: Vec<Row>,
+}
+
+impl Write {
+    /// There is nothing in it but a little of a stream, and how far its runner has come.
+    pub(crate) fn is_piece(&self, bytes_most: usize) -> bool {
+        let bytes = self.events.iter().try_fold(0, |bytes, event| piece(event).map(|(_, content)| bytes + content.len()));
+        let only_cursors = self.rows.iter().all(|row| matches!(row, Row::RunnerCursor { .. }));
+        only_cursors && bytes.is_some_and(|bytes| bytes < bytes_most)
+    }
 }
 
 /// A change of the tables; applied in the order given, before the events of the same write are numbered.

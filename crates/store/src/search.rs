@@ -1,6 +1,7 @@
 //! Looking for words in titles and messages, the latest sessions first. A piece of the conversations is read at a time and the
 //! connection given back in between, so that a long search holds up nobody, and it ends after a while whatever there is left.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use domain::event::Role;
@@ -42,9 +43,9 @@ pub struct Found {
 }
 
 pub(crate) async fn search(store: &Store, query: &str, limit: usize) -> Result<Found, StoreError> {
-    let (sought, until) = (Sought::new(query), Instant::now() + PATIENCE);
+    let (sought, until) = (Arc::new(Sought::new(query)), Instant::now() + PATIENCE);
     let mut hits: Vec<Hit> = Vec::new();
-    let sessions = session::conversations(&mut *store.reader().await?).await?;
+    let sessions = store.read(session::conversations).await?;
     for (id, title, updated_at, messages) in sessions {
         if let Some(place) = sought.find(&title) {
             hits.push(Hit { session: id, title: title.clone(), message: None, excerpt: excerpt(&title, place), at: updated_at });
@@ -52,7 +53,8 @@ pub(crate) async fn search(store: &Store, query: &str, limit: usize) -> Result<F
         let mut last = messages;
         while last > 0 && hits.len() <= limit && Instant::now() < until {
             let (from, most) = (last.saturating_sub(PIECE), limit + 1 - hits.len());
-            for said in message::matching(&mut *store.reader().await?, id, (from, last), &sought, most).await? {
+            let words = Arc::clone(&sought);
+            for said in store.read(move |conn| message::matching(conn, id, (from, last), &words, most)).await? {
                 let message = Some((said.id, said.role));
                 hits.push(Hit { session: id, title: title.clone(), message, excerpt: said.excerpt, at: said.at });
             }

@@ -2,9 +2,10 @@
 
 use domain::event::{Event, Message, Notice, PermissionRequest, QueueItem, ReviewArtifact, ToolCall, Turn};
 use domain::ids::{SessionId, TurnId};
-use sqlx::SqliteConnection;
+use rusqlite::Connection;
 
 use crate::frame::Frame;
+use crate::statement::Read;
 use crate::table::session::SessionRow;
 use crate::table::turn::RunningTurn;
 use crate::table::{artifact, confirm, event, message, notice, permission, queue, session, turn};
@@ -33,12 +34,12 @@ pub struct Snapshot {
 }
 
 /// Meant to run in one read transaction: everything here is of the same moment.
-pub(crate) async fn read(conn: &mut SqliteConnection, id: SessionId, message_limit: u32) -> Result<Option<Snapshot>, sqlx::Error> {
-    let Some(session) = session::one(conn, id).await? else { return Ok(None) };
-    let page = message::page(conn, id, None, message_limit).await?;
-    let turn = turn::running(conn, id).await?;
+pub(crate) fn read(conn: &Connection, id: SessionId, message_limit: u32) -> Read<Option<Snapshot>> {
+    let Some(session) = session::one(conn, id)? else { return Ok(None) };
+    let page = message::page(conn, id, None, message_limit)?;
+    let turn = turn::running(conn, id)?;
     let turn_events = match turn {
-        Some(turn) => event::frames(conn, id, turn.started_seq.saturating_sub(1), usize::MAX, usize::MAX).await?,
+        Some(turn) => event::frames(conn, id, turn.started_seq.saturating_sub(1), usize::MAX, usize::MAX)?,
         None => Vec::new(),
     };
     Ok(Some(Snapshot {
@@ -46,13 +47,13 @@ pub(crate) async fn read(conn: &mut SqliteConnection, id: SessionId, message_lim
         session,
         messages: page.messages,
         more: page.more,
-        artifacts: artifact::summaries(conn, id).await?,
-        notices: notice::all(conn, id).await?,
-        ended_turns: turn::ended(conn, id).await?,
+        artifacts: artifact::summaries(conn, id)?,
+        notices: notice::all(conn, id)?,
+        ended_turns: turn::ended(conn, id)?,
         turn,
         turn_events: turn_events.iter().filter_map(Frame::event).collect(),
-        permissions: permission::waiting(conn, id).await?.into_iter().map(|row| row.request).collect(),
-        confirms: confirm::all(conn, id).await?,
-        queue: queue::of_session(conn, id).await?,
+        permissions: permission::waiting(conn, id)?.into_iter().map(|row| row.request).collect(),
+        confirms: confirm::all(conn, id)?,
+        queue: queue::of_session(conn, id)?,
     }))
 }

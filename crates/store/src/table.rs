@@ -23,90 +23,92 @@ pub(crate) mod review;
 pub(crate) mod rule;
 pub(crate) mod runner;
 pub(crate) mod session;
+mod sizes;
 pub(crate) mod tree;
 pub(crate) mod turn;
 
 use domain::ids::SessionId;
 use jiff::Timestamp;
-use sqlx::SqliteConnection;
+use rusqlite::Connection;
 
 use crate::error::StoreError;
 use crate::row::{Row, ServerRow};
+use crate::statement::{self, Read};
+use runner::Moved;
 
-type Read<T> = std::result::Result<T, sqlx::Error>;
 type Written = std::result::Result<(), StoreError>;
 
 /// Where and when a row is written.
 #[derive(Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct Place<'a> {
     pub(crate) session: SessionId,
+    /// The same as text.
+    pub(crate) text: &'a str,
     /// The number that the first event of the write will have.
     pub(crate) first_seq: u64,
     pub(crate) now: Timestamp,
 }
 
 /// Applies one change inside a transaction.
-pub(crate) async fn apply(conn: &mut SqliteConnection, place: Place, row: &Row) -> Written {
-    let session = place.session.to_string();
+pub(crate) fn apply(conn: &Connection, place: Place<'_>, row: &Row) -> Written {
+    let session = place.text;
     match row {
-        Row::CreateSession(new) => session::create(conn, session, new).await,
-        Row::UpdateSession(change) => session::update(conn, session, change, place.now).await,
-        Row::MarkSession(marks) => session::mark(conn, session, *marks, place.now).await,
-        Row::Tree(tree) => tree::save(conn, session, tree).await,
-        Row::Changed(counts) => session::count_changes(conn, session, *counts).await,
-        Row::DeleteSession => session::delete(conn, session).await,
-        Row::Message(message) => message::save(conn, session, message).await,
-        Row::Turn(turn) => turn::save(conn, session, turn, place.first_seq).await,
-        Row::Enqueue(queued) => queue::add(conn, session, queued).await,
-        Row::EditQueued { message_id, content } => queue::edit(conn, session, *message_id, content).await,
-        Row::OrderQueue(order) => queue::order(conn, session, order).await,
-        Row::Dequeue { message_id } => queue::remove(conn, session, *message_id).await,
-        Row::Attachment(attachment) => attachment::save(conn, session, attachment).await,
-        Row::RemoveAttachments { message_id } => attachment::remove(conn, session, *message_id).await,
-        Row::AgentSession(agent) => agent_session::save(conn, session, agent).await,
-        Row::RemoveAgentSession { name } => agent_session::remove(conn, session, name).await,
-        Row::OpenPermission(permission) => permission::open(conn, session, permission, place.first_seq).await,
-        Row::ResolvePermission { request_id, option_id, by } => {
-            permission::resolve(conn, session, *request_id, option_id.as_deref(), by).await
-        }
-        Row::PermissionDelivered { request_id } => permission::deliver(conn, session, *request_id).await,
-        Row::OpenRequest(request) => request::open(conn, session, request).await,
-        Row::BeginRequest { id } => request::begin(conn, session, *id).await,
-        Row::AnswerRequest { id, answer } => request::answer(conn, session, *id, answer).await,
-        Row::CloseRequest { id } => request::close(conn, session, *id).await,
-        Row::Rule(rule) => rule::save(conn, session, rule).await,
-        Row::RemoveRule { id } => rule::remove(conn, *id).await,
-        Row::Comment { scope, comment } => review::save(conn, session, scope, comment).await,
-        Row::RemoveComments { ids } => review::remove(conn, session, ids).await,
-        Row::View { scope, path, digest } => review::view(conn, session, scope, path, digest.as_deref()).await,
-        Row::OpenConfirm(call) => confirm::open(conn, session, call, place.first_seq).await,
-        Row::ResolveConfirm { tool_call_id } => confirm::resolve(conn, session, tool_call_id).await,
-        Row::Artifact(artifact) => artifact::save(conn, session, artifact).await,
-        Row::Runner(runner) => runner::save(conn, session, runner).await,
-        Row::RunnerCursor { id, cursor } => runner::move_cursor(conn, session, id, *cursor).await,
-        Row::RunnerCapabilities { id, capabilities } => runner::learn(conn, session, id, capabilities.as_ref()).await,
-        Row::RunnerEnding { id } => runner::end(conn, session, id).await,
-        Row::RemoveRunner { id } => runner::remove(conn, session, id).await,
-        Row::MethodNames { agent, version, names } => method_names::save(conn, agent, version, names).await,
-        Row::Horizon(seq) => event::advance_horizon(conn, place.session, *seq).await,
+        Row::CreateSession(new) => session::create(conn, session, new),
+        Row::UpdateSession(change) => session::update(conn, session, change, place.now),
+        Row::MarkSession(marks) => session::mark(conn, session, *marks, place.now),
+        Row::Tree(tree) => tree::save(conn, session, tree),
+        Row::Changed(counts) => session::count_changes(conn, session, *counts),
+        Row::DeleteSession => session::delete(conn, session),
+        Row::Message(message) => message::save(conn, session, message),
+        Row::Turn(turn) => turn::save(conn, session, turn, place.first_seq),
+        Row::Enqueue(queued) => queue::add(conn, session, queued),
+        Row::EditQueued { message_id, content } => queue::edit(conn, session, *message_id, content),
+        Row::OrderQueue(order) => queue::order(conn, session, order),
+        Row::Dequeue { message_id } => queue::remove(conn, session, *message_id),
+        Row::Attachment(attachment) => attachment::save(conn, session, attachment),
+        Row::RemoveAttachments { message_id } => attachment::remove(conn, session, *message_id),
+        Row::AgentSession(agent) => agent_session::save(conn, session, agent),
+        Row::RemoveAgentSession { name } => agent_session::remove(conn, session, name),
+        Row::OpenPermission(permission) => permission::open(conn, session, permission, place.first_seq),
+        Row::ResolvePermission { request_id, option_id, by } => permission::resolve(conn, session, *request_id, option_id.as_deref(), by),
+        Row::PermissionDelivered { request_id } => permission::deliver(conn, session, *request_id),
+        Row::OpenRequest(request) => request::open(conn, session, request),
+        Row::BeginRequest { id } => request::begin(conn, session, *id),
+        Row::AnswerRequest { id, answer } => request::answer(conn, session, *id, answer),
+        Row::CloseRequest { id } => request::close(conn, session, *id),
+        Row::Rule(rule) => rule::save(conn, session, rule),
+        Row::RemoveRule { id } => rule::remove(conn, *id),
+        Row::Comment { scope, comment } => review::save(conn, session, scope, comment),
+        Row::RemoveComments { ids } => review::remove(conn, session, ids),
+        Row::View { scope, path, digest } => review::view(conn, session, scope, path, digest.as_deref()),
+        Row::OpenConfirm(call) => confirm::open(conn, session, call, place.first_seq),
+        Row::ResolveConfirm { tool_call_id } => confirm::resolve(conn, session, tool_call_id),
+        Row::Artifact(artifact) => artifact::save(conn, session, artifact),
+        Row::Runner(runner) => runner::save(conn, session, runner),
+        Row::RunnerCursor { id, cursor } => runner::move_cursors(conn, &[Moved { session, runner: id, cursor: *cursor }]),
+        Row::RunnerCapabilities { id, capabilities } => runner::learn(conn, session, id, capabilities.as_ref()),
+        Row::RunnerEnding { id } => runner::end(conn, session, id),
+        Row::RemoveRunner { id } => runner::remove(conn, session, id),
+        Row::MethodNames { agent, version, names } => method_names::save(conn, agent, version, names),
+        Row::Horizon(seq) => event::advance_horizon(conn, place.session, *seq),
     }
 }
 
 /// Applies one change of what belongs to no session.
-pub(crate) async fn apply_server(conn: &mut SqliteConnection, row: &ServerRow) -> Written {
+pub(crate) fn apply_server(conn: &Connection, row: &ServerRow) -> Written {
     match row {
-        ServerRow::Device(device) => device::add(conn, device).await,
-        ServerRow::RenameDevice { id, name } => device::rename(conn, *id, name).await,
-        ServerRow::BindDevice { id, key_hash } => device::bind(conn, *id, key_hash).await,
-        ServerRow::DeviceUsed { id, at, address } => device::used(conn, *id, *at, address).await,
-        ServerRow::RemoveDevice(id) => device::remove(conn, *id).await,
-        ServerRow::Link(link) => link::save(conn, link).await,
-        ServerRow::RemoveLink(id) => link::remove(conn, *id).await,
-        ServerRow::Audit(entry) => audit::add(conn, entry).await,
-        ServerRow::Preference { key, value } => preference::save(conn, key, value).await,
-        ServerRow::RemovePreference { key } => preference::remove(conn, key).await,
-        ServerRow::Push(push) => push::save(conn, push).await,
-        ServerRow::RemovePush(device) => push::remove(conn, *device).await,
-        ServerRow::DropEndpoint(endpoint) => push::drop_endpoint(conn, endpoint).await,
+        ServerRow::Device(device) => device::add(conn, device),
+        ServerRow::RenameDevice { id, name } => device::rename(conn, *id, name),
+        ServerRow::BindDevice { id, key_hash } => device::bind(conn, *id, key_hash),
+        ServerRow::DeviceUsed { id, at, address } => device::used(conn, *id, *at, address),
+        ServerRow::RemoveDevice(id) => device::remove(conn, *id),
+        ServerRow::Link(link) => link::save(conn, link),
+        ServerRow::RemoveLink(id) => link::remove(conn, *id),
+        ServerRow::Audit(entry) => audit::add(conn, entry),
+        ServerRow::Preference { key, value } => preference::save(conn, key, value),
+        ServerRow::RemovePreference { key } => preference::remove(conn, key),
+        ServerRow::Push(push) => push::save(conn, push),
+        ServerRow::RemovePush(device) => push::remove(conn, *device),
+        ServerRow::DropEndpoint(endpoint) => push::drop_endpoint(conn, endpoint),
     }
 }

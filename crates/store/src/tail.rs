@@ -4,11 +4,10 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use domain::ids::SessionId;
 use tokio::sync::watch;
-use tokio::time::Instant;
 
 use crate::frame::Frame;
 

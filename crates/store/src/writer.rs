@@ -1,50 +1,45 @@
 //! The one writer. It takes what has arrived, writes it in one transaction, commits, shows it to the readers, and then answers.
 //!
-//! It owns the only connection that may write. Whoever waits for a write is answered after the readers could see it, and a write
-//! that was not stored is never passed over: its sender is told, and no other write is concerned.
+//! It owns the only connection that may write, the pen. A thread of its own has it, and a small write that is alone takes it for a
+//! moment where it stands, which saves the way to the thread and back. Whoever waits for a write is answered after the readers could
+//! see it, and a write that was not stored is never passed over: its sender is told, and no other write is concerned.
 
 mod batch;
-mod piece;
+mod checkpointer;
+mod crowd;
+mod inbox;
+mod pen;
 #[cfg(test)]
 mod tests;
+mod thread;
 
-use std::collections::HashMap;
 use std::fs::File;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread::JoinHandle;
 
 use domain::ids::SessionId;
 use jiff::Timestamp;
-use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Row as _, SqliteConnection};
-use tokio::sync::{mpsc, oneshot};
-use tokio::time::Instant;
+use tokio::sync::oneshot;
 
 use crate::board::Board;
+use crate::counts::{Counts, Tally};
 use crate::error::StoreError;
-use crate::open::BUSY;
-use crate::row::{Committed, Row, ServerRow, Write};
-use crate::table::{self, event};
+use crate::open::Opened;
+use crate::row::{Committed, ServerRow, Write};
 use crate::tail::Tails;
-use batch::Batch;
-use piece::Piece;
+use crate::{Result, blocking};
+use checkpointer::Bell;
+use inbox::Inbox;
+use pen::Pen;
+use thread::Thread;
 
-/// How many writes may wait; beyond that, callers wait before they can hand over.
-pub(crate) const QUEUE: usize = 4096;
-/// How many writes share a transaction.
-const GROUP: usize = 1024;
-const SWEEP: Duration = Duration::from_secs(30);
 /// A session keeps its latest events up to this many, and more only where they are of one turn.
 pub(crate) const EVENTS_MOST: u64 = 100_000;
-/// How many events are dropped at a time: whoever writes waits no longer than that takes.
-const DROPPED_AT_ONCE: u64 = 2000;
-/// How long the write-ahead log waits for those who read it to be done, and how soon that is tried again.
-const ERASE_PATIENCE_MS: u32 = 20;
-const ERASE_AGAIN: Duration = Duration::from_millis(250);
-/// How many ends of logs are remembered; they are read again when needed.
-const REMEMBERED: usize = 10_000;
+/// A write of more text is not made where it stands, where it would hold up others.
+const PIECE_BYTES: usize = 64 * 1024;
 
-type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
+type Answer<T> = oneshot::Sender<Result<T>>;
 
 pub(crate) enum Command {
     Write(Job),
@@ -61,11 +56,31 @@ pub(crate) enum Command {
     /// What was deleted shall not stay in the write-ahead log either.
     Erase,
     Close,
+    #[cfg(test)]
+    Panic,
 }
 
 pub(crate) struct Job {
     pub write: Arc<Write>,
     pub done: Answer<Committed>,
+}
+
+/// An answer that is still to be given: whoever gets it may write again at once, so the pen is put down before.
+enum Reply {
+    Written(Answer<Committed>, Result<Committed>),
+    Saved(Answer<()>, Result<()>),
+    Compacted(Answer<bool>, Result<bool>),
+}
+
+impl Reply {
+    /// Where nobody waits any more, nobody needs to know.
+    fn give(self) {
+        match self {
+            Reply::Written(done, answer) => drop(done.send(answer)),
+            Reply::Saved(done, answer) => drop(done.send(answer)),
+            Reply::Compacted(done, answer) => drop(done.send(answer)),
+        }
+    }
 }
 
 /// Those who see what is committed.
@@ -74,236 +89,109 @@ pub(crate) struct Readers {
     pub board: Arc<Board>,
 }
 
+/// What the thread has in common with those who write.
+struct Shared {
+    inbox: Inbox,
+    pen: Mutex<Pen>,
+    /// Many sessions write at once, so that writes had better share commits.
+    crowded: AtomicBool,
+    /// The next commit begins the write-ahead log anew, which waits for the disk.
+    begins_anew: AtomicBool,
+    tally: Arc<Tally>,
+}
+
+/// The writer as the rest of the store has it. Dropping it ends the thread in the middle of its work, as a crash would.
 pub(crate) struct Writer {
-    commands: mpsc::Receiver<Command>,
-    options: SqliteConnectOptions,
-    /// `None` after a failure that may have left it in the middle of a transaction.
-    conn: Option<SqliteConnection>,
-    readers: Readers,
-    ends: HashMap<SessionId, u64>,
-    swept: Instant,
-    /// When the write-ahead log, which holds something that was deleted, is to be emptied.
-    erase_at: Option<Instant>,
-    /// Held as long as this task may write.
-    _lock: Arc<File>,
+    shared: Arc<Shared>,
+    disk: bool,
+    /// Taken when the store closes.
+    thread: Mutex<Option<JoinHandle<()>>>,
+    lock: Mutex<Option<Arc<File>>>,
 }
 
 impl Writer {
-    pub(crate) fn new(
-        commands: mpsc::Receiver<Command>,
-        options: SqliteConnectOptions,
-        conn: SqliteConnection,
-        readers: Readers,
-        lock: Arc<File>,
-    ) -> Writer {
-        Writer { commands, options, conn: Some(conn), readers, ends: HashMap::new(), swept: Instant::now(), erase_at: None, _lock: lock }
+    pub(crate) fn start(opened: Opened, readers: Readers, tally: Arc<Tally>) -> std::io::Result<Writer> {
+        let (disk, lock) = (opened.access.disk, Arc::new(opened.lock));
+        let bell = Arc::new(Bell::default());
+        let shared = Arc::new(Shared {
+            inbox: Inbox::new(),
+            pen: Mutex::new(Pen::new(opened.access.clone(), opened.conn, readers, Arc::clone(&bell), Arc::clone(&tally))),
+            crowded: AtomicBool::new(false),
+            begins_anew: AtomicBool::new(true),
+            tally,
+        });
+        let thread = Thread::start(Arc::clone(&shared), opened.access, bell, Arc::clone(&lock))?;
+        Ok(Writer { shared, disk, thread: Mutex::new(Some(thread)), lock: Mutex::new(Some(lock)) })
     }
 
-    /// Runs until it is told to close or nobody can send any more, and everything that was sent is written. Gives the connection back.
-    pub(crate) async fn run(mut self) -> Option<SqliteConnection> {
-        let mut inbox = Vec::with_capacity(GROUP);
-        loop {
-            let wake = self.erase_at.unwrap_or_else(|| Instant::now() + SWEEP);
-            match tokio::time::timeout_at(wake, self.commands.recv_many(&mut inbox, GROUP)).await {
-                Ok(0) => break,
-                Ok(_) => self.handle(&mut inbox).await,
-                Err(_) => {}
-            }
-            if self.erase_at.is_some_and(|at| at <= Instant::now()) {
-                self.erase_at = (!self.erase().await).then(|| Instant::now() + ERASE_AGAIN);
-            }
-            if self.swept.elapsed() >= SWEEP {
-                self.readers.tails.sweep();
-                self.swept = Instant::now();
-            }
-            if self.ends.len() > REMEMBERED {
-                self.ends.clear();
-            }
+    pub(crate) async fn commit(&self, write: Arc<Write>) -> Result<Committed> {
+        if let Some(answer) = self.commit_in_place(&write) {
+            return answer;
         }
-        self.conn
-    }
-
-    async fn handle(&mut self, inbox: &mut Vec<Command>) {
-        let mut jobs = Vec::with_capacity(inbox.len());
-        for command in inbox.drain(..) {
-            match command {
-                Command::Write(job) if !job.write.rows.iter().any(Row::is_exclusive) => jobs.push(job),
-                command => {
-                    self.write(std::mem::take(&mut jobs)).await;
-                    self.handle_alone(command).await;
-                }
-            }
-        }
-        self.write(jobs).await;
-    }
-
-    async fn handle_alone(&mut self, command: Command) {
-        match command {
-            Command::Write(job) => self.write(vec![job]).await,
-            Command::Save { rows, done } => {
-                let saved = self.save(&rows).await;
-                if let Err(error) = &saved {
-                    tracing::error!(%error, source = ?std::error::Error::source(error), "a change of the server's own was not stored");
-                }
-                let _ = done.send(saved);
-            }
-            Command::Compact { session, older_than, done } => {
-                let _ = done.send(self.compact(session, older_than).await);
-            }
-            Command::Erase => self.erase_at = Some(Instant::now()),
-            Command::Close => self.commands.close(),
-        }
-    }
-
-    /// Writes the jobs together; where that fails, one by one, so that a bad one harms no other.
-    async fn write(&mut self, jobs: Vec<Job>) {
-        if let [job] = jobs.as_slice()
-            && let Some(batch) = self.transact_piece(job).await
-        {
-            return self.publish(batch, jobs);
-        }
-        if jobs.len() > 1 {
-            match self.transact(&jobs).await {
-                Ok(batch) => return self.publish(batch, jobs),
-                Err(error) => tracing::debug!(%error, writes = jobs.len(), "a group of writes failed, trying them one by one"),
-            }
-        }
-        for job in jobs {
-            match self.transact(std::slice::from_ref(&job)).await {
-                Ok(batch) => self.publish(batch, vec![job]),
-                Err(error) => {
-                    let session = job.write.session;
-                    tracing::error!(%session, %error, source = ?std::error::Error::source(&error), "a write was not stored");
-                    let _ = job.done.send(Err(error));
-                }
-            }
-        }
-    }
-
-    /// Takes the connection, or makes a new one.
-    async fn connection(&mut self) -> Result<SqliteConnection, StoreError> {
-        match self.conn.take() {
-            Some(conn) => Ok(conn),
-            None => Ok(self.options.connect().await?),
-        }
-    }
-
-    /// The connection is put back only if it is known to be outside of a transaction: after some failures the database has rolled
-    /// back by itself, which sqlx does not know.
-    async fn transact(&mut self, jobs: &[Job]) -> Result<Batch, StoreError> {
-        let mut conn = self.connection().await?;
-        let mut tx = conn.begin_with("BEGIN IMMEDIATE").await?;
-        match batch::fill(&mut tx, &self.ends, jobs).await {
-            Ok(batch) => {
-                tx.commit().await?;
-                self.conn = Some(conn);
-                Ok(batch)
-            }
-            Err(error) => {
-                if tx.rollback().await.is_ok() {
-                    self.conn = Some(conn);
-                }
-                Err(error)
-            }
-        }
-    }
-
-    /// The connection is put back as [`Writer::transact`] does.
-    async fn save(&mut self, rows: &[ServerRow]) -> Result<(), StoreError> {
-        let mut conn = self.connection().await?;
-        let mut tx = conn.begin_with("BEGIN IMMEDIATE").await?;
-        let mut applied = Ok(());
-        for row in rows {
-            applied = table::apply_server(&mut tx, row).await;
-            if applied.is_err() {
-                break;
-            }
-        }
-        match applied {
-            Ok(()) => tx.commit().await?,
-            Err(error) => {
-                if tx.rollback().await.is_ok() {
-                    self.conn = Some(conn);
-                }
-                return Err(error);
-            }
-        }
-        self.conn = Some(conn);
-        Ok(())
+        self.ask(|done| Command::Write(Job { write, done })).await
     }
 
     /// `None` where the general way has to be taken, be it to learn what is wrong.
-    async fn transact_piece(&mut self, job: &Job) -> Option<Batch> {
-        let base = *self.ends.get(&job.write.session)?;
-        let piece = Piece::of(job)?;
-        let mut conn = self.conn.take()?;
-        let stored = piece.store(&mut conn, base).await.ok()?;
-        self.conn = Some(conn);
-        stored
+    fn commit_in_place(&self, write: &Write) -> Option<Result<Committed>> {
+        let shared = &self.shared;
+        let is_busy = self.disk || shared.crowded.load(Ordering::Relaxed) || shared.begins_anew.load(Ordering::Relaxed);
+        if is_busy || shared.inbox.waiting() > 0 || !write.is_piece(PIECE_BYTES) {
+            return None;
+        }
+        let mut pen = match shared.pen.try_lock() {
+            Ok(pen) => pen,
+            Err(TryLockError::WouldBlock) => return None,
+            Err(TryLockError::Poisoned(_)) => return Some(Err(StoreError::Closed)),
+        };
+        let answer = pen.write_piece(write)?;
+        shared.crowded.store(pen.is_crowded(), Ordering::Relaxed);
+        if std::mem::take(&mut pen.is_overdue) {
+            shared.inbox.remind();
+        }
+        Some(answer)
     }
 
-    /// The transaction is committed: now, and only now, it may be seen.
-    fn publish(&mut self, batch: Batch, jobs: Vec<Job>) {
-        let mut listed = Vec::new();
-        for change in batch.changes {
-            let session = change.session;
-            if change.listed {
-                listed.push(session);
-            }
-            if change.deleted {
-                self.ends.remove(&session);
-                self.readers.tails.delete(session);
-                self.erase_at = Some(Instant::now());
-                continue;
-            }
-            self.ends.insert(session, change.last);
-            if !change.frames.is_empty() {
-                self.readers.tails.publish(session, change.frames, change.last);
-            }
-            if let Some(horizon) = change.horizon {
-                self.readers.tails.cut(session, horizon);
-            }
-        }
-        listed.into_iter().for_each(|session| self.readers.board.changed(session));
-        for (job, answer) in jobs.into_iter().zip(batch.answers) {
-            let _ = job.done.send(answer);
-        }
-    }
-
-    async fn compact(&mut self, id: SessionId, older_than: Timestamp) -> Result<bool, StoreError> {
-        let mut conn = self.connection().await?;
-        let droppable = event::droppable(&mut conn, id, older_than, EVENTS_MOST).await;
-        self.conn = Some(conn);
-        let Some((horizon, target)) = droppable? else { return Ok(false) };
-        let next = target.min(horizon + DROPPED_AT_ONCE);
-        let write = Write { session: id, events: Vec::new(), rows: vec![Row::Horizon(next)] };
+    pub(crate) async fn ask<T>(&self, command: impl FnOnce(Answer<T>) -> Command) -> Result<T> {
         let (done, answer) = oneshot::channel();
-        self.write(vec![Job { write: Arc::new(write), done }]).await;
-        answer.await.map_err(|_| StoreError::Closed)??;
-        Ok(next < target)
+        self.hand_over(command(done)).await?;
+        answer.await.unwrap_or(Err(StoreError::Closed))
     }
 
-    /// Brings the write-ahead log into the file and empties it. Says whether that was done; somebody who reads may be in the way.
-    async fn erase(&mut self) -> bool {
-        let Ok(mut conn) = self.connection().await else { return false };
-        let emptied = empty_log(&mut conn).await;
-        match emptied {
-            Ok(emptied) => {
-                self.conn = Some(conn);
-                emptied
-            }
-            Err(error) => {
-                tracing::warn!(%error, "the write-ahead log could not be emptied; trying again");
-                false
-            }
+    pub(crate) async fn hand_over(&self, command: Command) -> Result<()> {
+        self.shared.inbox.hand_over(command).await
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        self.shared.tally.read(self.shared.inbox.waiting())
+    }
+
+    /// Writes everything that was handed over. Nothing is written any more when it returns.
+    pub(crate) async fn end(&self) {
+        let _ = self.hand_over(Command::Close).await;
+        if let Some(thread) = taken(&self.thread) {
+            // What it panicked of was said when it did.
+            let _ = blocking::run(move || thread.join()).await;
         }
+    }
+
+    /// Brings the file into one piece and lets go of it. Whoever reads must be done.
+    pub(crate) async fn release(&self) {
+        let shared = Arc::clone(&self.shared);
+        blocking::run(move || held(&shared.pen).put_down()).await;
+        taken(&self.lock);
     }
 }
 
-async fn empty_log(conn: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
-    let patience = |ms: u128| AssertSqlSafe(format!("PRAGMA busy_timeout = {ms}"));
-    sqlx::query(patience(ERASE_PATIENCE_MS.into())).execute(&mut *conn).await?;
-    let row = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").fetch_one(&mut *conn).await?;
-    sqlx::query(patience(BUSY.as_millis())).execute(conn).await?;
-    Ok(row.try_get::<i64, _>(0)? == 0)
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.shared.inbox.abandon();
+    }
+}
+
+fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn taken<T>(mutex: &Mutex<Option<T>>) -> Option<T> {
+    held(mutex).take()
 }

@@ -4,68 +4,70 @@ use std::collections::HashMap;
 
 use domain::host::AgentSession;
 use domain::ids::SessionId;
-use sqlx::SqliteConnection;
-use sqlx::sqlite::SqliteRow;
+use rusqlite::{Connection, Row, params};
 
 use super::column::{Columns, json, time};
-use super::{Read, Written};
+use super::{Read, Written, statement};
 
 const TABLE: &str = "acp_sessions";
 
-pub(super) async fn save(conn: &mut SqliteConnection, session: String, agent: &AgentSession) -> Written {
-    sqlx::query(
+pub(super) fn save(conn: &Connection, session: &str, agent: &AgentSession) -> Written {
+    statement::execute(
+        conn,
         "INSERT INTO acp_sessions (id, session_id, name, acp_session_id, agent, cwd, created_at, prompted_at, mode, options, usage, \
          restored, runner_id, commands, title, wanted, allow_all) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17) \
          ON CONFLICT (session_id, name) DO UPDATE SET acp_session_id = excluded.acp_session_id, agent = excluded.agent, \
          cwd = excluded.cwd, created_at = excluded.created_at, prompted_at = excluded.prompted_at, mode = excluded.mode, \
          options = excluded.options, usage = excluded.usage, restored = excluded.restored, \
          runner_id = excluded.runner_id, commands = excluded.commands, title = excluded.title, wanted = excluded.wanted, \
          allow_all = excluded.allow_all",
+        params![
+            agent.id.to_string(),
+            session,
+            agent.name.as_str(),
+            agent.agent_session,
+            agent.agent.as_str(),
+            agent.cwd.as_str(),
+            time(agent.created_at),
+            agent.prompted_at.map(time),
+            agent.mode.as_deref(),
+            agent.options.as_ref().map(json),
+            agent.usage.as_ref().map(json),
+            agent.restored.as_deref(),
+            agent.runner_id.map(|runner| runner.to_string()),
+            agent.commands.as_ref().map(json),
+            agent.title.as_deref(),
+            agent.wanted.as_ref().map(json),
+            i64::from(agent.allow_all)
+        ],
+    )?;
+    Ok(())
+}
+
+pub(super) fn remove(conn: &Connection, session: &str, name: &str) -> Written {
+    statement::execute(conn, "DELETE FROM acp_sessions WHERE session_id = ?1 AND name = ?2", params![session, name])?;
+    Ok(())
+}
+
+pub(crate) fn all(conn: &Connection, session: SessionId) -> Read<Vec<AgentSession>> {
+    statement::all(
+        conn,
+        "SELECT * FROM acp_sessions WHERE session_id = ?1 ORDER BY created_at, name",
+        params![session.to_string()],
+        agent_session,
     )
-    .bind(agent.id.to_string())
-    .bind(session)
-    .bind(agent.name.as_str())
-    .bind(agent.agent_session.as_str())
-    .bind(agent.agent.as_str())
-    .bind(agent.cwd.as_str())
-    .bind(time(agent.created_at))
-    .bind(agent.prompted_at.map(time))
-    .bind(agent.mode.as_deref())
-    .bind(agent.options.as_ref().map(json))
-    .bind(agent.usage.as_ref().map(json))
-    .bind(agent.restored.as_deref())
-    .bind(agent.runner_id.map(|runner| runner.to_string()))
-    .bind(agent.commands.as_ref().map(json))
-    .bind(agent.title.as_deref())
-    .bind(agent.wanted.as_ref().map(json))
-    .bind(i64::from(agent.allow_all))
-    .execute(conn)
-    .await?;
-    Ok(())
-}
-
-pub(super) async fn remove(conn: &mut SqliteConnection, session: String, name: &str) -> Written {
-    sqlx::query("DELETE FROM acp_sessions WHERE session_id = $1 AND name = $2").bind(session).bind(name).execute(conn).await?;
-    Ok(())
-}
-
-pub(crate) async fn all(conn: &mut SqliteConnection, session: SessionId) -> Read<Vec<AgentSession>> {
-    let rows = sqlx::query("SELECT * FROM acp_sessions WHERE session_id = $1 ORDER BY created_at, name")
-        .bind(session.to_string())
-        .fetch_all(conn)
-        .await?;
-    rows.iter().map(agent_session).collect()
 }
 
 /// Which of the agent's sessions belong to which of ours.
-pub(crate) async fn owners(conn: &mut SqliteConnection, agent: &str) -> Read<HashMap<String, SessionId>> {
-    let rows = sqlx::query("SELECT acp_session_id, session_id FROM acp_sessions WHERE agent = $1").bind(agent).fetch_all(conn).await?;
-    rows.iter().map(|row| Ok((row.text("acp_session_id")?, row.parsed("session_id")?))).collect()
+pub(crate) fn owners(conn: &Connection, agent: &str) -> Read<HashMap<String, SessionId>> {
+    let sql = "SELECT acp_session_id, session_id FROM acp_sessions WHERE agent = ?1";
+    let owners = statement::all(conn, sql, params![agent], |row| Ok((row.text("acp_session_id")?, row.parsed("session_id")?)))?;
+    Ok(owners.into_iter().collect())
 }
 
 /// What the agent said of itself and cannot be read is left out: it says it again.
-fn agent_session(row: &SqliteRow) -> Read<AgentSession> {
+fn agent_session(row: &Row<'_>) -> Read<AgentSession> {
     let key = row.text("id")?;
     let json = |column: &str| row.json(TABLE, &key, column).ok().flatten();
     Ok(AgentSession {

@@ -3,12 +3,11 @@
 use domain::event::ReviewArtifact;
 use domain::ids::{ArtifactId, SessionId};
 use jiff::Timestamp;
+use rusqlite::{Connection, Row, params};
 use serde_json::{Value, json};
-use sqlx::SqliteConnection;
-use sqlx::sqlite::SqliteRow;
 
 use super::column::{self, Columns, time};
-use super::{Read, Written};
+use super::{Read, Written, statement};
 
 const TABLE: &str = "artifacts";
 
@@ -30,46 +29,47 @@ impl ArtifactRow {
     }
 }
 
-pub(super) async fn save(conn: &mut SqliteConnection, session: String, artifact: &ArtifactRow) -> Written {
-    sqlx::query(
-        "INSERT INTO artifacts (id, session_id, created_at, summary, files, review) VALUES ($1, $2, $3, $4, $5, $6) \
+pub(super) fn save(conn: &Connection, session: &str, artifact: &ArtifactRow) -> Written {
+    statement::execute(
+        conn,
+        "INSERT INTO artifacts (id, session_id, created_at, summary, files, review) VALUES (?1, ?2, ?3, ?4, ?5, ?6) \
          ON CONFLICT (id) DO UPDATE SET summary = excluded.summary, files = excluded.files, review = excluded.review",
-    )
-    .bind(artifact.id().to_string())
-    .bind(session)
-    .bind(time(artifact.created_at))
-    .bind(column::json(&artifact.summary))
-    .bind(column::json(&artifact.files))
-    .bind(column::json(&artifact.review))
-    .execute(conn)
-    .await?;
+        params![
+            artifact.id().to_string(),
+            session,
+            time(artifact.created_at),
+            column::json(&artifact.summary),
+            column::json(&artifact.files),
+            column::json(&artifact.review)
+        ],
+    )?;
     Ok(())
 }
 
-pub(crate) async fn summaries(conn: &mut SqliteConnection, session: SessionId) -> Read<Vec<ReviewArtifact>> {
-    let rows = sqlx::query("SELECT id, summary FROM artifacts WHERE session_id = $1 ORDER BY created_at, id")
-        .bind(session.to_string())
-        .fetch_all(conn)
-        .await?;
-    Ok(column::readable(TABLE, &rows, summary))
+pub(crate) fn summaries(conn: &Connection, session: SessionId) -> Read<Vec<ReviewArtifact>> {
+    column::readable(
+        TABLE,
+        conn,
+        "SELECT id, summary FROM artifacts WHERE session_id = ?1 ORDER BY created_at, id",
+        params![session.to_string()],
+        summary,
+    )
 }
 
-pub(crate) async fn one(conn: &mut SqliteConnection, id: ArtifactId) -> Read<Option<ArtifactRow>> {
-    let row = sqlx::query("SELECT * FROM artifacts WHERE id = $1").bind(id.to_string()).fetch_optional(conn).await?;
-    row.map(|row| {
+pub(crate) fn one(conn: &Connection, id: ArtifactId) -> Read<Option<ArtifactRow>> {
+    statement::one(conn, "SELECT * FROM artifacts WHERE id = ?1", params![id.to_string()], |row| {
         let json = |column: &str, otherwise: Value| row.json(TABLE, &id.to_string(), column).ok().flatten().unwrap_or(otherwise);
         Ok(ArtifactRow {
             session: row.parsed("session_id")?,
-            summary: summary(&row)?,
+            summary: summary(row)?,
             files: json("files", json!([])),
             review: json("review", json!({})),
             created_at: row.parsed("created_at")?,
         })
     })
-    .transpose()
 }
 
-fn summary(row: &SqliteRow) -> Read<ReviewArtifact> {
+fn summary(row: &Row<'_>) -> Read<ReviewArtifact> {
     let id = row.text("id")?;
     let artifact_id = row.parsed("id")?;
     let stand_in = || ReviewArtifact {

@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use domain::attachment::{Attachment, AttachmentKind};
 use domain::ids::{AttachmentId, MessageId, SessionId, TurnId};
-use sqlx::sqlite::SqliteRow;
-use sqlx::{Row as _, SqliteConnection};
+use rusqlite::{Connection, Row, params};
 
 use super::column::{Columns, json};
-use super::{Read, Written};
+use super::{Read, Written, statement};
 
 const TABLE: &str = "attachments";
 
@@ -20,62 +19,56 @@ pub struct AttachmentRow {
     pub data: Arc<[u8]>,
 }
 
-pub(super) async fn save(conn: &mut SqliteConnection, session: String, attachment: &AttachmentRow) -> Written {
-    sqlx::query(
+pub(super) fn save(conn: &Connection, session: &str, attachment: &AttachmentRow) -> Written {
+    statement::execute(
+        conn,
         "INSERT INTO attachments (session_id, id, position, message_id, about, data) \
-         VALUES ($1, $2, (SELECT COALESCE(MAX(position), 0) + 1 FROM attachments WHERE session_id = $1), $3, $4, $5)",
-    )
-    .bind(session)
-    .bind(attachment.about.id.to_string())
-    .bind(attachment.message_id.to_string())
-    .bind(json(&attachment.about))
-    .bind(&attachment.data[..])
-    .execute(conn)
-    .await?;
+         VALUES (?1, ?2, (SELECT COALESCE(MAX(position), 0) + 1 FROM attachments WHERE session_id = ?1), ?3, ?4, ?5)",
+        params![session, attachment.about.id.to_string(), attachment.message_id.to_string(), json(&attachment.about), &attachment.data[..]],
+    )?;
     Ok(())
 }
 
 /// The message was withdrawn.
-pub(super) async fn remove(conn: &mut SqliteConnection, session: String, message_id: MessageId) -> Written {
-    let sql = "DELETE FROM attachments WHERE session_id = $1 AND message_id = $2";
-    sqlx::query(sql).bind(session).bind(message_id.to_string()).execute(conn).await?;
+pub(super) fn remove(conn: &Connection, session: &str, message_id: MessageId) -> Written {
+    let sql = "DELETE FROM attachments WHERE session_id = ?1 AND message_id = ?2";
+    statement::execute(conn, sql, params![session, message_id.to_string()])?;
     Ok(())
 }
 
-pub(crate) async fn one(conn: &mut SqliteConnection, session: SessionId, id: AttachmentId) -> Read<Option<AttachmentRow>> {
-    let row = sqlx::query("SELECT * FROM attachments WHERE session_id = $1 AND id = $2")
-        .bind(session.to_string())
-        .bind(id.to_string())
-        .fetch_optional(conn)
-        .await?;
-    row.map(|row| attachment(&row)).transpose()
+pub(crate) fn one(conn: &Connection, session: SessionId, id: AttachmentId) -> Read<Option<AttachmentRow>> {
+    statement::one(
+        conn,
+        "SELECT * FROM attachments WHERE session_id = ?1 AND id = ?2",
+        params![session.to_string(), id.to_string()],
+        attachment,
+    )
 }
 
 /// What came with the message that began the turn.
-pub(crate) async fn of_turn(conn: &mut SqliteConnection, session: SessionId, turn: TurnId) -> Read<Vec<AttachmentRow>> {
-    let rows = sqlx::query(
+pub(crate) fn of_turn(conn: &Connection, session: SessionId, turn: TurnId) -> Read<Vec<AttachmentRow>> {
+    statement::all(
+        conn,
         "SELECT attachments.* FROM attachments JOIN messages \
          ON messages.session_id = attachments.session_id AND messages.id = attachments.message_id \
-         WHERE attachments.session_id = $1 AND messages.turn_id = $2 ORDER BY attachments.position",
+         WHERE attachments.session_id = ?1 AND messages.turn_id = ?2 ORDER BY attachments.position",
+        params![session.to_string(), turn.to_string()],
+        attachment,
     )
-    .bind(session.to_string())
-    .bind(turn.to_string())
-    .fetch_all(conn)
-    .await?;
-    rows.iter().map(attachment).collect()
 }
 
 /// How many bytes all of the session's attachments have.
-pub(crate) async fn total(conn: &mut SqliteConnection, session: SessionId) -> Read<u64> {
-    let row = sqlx::query("SELECT COALESCE(SUM(LENGTH(data)), 0) AS total FROM attachments WHERE session_id = $1")
-        .bind(session.to_string())
-        .fetch_one(conn)
-        .await?;
-    row.number("total")
+pub(crate) fn total(conn: &Connection, session: SessionId) -> Read<u64> {
+    statement::only(
+        conn,
+        "SELECT COALESCE(SUM(LENGTH(data)), 0) AS total FROM attachments WHERE session_id = ?1",
+        params![session.to_string()],
+        |row| row.number("total"),
+    )
 }
 
-fn attachment(row: &SqliteRow) -> Read<AttachmentRow> {
-    let data: &[u8] = row.try_get("data")?;
+fn attachment(row: &Row<'_>) -> Read<AttachmentRow> {
+    let data = row.get_ref("data")?.as_blob()?;
     let id = row.parsed("id")?;
     let stand_in = || Attachment {
         id,

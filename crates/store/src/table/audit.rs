@@ -2,11 +2,10 @@
 
 use domain::ids::{DeviceId, SessionId};
 use jiff::Timestamp;
-use sqlx::SqliteConnection;
-use sqlx::sqlite::SqliteRow;
+use rusqlite::{Connection, Row, params};
 
 use super::column::{self, Columns, number, time};
-use super::{Read, Written};
+use super::{Read, Written, statement};
 
 const TABLE: &str = "audit";
 const MOST: u64 = 10_000;
@@ -27,40 +26,33 @@ pub struct AuditRow {
     pub session: Option<SessionId>,
 }
 
-pub(super) async fn add(conn: &mut SqliteConnection, entry: &AuditRow) -> Written {
-    let added = sqlx::query("INSERT INTO audit (at, device_id, device, address, action, detail) VALUES ($1, $2, $3, $4, $5, $6)")
-        .bind(time(entry.at))
-        .bind(entry.device_id.map(|id| id.to_string()))
-        .bind(entry.device.as_str())
-        .bind(entry.address.as_deref())
-        .bind(entry.action.as_str())
-        .bind(entry.detail.as_deref().filter(|_| entry.session.is_none()))
-        .execute(&mut *conn)
-        .await?;
-    let id = added.last_insert_rowid();
+pub(super) fn add(conn: &Connection, entry: &AuditRow) -> Written {
+    let sql = "INSERT INTO audit (at, device_id, device, address, action, detail) VALUES (?1, ?2, ?3, ?4, ?5, ?6) RETURNING id";
+    let detail = entry.detail.as_deref().filter(|_| entry.session.is_none());
+    let device_id = entry.device_id.map(|id| id.to_string());
+    let given = params![time(entry.at), device_id, entry.device, entry.address, entry.action, detail];
+    let id: i64 = statement::only(conn, sql, given, |row| row.get("id"))?;
     if let (Some(session), Some(detail)) = (entry.session, &entry.detail) {
         // The session may be gone by now.
-        sqlx::query("INSERT INTO audit_details (audit_id, session_id, detail) SELECT $1, id, $3 FROM sessions WHERE id = $2")
-            .bind(id)
-            .bind(session.to_string())
-            .bind(detail.as_str())
-            .execute(&mut *conn)
-            .await?;
+        statement::execute(
+            conn,
+            "INSERT INTO audit_details (audit_id, session_id, detail) SELECT ?1, id, ?3 FROM sessions WHERE id = ?2",
+            params![id, session.to_string(), detail.as_str()],
+        )?;
     }
     let oldest = id - number(MOST);
-    sqlx::query("DELETE FROM audit WHERE id <= $1").bind(oldest).execute(conn).await?;
+    statement::execute(conn, "DELETE FROM audit WHERE id <= ?1", params![oldest])?;
     Ok(())
 }
 
 /// Newest first.
-pub(crate) async fn page(conn: &mut SqliteConnection, before: Option<u64>, limit: u32) -> Read<Vec<AuditRow>> {
+pub(crate) fn page(conn: &Connection, before: Option<u64>, limit: u32) -> Read<Vec<AuditRow>> {
     let sql = "SELECT a.id, a.at, a.device_id, a.device, a.address, a.action, COALESCE(a.detail, d.detail) AS detail \
-               FROM audit a LEFT JOIN audit_details d ON d.audit_id = a.id WHERE a.id < $1 ORDER BY a.id DESC LIMIT $2";
-    let rows = sqlx::query(sql).bind(before.map_or(i64::MAX, number)).bind(i64::from(limit)).fetch_all(conn).await?;
-    Ok(column::readable(TABLE, &rows, entry))
+               FROM audit a LEFT JOIN audit_details d ON d.audit_id = a.id WHERE a.id < ?1 ORDER BY a.id DESC LIMIT ?2";
+    column::readable(TABLE, conn, sql, params![before.map_or(i64::MAX, number), i64::from(limit)], entry)
 }
 
-fn entry(row: &SqliteRow) -> Read<AuditRow> {
+fn entry(row: &Row<'_>) -> Read<AuditRow> {
     Ok(AuditRow {
         id: row.number("id")?,
         at: row.parsed("at")?,

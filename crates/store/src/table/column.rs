@@ -1,17 +1,19 @@
 //! How values look in columns: ids and times as TEXT, numbers as BIGINT, the rest as JSON.
 
+use std::ops::ControlFlow;
 use std::str::FromStr;
 
 use jiff::Timestamp;
+use rusqlite::types::Type;
+use rusqlite::{Connection, Params, Row};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use sqlx::Row;
-use sqlx::sqlite::SqliteRow;
 
+use crate::statement;
 use crate::unreadable::Unreadable;
 
-type Result<T> = std::result::Result<T, sqlx::Error>;
+type Result<T> = std::result::Result<T, rusqlite::Error>;
 
 /// Nine digits always: text order is time order, and the time comes back as it was.
 pub(crate) fn time(time: Timestamp) -> String {
@@ -72,32 +74,49 @@ pub(crate) trait Columns {
     }
 }
 
-impl Columns for SqliteRow {
+impl Columns for Row<'_> {
     fn text(&self, column: &str) -> Result<String> {
-        self.try_get(column)
+        self.get(column)
     }
 
     fn maybe(&self, column: &str) -> Result<Option<String>> {
-        self.try_get(column)
+        self.get(column)
     }
 
     fn number(&self, column: &str) -> Result<u64> {
-        let value: i64 = self.try_get(column)?;
+        let value: i64 = self.get(column)?;
         u64::try_from(value).map_err(|error| decode(column, error))
     }
 
     fn maybe_number(&self, column: &str) -> Result<Option<u64>> {
-        let value: Option<i64> = self.try_get(column)?;
+        let value: Option<i64> = self.get(column)?;
         value.map(|value| u64::try_from(value).map_err(|error| decode(column, error))).transpose()
     }
 }
 
 /// The rows that can be read; the others are logged and left out.
-pub(crate) fn readable<T>(table: &'static str, rows: &[SqliteRow], read: impl Fn(&SqliteRow) -> Result<T>) -> Vec<T> {
-    let key = |row: &SqliteRow| row.text("id").or_else(|_| row.text("session_id")).unwrap_or_default();
-    rows.iter().filter_map(|row| read(row).map_err(|error| Unreadable::report(table, &key(row), &error)).ok()).collect()
+pub(crate) fn readable<T>(
+    table: &'static str,
+    conn: &Connection,
+    sql: &str,
+    params: impl Params,
+    read: impl Fn(&Row<'_>) -> Result<T>,
+) -> Result<Vec<T>> {
+    let mut all = Vec::new();
+    statement::each(conn, sql, params, |row| {
+        all.extend(if_readable(table, row, &read));
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(all)
 }
 
-fn decode(column: &str, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> sqlx::Error {
-    sqlx::Error::ColumnDecode { index: column.to_owned(), source: source.into() }
+/// Nothing where it cannot be read, which is logged.
+pub(crate) fn if_readable<T>(table: &'static str, row: &Row<'_>, read: impl Fn(&Row<'_>) -> Result<T>) -> Option<T> {
+    let key = || row.text("id").or_else(|_| row.text("session_id")).unwrap_or_default();
+    read(row).map_err(|error| Unreadable::report(table, &key(), &error)).ok()
+}
+
+fn decode(column: &str, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> rusqlite::Error {
+    let source = format!("column {column}: {}", source.into());
+    rusqlite::Error::FromSqlConversionFailure(0, Type::Text, source.into())
 }

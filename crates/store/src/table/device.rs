@@ -3,11 +3,10 @@
 use domain::device::DeviceKind;
 use domain::ids::DeviceId;
 use jiff::Timestamp;
-use sqlx::SqliteConnection;
-use sqlx::sqlite::SqliteRow;
+use rusqlite::{Connection, Row, params};
 
 use super::column::{self, Columns, time, word};
-use super::{Read, Written};
+use super::{Read, Written, statement};
 
 const TABLE: &str = "devices";
 
@@ -26,57 +25,56 @@ pub struct DeviceRow {
     pub last_used_at: Timestamp,
 }
 
-pub(super) async fn add(conn: &mut SqliteConnection, device: &DeviceRow) -> Written {
-    sqlx::query(
+pub(super) fn add(conn: &Connection, device: &DeviceRow) -> Written {
+    statement::execute(
+        conn,
         "INSERT INTO devices (id, secret_hash, key_hash, name, kind, address, created_at, last_used_at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-    )
-    .bind(device.id.to_string())
-    .bind(device.secret_hash.as_str())
-    .bind(device.key_hash.as_deref())
-    .bind(device.name.as_str())
-    .bind(word(&device.kind))
-    .bind(device.address.as_str())
-    .bind(time(device.created_at))
-    .bind(time(device.last_used_at))
-    .execute(conn)
-    .await?;
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        params![
+            device.id.to_string(),
+            device.secret_hash.as_str(),
+            device.key_hash.as_deref(),
+            device.name.as_str(),
+            word(&device.kind),
+            device.address.as_str(),
+            time(device.created_at),
+            time(device.last_used_at)
+        ],
+    )?;
     Ok(())
 }
 
-pub(super) async fn rename(conn: &mut SqliteConnection, id: DeviceId, name: &str) -> Written {
-    sqlx::query("UPDATE devices SET name = $2 WHERE id = $1").bind(id.to_string()).bind(name).execute(conn).await?;
+pub(super) fn rename(conn: &Connection, id: DeviceId, name: &str) -> Written {
+    statement::execute(conn, "UPDATE devices SET name = ?2 WHERE id = ?1", params![id.to_string(), name])?;
     Ok(())
 }
 
-pub(super) async fn bind(conn: &mut SqliteConnection, id: DeviceId, key_hash: &str) -> Written {
-    sqlx::query("UPDATE devices SET key_hash = $2 WHERE id = $1").bind(id.to_string()).bind(key_hash).execute(conn).await?;
+pub(super) fn bind(conn: &Connection, id: DeviceId, key_hash: &str) -> Written {
+    statement::execute(conn, "UPDATE devices SET key_hash = ?2 WHERE id = ?1", params![id.to_string(), key_hash])?;
     Ok(())
 }
 
-pub(super) async fn used(conn: &mut SqliteConnection, id: DeviceId, at: Timestamp, address: &str) -> Written {
-    sqlx::query("UPDATE devices SET last_used_at = $2, address = $3 WHERE id = $1")
-        .bind(id.to_string())
-        .bind(time(at))
-        .bind(address)
-        .execute(conn)
-        .await?;
+pub(super) fn used(conn: &Connection, id: DeviceId, at: Timestamp, address: &str) -> Written {
+    statement::execute(
+        conn,
+        "UPDATE devices SET last_used_at = ?2, address = ?3 WHERE id = ?1",
+        params![id.to_string(), time(at), address],
+    )?;
     Ok(())
 }
 
 /// Removing it twice changes nothing.
-pub(super) async fn remove(conn: &mut SqliteConnection, id: DeviceId) -> Written {
-    sqlx::query("DELETE FROM devices WHERE id = $1").bind(id.to_string()).execute(conn).await?;
+pub(super) fn remove(conn: &Connection, id: DeviceId) -> Written {
+    statement::execute(conn, "DELETE FROM devices WHERE id = ?1", params![id.to_string()])?;
     Ok(())
 }
 
 /// One that cannot be read is let in no more.
-pub(crate) async fn all(conn: &mut SqliteConnection) -> Read<Vec<DeviceRow>> {
-    let rows = sqlx::query("SELECT * FROM devices ORDER BY created_at, id").fetch_all(conn).await?;
-    Ok(column::readable(TABLE, &rows, device))
+pub(crate) fn all(conn: &Connection) -> Read<Vec<DeviceRow>> {
+    column::readable(TABLE, conn, "SELECT * FROM devices ORDER BY created_at, id", [], device)
 }
 
-fn device(row: &SqliteRow) -> Read<DeviceRow> {
+fn device(row: &Row<'_>) -> Read<DeviceRow> {
     Ok(DeviceRow {
         id: row.parsed("id")?,
         secret_hash: row.text("secret_hash")?,

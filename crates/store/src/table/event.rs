@@ -1,73 +1,65 @@
 //! The log itself.
 
-use std::sync::{Arc, LazyLock};
+use std::ops::ControlFlow;
 
 use domain::ids::SessionId;
-use futures::TryStreamExt;
 use jiff::Timestamp;
-use sqlx::sqlite::SqliteRow;
-use sqlx::{AssertSqlSafe, Row, SqliteConnection};
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, Row, params, params_from_iter};
 
 use super::column::{Columns, number};
-use super::{Read, Written, notice, turn};
+use super::sizes::Sizes;
+use super::{Read, Written, notice, statement, turn};
 use crate::frame::{Draft, Frame};
 
-/// Statements for so many rows at once: few sizes, so that each is prepared once. Larger ones gain nothing, because SQLite looks up
-/// the name of each parameter in a list.
-static INSERTS: LazyLock<[(usize, Arc<str>); 3]> = LazyLock::new(|| [64, 8, 1].map(|rows| (rows, insert_sql(rows).into())));
+static INSERTS: Sizes = Sizes::new("INSERT INTO events (session_id, seq, kind, data) VALUES ", "(?, ?, ?, ?)", "");
 
-fn insert_sql(rows: usize) -> String {
-    let values: Vec<String> = (0..rows).map(|row| format!("($1, ${}, ${}, ${})", 3 * row + 2, 3 * row + 3, 3 * row + 4)).collect();
-    format!("INSERT INTO events (session_id, seq, kind, data) VALUES {}", values.join(", "))
+/// An event with its place in the log.
+#[derive(Clone, Copy)]
+pub(crate) struct Numbered<'a> {
+    pub(crate) session: &'a str,
+    pub(crate) seq: u64,
+    pub(crate) draft: &'a Draft,
 }
 
-/// Numbered from behind `base` on.
-pub(crate) async fn insert(conn: &mut SqliteConnection, session: &Arc<str>, base: u64, drafts: &[Draft]) -> Written {
-    let mut seq = base;
-    let mut rest = drafts;
-    for (rows, sql) in INSERTS.iter() {
-        while rest.len() >= *rows {
-            let (now, later) = rest.split_at(*rows);
-            let mut query = sqlx::query(AssertSqlSafe(Arc::clone(sql))).bind(Arc::clone(session));
-            for draft in now {
-                seq += 1;
-                query = query.bind(number(seq)).bind(draft.kind).bind(Arc::clone(&draft.text));
-            }
-            query.execute(&mut *conn).await?;
-            rest = later;
-        }
+impl<'a> Numbered<'a> {
+    fn columns(&self) -> [ToSqlOutput<'a>; 4] {
+        let (kind, text) = (self.draft.kind, self.draft.text.as_str());
+        [self.session.into(), ValueRef::Integer(number(self.seq)), kind.into(), text.into()].map(ToSqlOutput::Borrowed)
     }
-    Ok(())
+}
+
+/// Those of all sessions together.
+pub(crate) fn insert(conn: &Connection, events: &[Numbered<'_>]) -> Written {
+    INSERTS.run(conn, events.len(), |conn, sql, rows| {
+        statement::execute(conn, sql, params_from_iter(events[rows].iter().flat_map(Numbered::columns)))?;
+        Ok(())
+    })
 }
 
 /// A running turn is rebuilt from its events, so they stay.
-pub(super) async fn advance_horizon(conn: &mut SqliteConnection, session: SessionId, seq: u64) -> Written {
-    let Some((last, horizon)) = bounds(conn, session).await? else { return Ok(()) };
-    let kept_from = turn::first_running(conn, session).await?.unwrap_or(last + 1);
+pub(super) fn advance_horizon(conn: &Connection, session: SessionId, seq: u64) -> Written {
+    let Some((last, horizon)) = bounds(conn, session)? else { return Ok(()) };
+    let kept_from = turn::first_running(conn, session)?.unwrap_or(last + 1);
     let horizon = seq.min(last).min(kept_from.saturating_sub(1)).max(horizon);
-    notice::keep(conn, session, horizon).await?;
+    notice::keep(conn, session, horizon)?;
     let session = session.to_string();
-    sqlx::query("UPDATE sessions SET horizon = $2 WHERE id = $1").bind(session.as_str()).bind(number(horizon)).execute(&mut *conn).await?;
-    sqlx::query("DELETE FROM events WHERE session_id = $1 AND seq <= $2").bind(session).bind(number(horizon)).execute(conn).await?;
+    statement::execute(conn, "UPDATE sessions SET horizon = ?2 WHERE id = ?1", params![session, number(horizon)])?;
+    statement::execute(conn, "DELETE FROM events WHERE session_id = ?1 AND seq <= ?2", params![session, number(horizon)])?;
     Ok(())
 }
 
 /// The horizon as it is, and as far as it could move: past what was over before `older_than`, and past whole turns beyond the latest
 /// `most` events. Never into a running turn. `None` where there is nothing to drop.
-pub(crate) async fn droppable(
-    conn: &mut SqliteConnection,
-    session: SessionId,
-    older_than: Timestamp,
-    most: u64,
-) -> Read<Option<(u64, u64)>> {
-    let Some((last, horizon)) = bounds(conn, session).await? else { return Ok(None) };
-    let running = turn::first_running(conn, session).await?;
-    let target = if running.is_none() && super::session::quiet_since(conn, session, older_than).await? {
+pub(crate) fn droppable(conn: &Connection, session: SessionId, older_than: Timestamp, most: u64) -> Read<Option<(u64, u64)>> {
+    let Some((last, horizon)) = bounds(conn, session)? else { return Ok(None) };
+    let running = turn::first_running(conn, session)?;
+    let target = if running.is_none() && super::session::quiet_since(conn, session, older_than)? {
         last
     } else {
-        let old = turn::last_ended_before(conn, session, older_than).await?;
+        let old = turn::last_ended_before(conn, session, older_than)?;
         match old.max(last.checked_sub(most)) {
-            Some(place) => behind_turns(conn, session, place).await?,
+            Some(place) => behind_turns(conn, session, place)?,
             None => horizon,
         }
     };
@@ -76,57 +68,54 @@ pub(crate) async fn droppable(
 }
 
 /// The last event that belongs to the turns which began at or before that place.
-async fn behind_turns(conn: &mut SqliteConnection, session: SessionId, place: u64) -> Read<u64> {
-    if let Some(next) = turn::first_begun_after(conn, session, place).await? {
+fn behind_turns(conn: &Connection, session: SessionId, place: u64) -> Read<u64> {
+    if let Some(next) = turn::first_begun_after(conn, session, place)? {
         return Ok(next.saturating_sub(1));
     }
     // A turn's last event is the word of its end.
-    let row = sqlx::query("SELECT COALESCE(MAX(seq), 0) AS seq FROM events WHERE session_id = $1 AND kind = 'turn'")
-        .bind(session.to_string())
-        .fetch_one(conn)
-        .await?;
-    row.number("seq")
+    statement::only(
+        conn,
+        "SELECT COALESCE(MAX(seq), 0) AS seq FROM events WHERE session_id = ?1 AND kind = 'turn'",
+        params![session.to_string()],
+        |row| row.number("seq"),
+    )
 }
 
-/// The last sequence number and the horizon; `None` where there is no such session.
-pub(crate) async fn bounds(conn: &mut SqliteConnection, session: SessionId) -> Read<Option<(u64, u64)>> {
-    let row = sqlx::query("SELECT last_seq, horizon FROM sessions WHERE id = $1").bind(session.to_string()).fetch_optional(conn).await?;
-    row.map(|row| Ok((row.number("last_seq")?, row.number("horizon")?))).transpose()
+/// The last sequence number, which is the horizon where nothing is left, and the horizon; `None` where there is no such session.
+pub(crate) fn bounds(conn: &Connection, session: SessionId) -> Read<Option<(u64, u64)>> {
+    statement::one(
+        conn,
+        "SELECT COALESCE((SELECT MAX(e.seq) FROM events e WHERE e.session_id = s.id), s.horizon) AS last_seq, s.horizon \
+         FROM sessions s WHERE s.id = ?1",
+        params![session.to_string()],
+        |row| Ok((row.number("last_seq")?, row.number("horizon")?)),
+    )
 }
 
 /// The notices and the turns' beginnings and ends that the log still holds, up to and including the event numbered `last`.
-pub(super) async fn told(conn: &mut SqliteConnection, session: SessionId, last: u64) -> Read<Vec<Frame>> {
-    let rows =
-        sqlx::query("SELECT seq, kind, data FROM events WHERE session_id = $1 AND kind IN ('notice', 'turn') AND seq <= $2 ORDER BY seq")
-            .bind(session.to_string())
-            .bind(number(last))
-            .fetch_all(conn)
-            .await?;
-    rows.iter().map(|row| frame(session, row)).collect()
+pub(super) fn told(conn: &Connection, session: SessionId, last: u64) -> Read<Vec<Frame>> {
+    // Each kind apart is what the index has, and alone it is a better way than the whole log.
+    let sql = "SELECT seq, kind, data FROM events WHERE session_id = ?1 AND seq IN (\
+               SELECT seq FROM events WHERE session_id = ?1 AND kind = 'notice' AND seq <= ?2 \
+               UNION ALL SELECT seq FROM events WHERE session_id = ?1 AND kind = 'turn' AND seq <= ?2) ORDER BY seq";
+    statement::all(conn, sql, params![session.to_string(), number(last)], |row| frame(session, row))
 }
 
 /// At most `limit` events after `after`, fewer where they hold more than `bytes`, but at least one if there is one.
-pub(crate) async fn frames(conn: &mut SqliteConnection, session: SessionId, after: u64, limit: usize, bytes: usize) -> Read<Vec<Frame>> {
-    let mut rows = sqlx::query("SELECT seq, kind, data FROM events WHERE session_id = $1 AND seq > $2 ORDER BY seq LIMIT $3")
-        .bind(session.to_string())
-        .bind(number(after))
-        .bind(number(limit as u64))
-        .fetch(conn);
-    let mut frames = Vec::new();
-    let mut size = 0;
-    while let Some(row) = rows.try_next().await? {
-        let frame = frame(session, &row)?;
+pub(crate) fn frames(conn: &Connection, session: SessionId, after: u64, limit: usize, bytes: usize) -> Read<Vec<Frame>> {
+    let sql = "SELECT seq, kind, data FROM events WHERE session_id = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
+    let (mut frames, mut size) = (Vec::new(), 0);
+    statement::each(conn, sql, params![session.to_string(), number(after), number(limit as u64)], |row| {
+        let frame = frame(session, row)?;
         size += frame.data.len();
         frames.push(frame);
-        if size >= bytes {
-            break;
-        }
-    }
+        Ok(if size < bytes { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+    })?;
     Ok(frames)
 }
 
 /// A text that is not even text is as unreadable as one that is not JSON.
-fn frame(session: SessionId, row: &SqliteRow) -> Read<Frame> {
-    let data: String = row.try_get("data").unwrap_or_default();
-    Ok(Frame::stored(session, row.number("seq")?, row.try_get("kind")?, data))
+fn frame(session: SessionId, row: &Row<'_>) -> Read<Frame> {
+    let kind = row.get_ref("kind")?.as_str()?;
+    Ok(Frame::stored(session, row.number("seq")?, kind, row.text("data").unwrap_or_default()))
 }

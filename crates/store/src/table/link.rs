@@ -2,12 +2,11 @@
 
 use domain::device::DeviceKind;
 use jiff::Timestamp;
-use sqlx::SqliteConnection;
-use sqlx::sqlite::SqliteRow;
+use rusqlite::{Connection, Row, params};
 use uuid::Uuid;
 
 use super::column::{self, Columns, time, word};
-use super::{Read, Written};
+use super::{Read, Written, statement};
 
 const TABLE: &str = "links";
 
@@ -26,35 +25,35 @@ pub struct LinkRow {
     pub used: bool,
 }
 
-pub(super) async fn save(conn: &mut SqliteConnection, link: &LinkRow) -> Written {
-    sqlx::query(
-        "INSERT INTO links (id, secret_hash, code_hash, kind, name, expires_at, used) VALUES ($1, $2, $3, $4, $5, $6, $7) \
+pub(super) fn save(conn: &Connection, link: &LinkRow) -> Written {
+    statement::execute(
+        conn,
+        "INSERT INTO links (id, secret_hash, code_hash, kind, name, expires_at, used) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) \
          ON CONFLICT (id) DO UPDATE SET used = excluded.used",
-    )
-    .bind(link.id.to_string())
-    .bind(link.secret_hash.as_str())
-    .bind(link.code_hash.as_str())
-    .bind(word(&link.kind))
-    .bind(link.name.as_deref())
-    .bind(time(link.expires_at))
-    .bind(i64::from(link.used))
-    .execute(conn)
-    .await?;
+        params![
+            link.id.to_string(),
+            link.secret_hash.as_str(),
+            link.code_hash.as_str(),
+            word(&link.kind),
+            link.name.as_deref(),
+            time(link.expires_at),
+            i64::from(link.used)
+        ],
+    )?;
     Ok(())
 }
 
-pub(super) async fn remove(conn: &mut SqliteConnection, id: Uuid) -> Written {
-    sqlx::query("DELETE FROM links WHERE id = $1").bind(id.to_string()).execute(conn).await?;
+pub(super) fn remove(conn: &Connection, id: Uuid) -> Written {
+    statement::execute(conn, "DELETE FROM links WHERE id = ?1", params![id.to_string()])?;
     Ok(())
 }
 
 /// The oldest first.
-pub(crate) async fn all(conn: &mut SqliteConnection) -> Read<Vec<LinkRow>> {
-    let rows = sqlx::query("SELECT * FROM links ORDER BY expires_at, id").fetch_all(conn).await?;
-    Ok(column::readable(TABLE, &rows, link))
+pub(crate) fn all(conn: &Connection) -> Read<Vec<LinkRow>> {
+    column::readable(TABLE, conn, "SELECT * FROM links ORDER BY expires_at, id", [], link)
 }
 
-fn link(row: &SqliteRow) -> Read<LinkRow> {
+fn link(row: &Row<'_>) -> Read<LinkRow> {
     Ok(LinkRow {
         id: row.parsed("id")?,
         secret_hash: row.text("secret_hash")?,

@@ -1,15 +1,15 @@
 //! The conversation, and what was answered to messages that carried a client-made id.
 
+use std::ops::ControlFlow;
+
 use domain::event::{Message, Role};
 use domain::ids::{MessageId, SessionId, TurnId};
-use futures::TryStreamExt;
 use jiff::Timestamp;
-use sqlx::sqlite::SqliteRow;
-use sqlx::{Row as _, SqliteConnection};
+use rusqlite::{Connection, Row, params};
 
 use super::column::{self, Columns, json, number, time, word};
 use super::like::Sought;
-use super::{Read, Written};
+use super::{Read, Written, statement};
 use crate::error::StoreError;
 use crate::search::excerpt;
 use crate::unreadable::Unreadable;
@@ -28,115 +28,100 @@ pub struct Page {
     pub more: bool,
 }
 
-pub(super) async fn save(conn: &mut SqliteConnection, session: String, message: &Message) -> Written {
+pub(super) fn save(conn: &Connection, session: &str, message: &Message) -> Written {
     if let (Some(client_id), Some(turn_id)) = (&message.client_id, message.turn_id) {
-        keep_receipt(conn, &session, client_id, message.id, turn_id, false).await?;
+        keep_receipt(conn, session, client_id, message.id, turn_id, false)?;
     }
-    sqlx::query(
+    statement::execute(
+        conn,
         "INSERT INTO messages (session_id, id, position, role, content, display, created_at, turn_id, client_id, tool_calls, \
          tool_call_id, is_error, artifact_id, delegation, attachments) \
-         VALUES ($1, $2, (SELECT COALESCE(MAX(position), 0) + 1 FROM messages WHERE session_id = $1), \
-         $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) \
+         VALUES (?1, ?2, (SELECT COALESCE(MAX(position), 0) + 1 FROM messages WHERE session_id = ?1), \
+         ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) \
          ON CONFLICT (session_id, id) DO UPDATE SET role = excluded.role, content = excluded.content, display = excluded.display, \
          created_at = excluded.created_at, turn_id = excluded.turn_id, client_id = excluded.client_id, \
          tool_calls = excluded.tool_calls, tool_call_id = excluded.tool_call_id, is_error = excluded.is_error, \
          artifact_id = excluded.artifact_id, delegation = excluded.delegation, \
          attachments = excluded.attachments",
-    )
-    .bind(session)
-    .bind(message.id.to_string())
-    .bind(word(&message.role))
-    .bind(message.content.as_str())
-    .bind(message.display.as_deref())
-    .bind(time(message.created_at))
-    .bind(message.turn_id.map(|id| id.to_string()))
-    .bind(message.client_id.as_deref())
-    .bind(json(&message.tool_calls))
-    .bind(message.tool_call_id.as_deref())
-    .bind(i64::from(message.is_error))
-    .bind(message.artifact_id.map(|id| id.to_string()))
-    .bind(message.delegation.as_ref().map(json))
-    .bind(json(&message.attachments))
-    .execute(conn)
-    .await?;
+        params![
+            session,
+            message.id.to_string(),
+            word(&message.role),
+            message.content.as_str(),
+            message.display.as_deref(),
+            time(message.created_at),
+            message.turn_id.map(|id| id.to_string()),
+            message.client_id.as_deref(),
+            json(&message.tool_calls),
+            message.tool_call_id.as_deref(),
+            i64::from(message.is_error),
+            message.artifact_id.map(|id| id.to_string()),
+            message.delegation.as_ref().map(json),
+            json(&message.attachments)
+        ],
+    )?;
     Ok(())
 }
 
 /// The first answer to a client-made id stands: the message may later start, change or be withdrawn.
-pub(super) async fn keep_receipt(
-    conn: &mut SqliteConnection,
-    session: &str,
-    client_id: &str,
-    message: MessageId,
-    turn: TurnId,
-    queued: bool,
-) -> Written {
-    let kept = sqlx::query(
-        "INSERT INTO receipts (session_id, client_id, message_id, turn_id, queued) VALUES ($1, $2, $3, $4, $5) \
-         ON CONFLICT (session_id, client_id) DO UPDATE SET queued = receipts.queued RETURNING message_id",
-    )
-    .bind(session)
-    .bind(client_id)
-    .bind(message.to_string())
-    .bind(turn.to_string())
-    .bind(i64::from(queued))
-    .fetch_one(conn)
-    .await?;
-    let kept: String = kept.try_get("message_id")?;
+pub(super) fn keep_receipt(conn: &Connection, session: &str, client_id: &str, message: MessageId, turn: TurnId, queued: bool) -> Written {
+    let sql = "INSERT INTO receipts (session_id, client_id, message_id, turn_id, queued) VALUES (?1, ?2, ?3, ?4, ?5) \
+               ON CONFLICT (session_id, client_id) DO UPDATE SET queued = receipts.queued RETURNING message_id";
+    let given = params![session, client_id, message.to_string(), turn.to_string(), i64::from(queued)];
+    let kept = statement::only(conn, sql, given, |row| row.text("message_id"))?;
     if kept == message.to_string() { Ok(()) } else { Err(StoreError::Conflict { what: "a message with the same client_id" }) }
 }
 
-pub(crate) async fn receipt(conn: &mut SqliteConnection, session: SessionId, client_id: &str) -> Read<Option<(MessageId, TurnId, bool)>> {
-    let row = sqlx::query("SELECT message_id, turn_id, queued FROM receipts WHERE session_id = $1 AND client_id = $2")
-        .bind(session.to_string())
-        .bind(client_id)
-        .fetch_optional(conn)
-        .await?;
-    row.map(|row| Ok((row.parsed("message_id")?, row.parsed("turn_id")?, row.flag("queued")?))).transpose()
+pub(crate) fn receipt(conn: &Connection, session: SessionId, client_id: &str) -> Read<Option<(MessageId, TurnId, bool)>> {
+    statement::one(
+        conn,
+        "SELECT message_id, turn_id, queued FROM receipts WHERE session_id = ?1 AND client_id = ?2",
+        params![session.to_string(), client_id],
+        |row| Ok((row.parsed("message_id")?, row.parsed("turn_id")?, row.flag("queued")?)),
+    )
 }
 
-pub(crate) async fn was_promised(conn: &mut SqliteConnection, session: SessionId, turn: TurnId) -> Read<bool> {
-    let row = sqlx::query("SELECT 1 FROM receipts WHERE session_id = $1 AND turn_id = $2 LIMIT 1")
-        .bind(session.to_string())
-        .bind(turn.to_string())
-        .fetch_optional(conn)
-        .await?;
+pub(crate) fn was_promised(conn: &Connection, session: SessionId, turn: TurnId) -> Read<bool> {
+    let sql = "SELECT 1 FROM receipts WHERE session_id = ?1 AND turn_id = ?2 LIMIT 1";
+    let row = statement::one(conn, sql, params![session.to_string(), turn.to_string()], |_| Ok(()))?;
     Ok(row.is_some())
 }
 
-pub(crate) async fn of_turn(conn: &mut SqliteConnection, session: SessionId, turn: TurnId) -> Read<Vec<Message>> {
-    let rows = sqlx::query("SELECT * FROM messages WHERE session_id = $1 AND turn_id = $2 ORDER BY position")
-        .bind(session.to_string())
-        .bind(turn.to_string())
-        .fetch_all(conn)
-        .await?;
-    Ok(column::readable(TABLE, &rows, message))
+pub(crate) fn of_turn(conn: &Connection, session: SessionId, turn: TurnId) -> Read<Vec<Message>> {
+    column::readable(
+        TABLE,
+        conn,
+        "SELECT * FROM messages WHERE session_id = ?1 AND turn_id = ?2 ORDER BY position",
+        params![session.to_string(), turn.to_string()],
+        message,
+    )
 }
 
 /// The latest messages, or the latest before the given one. Before an unknown message there is nothing.
-pub(crate) async fn page(conn: &mut SqliteConnection, session: SessionId, before: Option<MessageId>, limit: u32) -> Read<Page> {
-    let query = match before {
-        Some(before) => sqlx::query(
-            "SELECT * FROM messages WHERE session_id = $1 AND position < \
-             (SELECT position FROM messages WHERE session_id = $1 AND id = $2) ORDER BY position DESC LIMIT $3",
-        )
-        .bind(session.to_string())
-        .bind(before.to_string()),
-        None => sqlx::query("SELECT * FROM messages WHERE session_id = $1 ORDER BY position DESC LIMIT $2").bind(session.to_string()),
+pub(crate) fn page(conn: &Connection, session: SessionId, before: Option<MessageId>, limit: u32) -> Read<Page> {
+    let (session, most) = (session.to_string(), i64::from(limit) + 1);
+    let read = |row: &Row<'_>| Ok(column::if_readable(TABLE, row, message));
+    let mut found = match before {
+        Some(before) => {
+            let sql = "SELECT * FROM messages WHERE session_id = ?1 AND position < \
+                       (SELECT position FROM messages WHERE session_id = ?1 AND id = ?2) ORDER BY position DESC LIMIT ?3";
+            statement::all(conn, sql, params![session, before.to_string(), most], read)?
+        }
+        None => {
+            let sql = "SELECT * FROM messages WHERE session_id = ?1 ORDER BY position DESC LIMIT ?2";
+            statement::all(conn, sql, params![session, most], read)?
+        }
     };
-    let mut rows = query.bind(i64::from(limit) + 1).fetch_all(conn).await?;
-    let more = rows.len() > limit as usize;
-    rows.truncate(limit as usize);
-    rows.reverse();
-    Ok(Page { messages: column::readable(TABLE, &rows, message), more })
+    let more = found.len() > limit as usize;
+    found.truncate(limit as usize);
+    Ok(Page { messages: found.into_iter().rev().flatten().collect(), more })
 }
 
 /// The whole conversation, oldest first, without what only people are shown: that can be megabytes a message.
-pub(crate) async fn all(conn: &mut SqliteConnection, session: SessionId) -> Read<Vec<Message>> {
+pub(crate) fn all(conn: &Connection, session: SessionId) -> Read<Vec<Message>> {
     let sql = "SELECT id, role, content, created_at, turn_id, client_id, tool_calls, tool_call_id, NULL AS display, is_error, artifact_id, \
-               delegation, attachments FROM messages WHERE session_id = $1 ORDER BY position";
-    let rows = sqlx::query(sql).bind(session.to_string()).fetch_all(conn).await?;
-    Ok(column::readable(TABLE, &rows, message))
+               delegation, attachments FROM messages WHERE session_id = ?1 ORDER BY position";
+    column::readable(TABLE, conn, sql, params![session.to_string()], message)
 }
 
 /// A message in which something was found.
@@ -149,52 +134,41 @@ pub(crate) struct Said {
 
 /// Those at places behind the first and up to the second that hold the text where people see it, the latest first. Of an endless text
 /// only the beginning is looked at.
-pub(crate) async fn matching(
-    conn: &mut SqliteConnection,
-    session: SessionId,
-    (behind, to): (u64, u64),
-    sought: &Sought,
-    most: usize,
-) -> Read<Vec<Said>> {
-    let sql = "SELECT id, role, created_at, substr(COALESCE(display, content), 1, $5) AS text FROM messages \
-               WHERE session_id = $1 AND position > $2 AND position <= $3 \
-               AND substr(COALESCE(display, content), 1, $5) LIKE $4 ESCAPE '\\' ORDER BY position DESC";
-    let query = sqlx::query(sql).bind(session.to_string()).bind(number(behind)).bind(number(to)).bind(sought.pattern()).bind(LOOKED_AT);
-    let mut rows = query.fetch(conn);
+pub(crate) fn matching(conn: &Connection, session: SessionId, (behind, to): (u64, u64), sought: &Sought, most: usize) -> Read<Vec<Said>> {
+    let sql = "SELECT id, role, created_at, substr(COALESCE(display, content), 1, ?5) AS text FROM messages \
+               WHERE session_id = ?1 AND position > ?2 AND position <= ?3 \
+               AND substr(COALESCE(display, content), 1, ?5) LIKE ?4 ESCAPE '\\' ORDER BY position DESC";
+    let given = params![session.to_string(), number(behind), number(to), sought.pattern(), LOOKED_AT];
     let mut found = Vec::new();
-    while found.len() < most
-        && let Some(row) = rows.try_next().await?
-    {
-        let Ok(text) = row.text("text") else { continue };
-        let Some(place) = sought.find(&text) else { continue };
+    statement::each(conn, sql, given, |row| {
         // What cannot be read is not found.
-        if let (Ok(id), Ok(role), Ok(at)) = (row.parsed("id"), row.word("role"), row.parsed("created_at")) {
+        if let Ok(text) = row.text("text")
+            && let Some(place) = sought.find(&text)
+            && let (Ok(id), Ok(role), Ok(at)) = (row.parsed("id"), row.word("role"), row.parsed("created_at"))
+        {
             found.push(Said { id, role, at, excerpt: excerpt(&text, place) });
         }
-    }
+        Ok(if found.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+    })?;
     Ok(found)
 }
 
 /// The ids of all tool calls that ever had a result.
-pub(crate) async fn tool_call_ids(conn: &mut SqliteConnection, session: SessionId) -> Read<Vec<String>> {
-    let rows = sqlx::query("SELECT tool_call_id FROM messages WHERE session_id = $1 AND tool_call_id IS NOT NULL")
-        .bind(session.to_string())
-        .fetch_all(conn)
-        .await?;
-    rows.iter().map(|row| row.text("tool_call_id")).collect()
+pub(crate) fn tool_call_ids(conn: &Connection, session: SessionId) -> Read<Vec<String>> {
+    statement::all(
+        conn,
+        "SELECT tool_call_id FROM messages WHERE session_id = ?1 AND tool_call_id IS NOT NULL",
+        params![session.to_string()],
+        |row| row.text("tool_call_id"),
+    )
 }
 
-pub(crate) async fn one(conn: &mut SqliteConnection, session: SessionId, id: MessageId) -> Read<Option<Message>> {
-    let row = sqlx::query("SELECT * FROM messages WHERE session_id = $1 AND id = $2")
-        .bind(session.to_string())
-        .bind(id.to_string())
-        .fetch_optional(conn)
-        .await?;
-    row.map(|row| message(&row)).transpose()
+pub(crate) fn one(conn: &Connection, session: SessionId, id: MessageId) -> Read<Option<Message>> {
+    statement::one(conn, "SELECT * FROM messages WHERE session_id = ?1 AND id = ?2", params![session.to_string(), id.to_string()], message)
 }
 
 /// What of a message can be read is shown, and what cannot is said in its text.
-fn message(row: &SqliteRow) -> Read<Message> {
+fn message(row: &Row<'_>) -> Read<Message> {
     let key = row.text("id")?;
     let attachments = row.json(TABLE, &key, "attachments");
     let tool_calls = row.json(TABLE, &key, "tool_calls");

@@ -1,61 +1,57 @@
 //! What people were told beside the conversation: in the log as long as that reaches, and after that here, as far as it still matters.
 
+use std::ops::ControlFlow;
+
 use domain::event::{Event, Notice};
 use domain::ids::{SessionId, TurnId};
-use sqlx::SqliteConnection;
+use rusqlite::{Connection, params};
 
 use super::column::{Columns, json, number};
-use super::{Read, Written, event, turn};
+use super::{Read, Written, event, statement, turn};
 
 const TABLE: &str = "notices";
 /// How many outlive their events in one session; the oldest go first.
 const KEPT: i64 = 1000;
 
 /// All of them, oldest first, each with the turn in which it came.
-pub(crate) async fn all(conn: &mut SqliteConnection, session: SessionId) -> Read<Vec<(Option<TurnId>, Notice)>> {
-    let rows = sqlx::query("SELECT session_id, seq, turn_id, data FROM notices WHERE session_id = $1 ORDER BY seq")
-        .bind(session.to_string())
-        .fetch_all(&mut *conn)
-        .await?;
+pub(crate) fn all(conn: &Connection, session: SessionId) -> Read<Vec<(Option<TurnId>, Notice)>> {
+    let sql = "SELECT session_id, seq, turn_id, data FROM notices WHERE session_id = ?1 ORDER BY seq";
     let mut all = Vec::new();
-    for row in &rows {
+    statement::each(conn, sql, params![session.to_string()], |row| {
         let key = format!("{session} {}", row.number("seq")?);
         if let Ok(Some(notice)) = row.json(TABLE, &key, "data") {
             all.push((row.maybe_parsed("turn_id")?, notice));
         }
-    }
-    all.extend(in_log(conn, session, u64::MAX).await?.into_iter().map(|(_, turn, notice)| (turn, notice)));
+        Ok(ControlFlow::Continue(()))
+    })?;
+    all.extend(in_log(conn, session, u64::MAX)?.into_iter().map(|(_, turn, notice)| (turn, notice)));
     Ok(all)
 }
 
 /// Keeps what still matters of the events up to and including `last`, which are about to be dropped.
-pub(super) async fn keep(conn: &mut SqliteConnection, session: SessionId, last: u64) -> Written {
-    for (seq, turn, notice) in in_log(conn, session, last).await?.into_iter().filter(|(_, _, notice)| notice.is_lasting()) {
-        sqlx::query("INSERT INTO notices (session_id, seq, turn_id, data) VALUES ($1, $2, $3, $4)")
-            .bind(session.to_string())
-            .bind(number(seq))
-            .bind(turn.map(|id| id.to_string()))
-            .bind(json(&notice))
-            .execute(&mut *conn)
-            .await?;
+pub(super) fn keep(conn: &Connection, session: SessionId, last: u64) -> Written {
+    for (seq, turn, notice) in in_log(conn, session, last)?.into_iter().filter(|(_, _, notice)| notice.is_lasting()) {
+        statement::execute(
+            conn,
+            "INSERT INTO notices (session_id, seq, turn_id, data) VALUES (?1, ?2, ?3, ?4)",
+            params![session.to_string(), number(seq), turn.map(|id| id.to_string()), json(&notice)],
+        )?;
     }
-    sqlx::query(
-        "DELETE FROM notices WHERE session_id = $1 AND seq <= \
-         (SELECT seq FROM notices WHERE session_id = $1 ORDER BY seq DESC LIMIT 1 OFFSET $2)",
-    )
-    .bind(session.to_string())
-    .bind(KEPT)
-    .execute(conn)
-    .await?;
+    statement::execute(
+        conn,
+        "DELETE FROM notices WHERE session_id = ?1 AND seq <= \
+         (SELECT seq FROM notices WHERE session_id = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)",
+        params![session.to_string(), KEPT],
+    )?;
     Ok(())
 }
 
-async fn in_log(conn: &mut SqliteConnection, session: SessionId, last: u64) -> Read<Vec<(u64, Option<TurnId>, Notice)>> {
-    let Some((_, horizon)) = event::bounds(conn, session).await? else { return Ok(Vec::new()) };
+fn in_log(conn: &Connection, session: SessionId, last: u64) -> Read<Vec<(u64, Option<TurnId>, Notice)>> {
+    let Some((_, horizon)) = event::bounds(conn, session)? else { return Ok(Vec::new()) };
     // Where the log begins in the middle of a turn, or behind one, what it says there belongs to that turn.
-    let mut turn = turn::last_begun(conn, session, horizon).await?;
+    let mut turn = turn::last_begun(conn, session, horizon)?;
     let mut notices = Vec::new();
-    for frame in event::told(conn, session, last).await? {
+    for frame in event::told(conn, session, last)? {
         match frame.event() {
             Some(Event::Turn(event)) => turn = Some(event.turn_id),
             Some(Event::Notice(notice)) => notices.push((frame.seq, turn, notice)),

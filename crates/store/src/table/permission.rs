@@ -4,11 +4,10 @@ use domain::agent::PermissionAsk;
 use domain::event::PermissionRequest;
 use domain::ids::{PermissionId, SessionId};
 use jiff::Timestamp;
-use sqlx::SqliteConnection;
-use sqlx::sqlite::SqliteRow;
+use rusqlite::{Connection, Row, params};
 
 use super::column::{Columns, json, number};
-use super::{Read, Written};
+use super::{Read, Written, statement};
 
 const TABLE: &str = "permissions";
 
@@ -30,78 +29,72 @@ pub struct AnswerRow {
     pub option_id: Option<String>,
 }
 
-pub(super) async fn open(conn: &mut SqliteConnection, session: String, permission: &PermissionRow, first_seq: u64) -> Written {
-    sqlx::query(
-        "INSERT INTO permissions (session_id, id, request, rpc_id, runner_id, opened_seq) VALUES ($1, $2, $3, $4, $5, $6) \
+pub(super) fn open(conn: &Connection, session: &str, permission: &PermissionRow, first_seq: u64) -> Written {
+    statement::execute(
+        conn,
+        "INSERT INTO permissions (session_id, id, request, rpc_id, runner_id, opened_seq) VALUES (?1, ?2, ?3, ?4, ?5, ?6) \
          ON CONFLICT (session_id, id) DO NOTHING",
-    )
-    .bind(session)
-    .bind(permission.request.request_id.to_string())
-    .bind(json(&permission.request))
-    .bind(permission.rpc_id.as_str())
-    .bind(permission.runner_id.as_str())
-    .bind(number(first_seq))
-    .execute(conn)
-    .await?;
+        params![
+            session,
+            permission.request.request_id.to_string(),
+            json(&permission.request),
+            permission.rpc_id.as_str(),
+            permission.runner_id.as_str(),
+            number(first_seq)
+        ],
+    )?;
     Ok(())
 }
 
 /// Only the first answer counts.
-pub(super) async fn resolve(conn: &mut SqliteConnection, session: String, id: PermissionId, option: Option<&str>, by: &str) -> Written {
-    sqlx::query("UPDATE permissions SET resolved_by = $3, option_id = $4 WHERE session_id = $1 AND id = $2 AND resolved_by IS NULL")
-        .bind(session)
-        .bind(id.to_string())
-        .bind(by)
-        .bind(option)
-        .execute(conn)
-        .await?;
+pub(super) fn resolve(conn: &Connection, session: &str, id: PermissionId, option: Option<&str>, by: &str) -> Written {
+    statement::execute(
+        conn,
+        "UPDATE permissions SET resolved_by = ?3, option_id = ?4 WHERE session_id = ?1 AND id = ?2 AND resolved_by IS NULL",
+        params![session, id.to_string(), by, option],
+    )?;
     Ok(())
 }
 
-pub(super) async fn deliver(conn: &mut SqliteConnection, session: String, id: PermissionId) -> Written {
-    let sql = "UPDATE permissions SET delivered = 1 WHERE session_id = $1 AND id = $2";
-    sqlx::query(sql).bind(session).bind(id.to_string()).execute(conn).await?;
+pub(super) fn deliver(conn: &Connection, session: &str, id: PermissionId) -> Written {
+    let sql = "UPDATE permissions SET delivered = 1 WHERE session_id = ?1 AND id = ?2";
+    statement::execute(conn, sql, params![session, id.to_string()])?;
     Ok(())
 }
 
 /// Those that wait for an answer.
-pub(crate) async fn waiting(conn: &mut SqliteConnection, session: SessionId) -> Read<Vec<PermissionRow>> {
-    let rows = sqlx::query("SELECT * FROM permissions WHERE session_id = $1 AND resolved_by IS NULL ORDER BY opened_seq, id")
-        .bind(session.to_string())
-        .fetch_all(conn)
-        .await?;
-    rows.iter()
-        .map(|row| Ok(PermissionRow { request: request(row)?, rpc_id: row.text("rpc_id")?, runner_id: row.text("runner_id")? }))
-        .collect()
+pub(crate) fn waiting(conn: &Connection, session: SessionId) -> Read<Vec<PermissionRow>> {
+    statement::all(
+        conn,
+        "SELECT * FROM permissions WHERE session_id = ?1 AND resolved_by IS NULL ORDER BY opened_seq, id",
+        params![session.to_string()],
+        |row| Ok(PermissionRow { request: request(row)?, rpc_id: row.text("rpc_id")?, runner_id: row.text("runner_id")? }),
+    )
 }
 
 /// The answers that a runner has still to take.
-pub(crate) async fn answers(conn: &mut SqliteConnection, session: SessionId, runner: &str) -> Read<Vec<AnswerRow>> {
-    let rows = sqlx::query(
+pub(crate) fn answers(conn: &Connection, session: SessionId, runner: &str) -> Read<Vec<AnswerRow>> {
+    statement::all(
+        conn,
         "SELECT id, rpc_id, option_id FROM permissions \
-         WHERE session_id = $1 AND runner_id = $2 AND resolved_by IS NOT NULL AND delivered = 0 ORDER BY opened_seq, id",
+         WHERE session_id = ?1 AND runner_id = ?2 AND resolved_by IS NOT NULL AND delivered = 0 ORDER BY opened_seq, id",
+        params![session.to_string(), runner],
+        |row| Ok(AnswerRow { request_id: row.parsed("id")?, rpc_id: row.text("rpc_id")?, option_id: row.maybe("option_id")? }),
     )
-    .bind(session.to_string())
-    .bind(runner)
-    .fetch_all(conn)
-    .await?;
-    rows.iter()
-        .map(|row| Ok(AnswerRow { request_id: row.parsed("id")?, rpc_id: row.text("rpc_id")?, option_id: row.maybe("option_id")? }))
-        .collect()
 }
 
 /// Everything that a runner's agent asked, answered or not.
-pub(crate) async fn asked(conn: &mut SqliteConnection, session: SessionId, runner: &str) -> Read<Vec<PermissionRequest>> {
-    let rows = sqlx::query("SELECT id, request FROM permissions WHERE session_id = $1 AND runner_id = $2 ORDER BY opened_seq, id")
-        .bind(session.to_string())
-        .bind(runner)
-        .fetch_all(conn)
-        .await?;
-    rows.iter().map(request).collect()
+pub(crate) fn asked(conn: &Connection, session: SessionId, runner: &str) -> Read<Vec<PermissionRequest>> {
+    statement::all(
+        conn,
+        "SELECT id, request FROM permissions WHERE session_id = ?1 AND runner_id = ?2 ORDER BY opened_seq, id",
+        params![session.to_string(), runner],
+        request,
+    )
 }
 
 /// A question that cannot be read still waits for its answer, so it is shown without one to choose: it can be cancelled.
-fn request(row: &SqliteRow) -> Read<PermissionRequest> {
+fn request(row: &Row<'_>) -> Read<PermissionRequest> {
     let request_id = row.parsed("id")?;
     let stand_in = || PermissionRequest {
         request_id,

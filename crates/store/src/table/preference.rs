@@ -2,32 +2,31 @@
 
 use std::collections::BTreeMap;
 
-use sqlx::SqliteConnection;
+use rusqlite::{Connection, params};
 
 use super::column::Columns;
-use super::{Read, Written};
+use super::{Read, Written, statement};
 
 /// Inserts or replaces.
-pub(super) async fn save(conn: &mut SqliteConnection, key: &str, value: &str) -> Written {
-    sqlx::query("INSERT INTO preferences (key, value) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value")
-        .bind(key)
-        .bind(value)
-        .execute(conn)
-        .await?;
+pub(super) fn save(conn: &Connection, key: &str, value: &str) -> Written {
+    statement::execute(
+        conn,
+        "INSERT INTO preferences (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+        params![key, value],
+    )?;
     Ok(())
 }
 
-pub(super) async fn remove(conn: &mut SqliteConnection, key: &str) -> Written {
-    sqlx::query("DELETE FROM preferences WHERE key = $1").bind(key).execute(conn).await?;
+pub(super) fn remove(conn: &Connection, key: &str) -> Written {
+    statement::execute(conn, "DELETE FROM preferences WHERE key = ?1", params![key])?;
     Ok(())
 }
 
-pub(crate) async fn all(conn: &mut SqliteConnection) -> Read<BTreeMap<String, String>> {
-    let rows = sqlx::query("SELECT key, value FROM preferences").fetch_all(conn).await?;
-    rows.iter().map(|row| Ok((row.text("key")?, row.text("value")?))).collect()
+pub(crate) fn all(conn: &Connection) -> Read<BTreeMap<String, String>> {
+    let all = statement::all(conn, "SELECT key, value FROM preferences", [], |row| Ok((row.text("key")?, row.text("value")?)))?;
+    Ok(all.into_iter().collect())
 }
 
-pub(crate) async fn of(conn: &mut SqliteConnection, key: &str) -> Read<Option<String>> {
-    let row = sqlx::query("SELECT value FROM preferences WHERE key = $1").bind(key).fetch_optional(conn).await?;
-    row.map(|row| row.text("value")).transpose()
+pub(crate) fn of(conn: &Connection, key: &str) -> Read<Option<String>> {
+    statement::one(conn, "SELECT value FROM preferences WHERE key = ?1", params![key], |row| row.text("value"))
 }

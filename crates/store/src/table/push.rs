@@ -2,11 +2,10 @@
 
 use domain::ids::DeviceId;
 use jiff::Timestamp;
-use sqlx::SqliteConnection;
-use sqlx::sqlite::SqliteRow;
+use rusqlite::{Connection, Row, params};
 
 use super::column::{self, Columns, time};
-use super::{Read, Written};
+use super::{Read, Written, statement};
 
 const TABLE: &str = "push";
 
@@ -21,43 +20,37 @@ pub struct PushRow {
 }
 
 /// Inserts or replaces. A browser that was another device before is told once.
-pub(super) async fn save(conn: &mut SqliteConnection, push: &PushRow) -> Written {
-    sqlx::query("DELETE FROM push WHERE device_id = $1 OR endpoint = $2")
-        .bind(push.device.to_string())
-        .bind(push.endpoint.as_str())
-        .execute(&mut *conn)
-        .await?;
+pub(super) fn save(conn: &Connection, push: &PushRow) -> Written {
+    statement::execute(
+        conn,
+        "DELETE FROM push WHERE device_id = ?1 OR endpoint = ?2",
+        params![push.device.to_string(), push.endpoint.as_str()],
+    )?;
     // A device that was revoked meanwhile has none.
-    sqlx::query(
+    statement::execute(
+        conn,
         "INSERT INTO push (device_id, endpoint, p256dh, auth, created_at) \
-         SELECT id, $2, $3, $4, $5 FROM devices WHERE id = $1",
-    )
-    .bind(push.device.to_string())
-    .bind(push.endpoint.as_str())
-    .bind(push.p256dh.as_str())
-    .bind(push.auth.as_str())
-    .bind(time(push.created_at))
-    .execute(conn)
-    .await?;
+         SELECT id, ?2, ?3, ?4, ?5 FROM devices WHERE id = ?1",
+        params![push.device.to_string(), push.endpoint.as_str(), push.p256dh.as_str(), push.auth.as_str(), time(push.created_at)],
+    )?;
     Ok(())
 }
 
-pub(super) async fn remove(conn: &mut SqliteConnection, device: DeviceId) -> Written {
-    sqlx::query("DELETE FROM push WHERE device_id = $1").bind(device.to_string()).execute(conn).await?;
+pub(super) fn remove(conn: &Connection, device: DeviceId) -> Written {
+    statement::execute(conn, "DELETE FROM push WHERE device_id = ?1", params![device.to_string()])?;
     Ok(())
 }
 
-pub(super) async fn drop_endpoint(conn: &mut SqliteConnection, endpoint: &str) -> Written {
-    sqlx::query("DELETE FROM push WHERE endpoint = $1").bind(endpoint).execute(conn).await?;
+pub(super) fn drop_endpoint(conn: &Connection, endpoint: &str) -> Written {
+    statement::execute(conn, "DELETE FROM push WHERE endpoint = ?1", params![endpoint])?;
     Ok(())
 }
 
-pub(crate) async fn all(conn: &mut SqliteConnection) -> Read<Vec<PushRow>> {
-    let rows = sqlx::query("SELECT * FROM push ORDER BY created_at, device_id").fetch_all(conn).await?;
-    Ok(column::readable(TABLE, &rows, push))
+pub(crate) fn all(conn: &Connection) -> Read<Vec<PushRow>> {
+    column::readable(TABLE, conn, "SELECT * FROM push ORDER BY created_at, device_id", [], push)
 }
 
-fn push(row: &SqliteRow) -> Read<PushRow> {
+fn push(row: &Row<'_>) -> Read<PushRow> {
     Ok(PushRow {
         device: row.parsed("device_id")?,
         endpoint: row.text("endpoint")?,

@@ -2,78 +2,74 @@
 
 use domain::event::QueueItem;
 use domain::ids::{MessageId, SessionId};
-use sqlx::SqliteConnection;
-use sqlx::sqlite::SqliteRow;
+use rusqlite::{Connection, Row, params};
 
 use super::column::{Columns, json, time};
-use super::{Read, Written, message};
+use super::{Read, Written, message, statement};
 use crate::error::StoreError;
 
 const TABLE: &str = "queue";
 
-pub(super) async fn add(conn: &mut SqliteConnection, session: String, item: &QueueItem) -> Written {
+pub(super) fn add(conn: &Connection, session: &str, item: &QueueItem) -> Written {
     if let Some(client_id) = &item.client_id {
-        message::keep_receipt(conn, &session, client_id, item.message_id, item.turn_id, true).await?;
+        message::keep_receipt(conn, session, client_id, item.message_id, item.turn_id, true)?;
     }
-    sqlx::query(
+    statement::execute(
+        conn,
         "INSERT INTO queue (session_id, message_id, position, turn_id, client_id, content, attachments, created_at) \
-         VALUES ($1, $2, (SELECT COALESCE(MAX(position), 0) + 1 FROM queue WHERE session_id = $1), $3, $4, $5, $6, $7)",
-    )
-    .bind(session)
-    .bind(item.message_id.to_string())
-    .bind(item.turn_id.to_string())
-    .bind(item.client_id.as_deref())
-    .bind(item.content.as_str())
-    .bind(json(&item.attachments))
-    .bind(time(item.created_at))
-    .execute(conn)
-    .await?;
+         VALUES (?1, ?2, (SELECT COALESCE(MAX(position), 0) + 1 FROM queue WHERE session_id = ?1), ?3, ?4, ?5, ?6, ?7)",
+        params![
+            session,
+            item.message_id.to_string(),
+            item.turn_id.to_string(),
+            item.client_id.as_deref(),
+            item.content.as_str(),
+            json(&item.attachments),
+            time(item.created_at)
+        ],
+    )?;
     Ok(())
 }
 
-pub(super) async fn edit(conn: &mut SqliteConnection, session: String, message_id: MessageId, content: &str) -> Written {
-    let edited = sqlx::query("UPDATE queue SET content = $3 WHERE session_id = $1 AND message_id = $2")
-        .bind(session)
-        .bind(message_id.to_string())
-        .bind(content)
-        .execute(conn)
-        .await?;
-    if edited.rows_affected() == 0 { Err(StoreError::Gone { what: "the queued message" }) } else { Ok(()) }
+pub(super) fn edit(conn: &Connection, session: &str, message_id: MessageId, content: &str) -> Written {
+    let edited = statement::execute(
+        conn,
+        "UPDATE queue SET content = ?3 WHERE session_id = ?1 AND message_id = ?2",
+        params![session, message_id.to_string(), content],
+    )?;
+    if edited == 0 { Err(StoreError::Gone { what: "the queued message" }) } else { Ok(()) }
 }
 
-pub(super) async fn order(conn: &mut SqliteConnection, session: String, order: &[MessageId]) -> Written {
+pub(super) fn order(conn: &Connection, session: &str, order: &[MessageId]) -> Written {
     // No two of them may have one place, not even in between.
-    sqlx::query("UPDATE queue SET position = -position WHERE session_id = $1").bind(session.as_str()).execute(&mut *conn).await?;
+    statement::execute(conn, "UPDATE queue SET position = -position WHERE session_id = ?1", params![session])?;
     for (message_id, position) in order.iter().zip(1_i64..) {
-        sqlx::query("UPDATE queue SET position = $3 WHERE session_id = $1 AND message_id = $2")
-            .bind(session.as_str())
-            .bind(message_id.to_string())
-            .bind(position)
-            .execute(&mut *conn)
-            .await?;
+        statement::execute(
+            conn,
+            "UPDATE queue SET position = ?3 WHERE session_id = ?1 AND message_id = ?2",
+            params![session, message_id.to_string(), position],
+        )?;
     }
     Ok(())
 }
 
-pub(super) async fn remove(conn: &mut SqliteConnection, session: String, message_id: MessageId) -> Written {
-    let sql = "DELETE FROM queue WHERE session_id = $1 AND message_id = $2";
-    sqlx::query(sql).bind(session).bind(message_id.to_string()).execute(conn).await?;
+pub(super) fn remove(conn: &Connection, session: &str, message_id: MessageId) -> Written {
+    let sql = "DELETE FROM queue WHERE session_id = ?1 AND message_id = ?2";
+    statement::execute(conn, sql, params![session, message_id.to_string()])?;
     Ok(())
 }
 
 /// The sessions in which messages wait, whether or not a turn runs.
-pub(crate) async fn sessions(conn: &mut SqliteConnection) -> Read<Vec<SessionId>> {
-    let rows = sqlx::query("SELECT DISTINCT session_id FROM queue").fetch_all(conn).await?;
-    rows.iter().map(|row| row.parsed("session_id")).collect()
+pub(crate) fn sessions(conn: &Connection) -> Read<Vec<SessionId>> {
+    statement::all(conn, "SELECT DISTINCT session_id FROM queue", [], |row| row.parsed("session_id"))
 }
 
-pub(crate) async fn of_session(conn: &mut SqliteConnection, session: SessionId) -> Read<Vec<QueueItem>> {
-    let rows = sqlx::query("SELECT * FROM queue WHERE session_id = $1 ORDER BY position").bind(session.to_string()).fetch_all(conn).await?;
-    rows.iter().map(item).collect()
+pub(crate) fn of_session(conn: &Connection, session: SessionId) -> Read<Vec<QueueItem>> {
+    statement::all(conn, "SELECT * FROM queue WHERE session_id = ?1 ORDER BY position", params![session.to_string()], item)
 }
 
 /// A list of attachments that cannot be read is shown as none; the attachments themselves have a table of their own.
-fn item(row: &SqliteRow) -> Read<QueueItem> {
+fn item(row: &Row<'_>) -> Read<QueueItem> {
     Ok(QueueItem {
         message_id: row.parsed("message_id")?,
         turn_id: row.parsed("turn_id")?,

@@ -1,12 +1,11 @@
 //! What agents ask of their client (files, terminals, forms): opened, begun, answered, closed.
 
 use domain::ids::{PermissionId, SessionId};
+use rusqlite::{Connection, Row, params};
 use serde_json::Value;
-use sqlx::SqliteConnection;
-use sqlx::sqlite::SqliteRow;
 
 use super::column::{Columns, json};
-use super::{Read, Written};
+use super::{Read, Written, statement};
 
 const TABLE: &str = "requests";
 
@@ -24,55 +23,56 @@ pub struct RequestRow {
     pub answer: Option<Value>,
 }
 
-pub(super) async fn open(conn: &mut SqliteConnection, session: String, request: &RequestRow) -> Written {
-    sqlx::query(
+pub(super) fn open(conn: &Connection, session: &str, request: &RequestRow) -> Written {
+    statement::execute(
+        conn,
         "INSERT INTO requests (session_id, id, runner_id, rpc_id, call_id, request, begun, answer) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) \
          ON CONFLICT (session_id, id) DO NOTHING",
-    )
-    .bind(session)
-    .bind(request.id.to_string())
-    .bind(request.runner_id.as_str())
-    .bind(request.rpc_id.as_str())
-    .bind(request.call_id.as_deref())
-    .bind(json(&request.request))
-    .bind(i64::from(request.begun))
-    .bind(request.answer.as_ref().map(json))
-    .execute(conn)
-    .await?;
+        params![
+            session,
+            request.id.to_string(),
+            request.runner_id.as_str(),
+            request.rpc_id.as_str(),
+            request.call_id.as_deref(),
+            json(&request.request),
+            i64::from(request.begun),
+            request.answer.as_ref().map(json)
+        ],
+    )?;
     Ok(())
 }
 
-pub(super) async fn begin(conn: &mut SqliteConnection, session: String, id: PermissionId) -> Written {
-    let sql = "UPDATE requests SET begun = 1 WHERE session_id = $1 AND id = $2";
-    sqlx::query(sql).bind(session).bind(id.to_string()).execute(conn).await?;
+pub(super) fn begin(conn: &Connection, session: &str, id: PermissionId) -> Written {
+    let sql = "UPDATE requests SET begun = 1 WHERE session_id = ?1 AND id = ?2";
+    statement::execute(conn, sql, params![session, id.to_string()])?;
     Ok(())
 }
 
-pub(super) async fn answer(conn: &mut SqliteConnection, session: String, id: PermissionId, answer: &Value) -> Written {
-    let sql = "UPDATE requests SET answer = $3 WHERE session_id = $1 AND id = $2";
-    sqlx::query(sql).bind(session).bind(id.to_string()).bind(json(answer)).execute(conn).await?;
+pub(super) fn answer(conn: &Connection, session: &str, id: PermissionId, answer: &Value) -> Written {
+    let sql = "UPDATE requests SET answer = ?3 WHERE session_id = ?1 AND id = ?2";
+    statement::execute(conn, sql, params![session, id.to_string(), json(answer)])?;
     Ok(())
 }
 
-pub(super) async fn close(conn: &mut SqliteConnection, session: String, id: PermissionId) -> Written {
-    let sql = "DELETE FROM requests WHERE session_id = $1 AND id = $2";
-    sqlx::query(sql).bind(session).bind(id.to_string()).execute(conn).await?;
+pub(super) fn close(conn: &Connection, session: &str, id: PermissionId) -> Written {
+    let sql = "DELETE FROM requests WHERE session_id = ?1 AND id = ?2";
+    statement::execute(conn, sql, params![session, id.to_string()])?;
     Ok(())
 }
 
 /// What a runner's agent is still owed.
-pub(crate) async fn of_runner(conn: &mut SqliteConnection, session: SessionId, runner: &str) -> Read<Vec<RequestRow>> {
-    let rows = sqlx::query("SELECT * FROM requests WHERE session_id = $1 AND runner_id = $2 ORDER BY id")
-        .bind(session.to_string())
-        .bind(runner)
-        .fetch_all(conn)
-        .await?;
-    rows.iter().map(request).collect()
+pub(crate) fn of_runner(conn: &Connection, session: SessionId, runner: &str) -> Read<Vec<RequestRow>> {
+    statement::all(
+        conn,
+        "SELECT * FROM requests WHERE session_id = ?1 AND runner_id = ?2 ORDER BY id",
+        params![session.to_string(), runner],
+        request,
+    )
 }
 
 /// An answer that cannot be read was given once, so the effect must not be repeated: the request counts as begun.
-fn request(row: &SqliteRow) -> Read<RequestRow> {
+fn request(row: &Row<'_>) -> Read<RequestRow> {
     let key = row.text("id")?;
     let answer = row.json(TABLE, &key, "answer");
     Ok(RequestRow {

@@ -2,89 +2,89 @@
 
 use domain::ids::{CommentId, SessionId};
 use domain::review::{Comment, Viewed};
-use sqlx::SqliteConnection;
-use sqlx::sqlite::SqliteRow;
+use rusqlite::{Connection, Row, params};
 
 use super::column::{self, Columns, time};
-use super::{Read, Written};
+use super::{Read, Written, statement};
 
 const TABLE: &str = "comments";
 
 /// Inserts, or replaces the text of one that is there.
-pub(super) async fn save(conn: &mut SqliteConnection, session: String, scope: &str, comment: &Comment) -> Written {
-    sqlx::query(
+pub(super) fn save(conn: &Connection, session: &str, scope: &str, comment: &Comment) -> Written {
+    statement::execute(
+        conn,
         "INSERT INTO comments (session_id, id, scope, path, side, from_line, to_line, quote, text, since, created_at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (session_id, id) DO UPDATE SET text = excluded.text",
-    )
-    .bind(session)
-    .bind(comment.id.to_string())
-    .bind(scope)
-    .bind(comment.path.as_str())
-    .bind(column::word(&comment.side))
-    .bind(comment.from_line.map(i64::from))
-    .bind(comment.to_line.map(i64::from))
-    .bind(comment.quote.as_str())
-    .bind(comment.text.as_str())
-    .bind(comment.since.as_deref())
-    .bind(time(comment.created_at))
-    .execute(conn)
-    .await?;
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT (session_id, id) DO UPDATE SET text = excluded.text",
+        params![
+            session,
+            comment.id.to_string(),
+            scope,
+            comment.path.as_str(),
+            column::word(&comment.side),
+            comment.from_line.map(i64::from),
+            comment.to_line.map(i64::from),
+            comment.quote.as_str(),
+            comment.text.as_str(),
+            comment.since.as_deref(),
+            time(comment.created_at)
+        ],
+    )?;
     Ok(())
 }
 
-pub(super) async fn remove(conn: &mut SqliteConnection, session: String, ids: &[CommentId]) -> Written {
+pub(super) fn remove(conn: &Connection, session: &str, ids: &[CommentId]) -> Written {
     for id in ids {
-        let sql = "DELETE FROM comments WHERE session_id = $1 AND id = $2";
-        sqlx::query(sql).bind(session.as_str()).bind(id.to_string()).execute(&mut *conn).await?;
+        let sql = "DELETE FROM comments WHERE session_id = ?1 AND id = ?2";
+        statement::execute(conn, sql, params![session, id.to_string()])?;
     }
     Ok(())
 }
 
 /// `digest` is none where the file is to be looked at again.
-pub(super) async fn view(conn: &mut SqliteConnection, session: String, scope: &str, path: &str, digest: Option<&str>) -> Written {
-    let query = match digest {
-        Some(digest) => sqlx::query(
-            "INSERT INTO viewed (session_id, scope, path, digest) VALUES ($1, $2, $3, $4) \
-             ON CONFLICT (session_id, scope, path) DO UPDATE SET digest = excluded.digest",
-        )
-        .bind(session)
-        .bind(scope)
-        .bind(path)
-        .bind(digest),
-        None => sqlx::query("DELETE FROM viewed WHERE session_id = $1 AND scope = $2 AND path = $3").bind(session).bind(scope).bind(path),
+pub(super) fn view(conn: &Connection, session: &str, scope: &str, path: &str, digest: Option<&str>) -> Written {
+    match digest {
+        Some(digest) => {
+            let sql = "INSERT INTO viewed (session_id, scope, path, digest) VALUES (?1, ?2, ?3, ?4) \
+                       ON CONFLICT (session_id, scope, path) DO UPDATE SET digest = excluded.digest";
+            statement::execute(conn, sql, params![session, scope, path, digest])?
+        }
+        None => statement::execute(
+            conn,
+            "DELETE FROM viewed WHERE session_id = ?1 AND scope = ?2 AND path = ?3",
+            params![session, scope, path],
+        )?,
     };
-    query.execute(conn).await?;
     Ok(())
 }
 
 /// Oldest first.
-pub(crate) async fn comments(conn: &mut SqliteConnection, session: SessionId, scope: &str) -> Read<Vec<Comment>> {
-    let rows = sqlx::query("SELECT * FROM comments WHERE session_id = $1 AND scope = $2 ORDER BY created_at, id")
-        .bind(session.to_string())
-        .bind(scope)
-        .fetch_all(conn)
-        .await?;
-    Ok(column::readable(TABLE, &rows, comment))
+pub(crate) fn comments(conn: &Connection, session: SessionId, scope: &str) -> Read<Vec<Comment>> {
+    column::readable(
+        TABLE,
+        conn,
+        "SELECT * FROM comments WHERE session_id = ?1 AND scope = ?2 ORDER BY created_at, id",
+        params![session.to_string(), scope],
+        comment,
+    )
 }
 
-pub(crate) async fn viewed(conn: &mut SqliteConnection, session: SessionId, scope: &str) -> Read<Vec<Viewed>> {
-    let rows = sqlx::query("SELECT path, digest FROM viewed WHERE session_id = $1 AND scope = $2 ORDER BY path")
-        .bind(session.to_string())
-        .bind(scope)
-        .fetch_all(conn)
-        .await?;
-    rows.iter().map(|row| Ok(Viewed { path: row.text("path")?, digest: row.text("digest")? })).collect()
+pub(crate) fn viewed(conn: &Connection, session: SessionId, scope: &str) -> Read<Vec<Viewed>> {
+    statement::all(
+        conn,
+        "SELECT path, digest FROM viewed WHERE session_id = ?1 AND scope = ?2 ORDER BY path",
+        params![session.to_string(), scope],
+        |row| Ok(Viewed { path: row.text("path")?, digest: row.text("digest")? }),
+    )
 }
 
 /// How many comments and how many looked at files the session has, in all scopes.
-pub(crate) async fn counts(conn: &mut SqliteConnection, session: SessionId) -> Read<(u64, u64)> {
-    let sql = "SELECT (SELECT COUNT(*) FROM comments WHERE session_id = $1) AS comments, \
-               (SELECT COUNT(*) FROM viewed WHERE session_id = $1) AS viewed";
-    let row = sqlx::query(sql).bind(session.to_string()).fetch_one(conn).await?;
-    Ok((row.number("comments")?, row.number("viewed")?))
+pub(crate) fn counts(conn: &Connection, session: SessionId) -> Read<(u64, u64)> {
+    let sql = "SELECT (SELECT COUNT(*) FROM comments WHERE session_id = ?1) AS comments, \
+               (SELECT COUNT(*) FROM viewed WHERE session_id = ?1) AS viewed";
+    statement::only(conn, sql, params![session.to_string()], |row| Ok((row.number("comments")?, row.number("viewed")?)))
 }
 
-fn comment(row: &SqliteRow) -> Read<Comment> {
+fn comment(row: &Row<'_>) -> Read<Comment> {
     let line = |column: &str| row.maybe_number(column).map(|line| line.and_then(|line| u32::try_from(line).ok()));
     Ok(Comment {
         id: row.parsed("id")?,

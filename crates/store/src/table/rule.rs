@@ -2,11 +2,10 @@
 
 use domain::ids::{RuleId, SessionId};
 use domain::rule::{Rule, Scope};
-use sqlx::SqliteConnection;
-use sqlx::sqlite::SqliteRow;
+use rusqlite::{Connection, Row, params};
 
 use super::column::{self, Columns, json, time};
-use super::{Read, Written};
+use super::{Read, Written, statement};
 
 const TABLE: &str = "rules";
 
@@ -19,32 +18,35 @@ pub struct RuleRow {
     pub rule: Rule,
 }
 
-pub(super) async fn save(conn: &mut SqliteConnection, session: String, row: &RuleRow) -> Written {
-    sqlx::query("INSERT INTO rules (id, session_id, work_dir, allow, subject, created_at) VALUES ($1, $2, $3, $4, $5, $6)")
-        .bind(row.rule.id.to_string())
-        .bind((row.rule.scope == Scope::Session).then_some(session))
-        .bind(row.work_dir.as_str())
-        .bind(i64::from(row.rule.allow))
-        .bind(json(&row.rule.subject))
-        .bind(time(row.rule.created_at))
-        .execute(conn)
-        .await?;
+pub(super) fn save(conn: &Connection, session: &str, row: &RuleRow) -> Written {
+    statement::execute(
+        conn,
+        "INSERT INTO rules (id, session_id, work_dir, allow, subject, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        params![
+            row.rule.id.to_string(),
+            (row.rule.scope == Scope::Session).then_some(session),
+            row.work_dir.as_str(),
+            i64::from(row.rule.allow),
+            json(&row.rule.subject),
+            time(row.rule.created_at)
+        ],
+    )?;
     Ok(())
 }
 
-pub(super) async fn remove(conn: &mut SqliteConnection, id: RuleId) -> Written {
-    sqlx::query("DELETE FROM rules WHERE id = $1").bind(id.to_string()).execute(conn).await?;
+pub(super) fn remove(conn: &Connection, id: RuleId) -> Written {
+    statement::execute(conn, "DELETE FROM rules WHERE id = ?1", params![id.to_string()])?;
     Ok(())
 }
 
 /// Of all sessions and work directories, oldest first. One that cannot be read holds for nothing, so it is left out: people are
 /// asked instead.
-pub(crate) async fn all(conn: &mut SqliteConnection) -> Read<Vec<RuleRow>> {
-    let rows = sqlx::query("SELECT * FROM rules ORDER BY created_at, id").fetch_all(conn).await?;
-    Ok(column::readable(TABLE, &rows, rule).into_iter().flatten().collect())
+pub(crate) fn all(conn: &Connection) -> Read<Vec<RuleRow>> {
+    let read = column::readable(TABLE, conn, "SELECT * FROM rules ORDER BY created_at, id", [], rule)?;
+    Ok(read.into_iter().flatten().collect())
 }
 
-fn rule(row: &SqliteRow) -> Read<Option<RuleRow>> {
+fn rule(row: &Row<'_>) -> Read<Option<RuleRow>> {
     let session: Option<SessionId> = row.maybe_parsed("session_id")?;
     let Some(subject) = row.json(TABLE, &row.text("id")?, "subject").ok().flatten() else { return Ok(None) };
     let rule = Rule {

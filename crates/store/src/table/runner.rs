@@ -2,15 +2,21 @@
 //! that works in it.
 
 use domain::ids::SessionId;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, Row, params, params_from_iter};
 use serde_json::Value;
-use sqlx::SqliteConnection;
-use sqlx::sqlite::SqliteRow;
 
 use super::column::{Columns, json, number};
-use super::{Read, Written};
+use super::sizes::Sizes;
+use super::{Read, Written, statement};
 use crate::error::StoreError;
 
 const TABLE: &str = "runners";
+static MOVES: Sizes = Sizes::new(
+    "UPDATE runners SET cursor = CAST(moved.column3 AS BIGINT) FROM (VALUES ",
+    "(?, ?, ?)",
+    ") AS moved WHERE runners.session_id = moved.column1 AND runners.id = moved.column2",
+);
 
 #[derive(Clone, PartialEq, Debug)]
 pub struct RunnerRow {
@@ -27,68 +33,79 @@ pub struct RunnerRow {
     pub ending: bool,
 }
 
-pub(super) async fn save(conn: &mut SqliteConnection, session: String, runner: &RunnerRow) -> Written {
-    sqlx::query(
-        "INSERT INTO runners (id, session_id, agent, dir, cursor, capabilities, ending) VALUES ($1, $2, $3, $4, $5, $6, $7) \
+pub(super) fn save(conn: &Connection, session: &str, runner: &RunnerRow) -> Written {
+    statement::execute(
+        conn,
+        "INSERT INTO runners (id, session_id, agent, dir, cursor, capabilities, ending) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) \
          ON CONFLICT (id) DO UPDATE SET agent = excluded.agent, dir = excluded.dir, cursor = excluded.cursor, \
          capabilities = excluded.capabilities, ending = excluded.ending",
-    )
-    .bind(runner.id.as_str())
-    .bind(session)
-    .bind(runner.agent.as_str())
-    .bind(runner.dir.as_str())
-    .bind(number(runner.cursor))
-    .bind(runner.capabilities.as_ref().map(json))
-    .bind(i64::from(runner.ending))
-    .execute(conn)
-    .await?;
+        params![
+            runner.id.as_str(),
+            session,
+            runner.agent.as_str(),
+            runner.dir.as_str(),
+            number(runner.cursor),
+            runner.capabilities.as_ref().map(json),
+            i64::from(runner.ending)
+        ],
+    )?;
     Ok(())
 }
 
-pub(super) async fn move_cursor(conn: &mut SqliteConnection, session: String, id: &str, cursor: u64) -> Written {
-    let moved = sqlx::query("UPDATE runners SET cursor = $3 WHERE session_id = $1 AND id = $2")
-        .bind(session)
-        .bind(id)
-        .bind(number(cursor))
-        .execute(conn)
-        .await?;
-    if moved.rows_affected() == 0 { Err(StoreError::Gone { what: "the runner" }) } else { Ok(()) }
+/// Where a runner's journal has come to.
+#[derive(Clone, Copy)]
+pub(crate) struct Moved<'a> {
+    pub(crate) session: &'a str,
+    pub(crate) runner: &'a str,
+    pub(crate) cursor: u64,
 }
 
-pub(super) async fn learn(conn: &mut SqliteConnection, session: String, id: &str, capabilities: Option<&Value>) -> Written {
-    sqlx::query("UPDATE runners SET capabilities = $3 WHERE session_id = $1 AND id = $2")
-        .bind(session)
-        .bind(id)
-        .bind(capabilities.map(json))
-        .execute(conn)
-        .await?;
+impl<'a> Moved<'a> {
+    fn columns(&self) -> [ToSqlOutput<'a>; 3] {
+        [self.session.into(), self.runner.into(), ValueRef::Integer(number(self.cursor))].map(ToSqlOutput::Borrowed)
+    }
+}
+
+/// Moves the cursors of different runners.
+pub(crate) fn move_cursors(conn: &Connection, moved: &[Moved<'_>]) -> Written {
+    MOVES.run(conn, moved.len(), |conn, sql, rows| {
+        let found = statement::execute(conn, sql, params_from_iter(moved[rows.clone()].iter().flat_map(Moved::columns)))?;
+        if found == rows.len() { Ok(()) } else { Err(StoreError::Gone { what: "the runner" }) }
+    })
+}
+
+pub(super) fn learn(conn: &Connection, session: &str, id: &str, capabilities: Option<&Value>) -> Written {
+    statement::execute(
+        conn,
+        "UPDATE runners SET capabilities = ?3 WHERE session_id = ?1 AND id = ?2",
+        params![session, id, capabilities.map(json)],
+    )?;
     Ok(())
 }
 
-pub(super) async fn end(conn: &mut SqliteConnection, session: String, id: &str) -> Written {
-    sqlx::query("UPDATE runners SET ending = 1 WHERE session_id = $1 AND id = $2").bind(session).bind(id).execute(conn).await?;
+pub(super) fn end(conn: &Connection, session: &str, id: &str) -> Written {
+    statement::execute(conn, "UPDATE runners SET ending = 1 WHERE session_id = ?1 AND id = ?2", params![session, id])?;
     Ok(())
 }
 
 /// With what its agent is still owed.
-pub(super) async fn remove(conn: &mut SqliteConnection, session: String, id: &str) -> Written {
-    for sql in ["DELETE FROM requests WHERE session_id = $1 AND runner_id = $2", "DELETE FROM runners WHERE session_id = $1 AND id = $2"] {
-        sqlx::query(sql).bind(session.as_str()).bind(id).execute(&mut *conn).await?;
+pub(super) fn remove(conn: &Connection, session: &str, id: &str) -> Written {
+    for sql in ["DELETE FROM requests WHERE session_id = ?1 AND runner_id = ?2", "DELETE FROM runners WHERE session_id = ?1 AND id = ?2"] {
+        statement::execute(conn, sql, params![session, id])?;
     }
     Ok(())
 }
 
-pub(crate) async fn all(conn: &mut SqliteConnection) -> Read<Vec<RunnerRow>> {
-    sqlx::query("SELECT * FROM runners ORDER BY id").fetch_all(conn).await?.iter().map(runner).collect()
+pub(crate) fn all(conn: &Connection) -> Read<Vec<RunnerRow>> {
+    statement::all(conn, "SELECT * FROM runners ORDER BY id", [], runner)
 }
 
-pub(crate) async fn of_session(conn: &mut SqliteConnection, session: SessionId) -> Read<Vec<RunnerRow>> {
-    let rows = sqlx::query("SELECT * FROM runners WHERE session_id = $1 ORDER BY id").bind(session.to_string()).fetch_all(conn).await?;
-    rows.iter().map(runner).collect()
+pub(crate) fn of_session(conn: &Connection, session: SessionId) -> Read<Vec<RunnerRow>> {
+    statement::all(conn, "SELECT * FROM runners WHERE session_id = ?1 ORDER BY id", params![session.to_string()], runner)
 }
 
 /// Capabilities that cannot be read are asked for again.
-fn runner(row: &SqliteRow) -> Read<RunnerRow> {
+fn runner(row: &Row<'_>) -> Read<RunnerRow> {
     let id = row.text("id")?;
     Ok(RunnerRow {
         capabilities: row.json(TABLE, &id, "capabilities").ok().flatten(),

@@ -1,18 +1,19 @@
-//! The sessions themselves: what they are called, where they work, where their log ends.
+//! The sessions themselves: what they are called, where they work, when they were last active.
+
+use std::ops::ControlFlow;
 
 use domain::event::{SessionChange, TurnState};
 use domain::ids::SessionId;
 use domain::policy::Policy;
 use domain::text;
-use futures::TryStreamExt;
 use jiff::Timestamp;
+use rusqlite::{Connection, Row, params, params_from_iter};
 use serde::Deserialize;
-use sqlx::SqliteConnection;
-use sqlx::sqlite::SqliteRow;
 
 use super::column::{self, Columns, number, time};
 use super::like::Sought;
-use super::{Read, Written};
+use super::sizes::Sizes;
+use super::{Read, Written, statement};
 use crate::error::StoreError;
 use crate::unreadable::Unreadable;
 
@@ -20,6 +21,7 @@ const TABLE: &str = "sessions";
 /// A question in a row of the list, in bytes.
 const QUESTION_MAX: usize = 200;
 const MODELS_MAX: i64 = 50;
+static TOUCHES: Sizes = Sizes::new("UPDATE sessions SET updated_at = ? WHERE id IN (", "?", ")");
 /// Behind every time and every id, as text.
 const NEWEST: &str = "~";
 
@@ -101,69 +103,85 @@ impl SessionRow {
     }
 }
 
-pub(super) async fn create(conn: &mut SqliteConnection, session: String, new: &NewSession) -> Written {
-    let created = sqlx::query(
+pub(super) fn create(conn: &Connection, session: &str, new: &NewSession) -> Written {
+    let created = statement::execute(
+        conn,
         "INSERT INTO sessions (id, title, work_dir, model, agent, permission_policy, created_at, updated_at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $7) ON CONFLICT (id) DO NOTHING",
-    )
-    .bind(session)
-    .bind(new.title.as_str())
-    .bind(new.work_dir.as_str())
-    .bind(new.model.as_str())
-    .bind(new.agent.as_str())
-    .bind(new.permission_policy.map(|policy| policy.as_str()))
-    .bind(time(new.created_at))
-    .execute(conn)
-    .await?;
-    if created.rows_affected() == 0 { Err(StoreError::Conflict { what: "the session" }) } else { Ok(()) }
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7) ON CONFLICT (id) DO NOTHING",
+        params![
+            session,
+            new.title.as_str(),
+            new.work_dir.as_str(),
+            new.model.as_str(),
+            new.agent.as_str(),
+            new.permission_policy.map(|policy| policy.as_str()),
+            time(new.created_at)
+        ],
+    )?;
+    if created == 0 { Err(StoreError::Conflict { what: "the session" }) } else { Ok(()) }
 }
 
-pub(super) async fn update(conn: &mut SqliteConnection, session: String, change: &SessionChange, now: Timestamp) -> Written {
-    sqlx::query(
-        "UPDATE sessions SET title = COALESCE($2, title), model = COALESCE($3, model), agent = COALESCE($4, agent), \
-         permission_policy = CASE WHEN $7 = 1 THEN $5 ELSE permission_policy END, updated_at = $6 WHERE id = $1",
-    )
-    .bind(session)
-    .bind(change.title.as_deref())
-    .bind(change.model.as_deref())
-    .bind(change.agent.as_deref())
-    .bind(change.permission_policy.flatten().map(|policy| policy.as_str()))
-    .bind(time(now))
-    .bind(i64::from(change.permission_policy.is_some()))
-    .execute(conn)
-    .await?;
+pub(super) fn update(conn: &Connection, session: &str, change: &SessionChange, now: Timestamp) -> Written {
+    statement::execute(
+        conn,
+        "UPDATE sessions SET title = COALESCE(?2, title), model = COALESCE(?3, model), agent = COALESCE(?4, agent), \
+         permission_policy = CASE WHEN ?7 = 1 THEN ?5 ELSE permission_policy END, updated_at = ?6 WHERE id = ?1",
+        params![
+            session,
+            change.title.as_deref(),
+            change.model.as_deref(),
+            change.agent.as_deref(),
+            change.permission_policy.flatten().map(|policy| policy.as_str()),
+            time(now),
+            i64::from(change.permission_policy.is_some())
+        ],
+    )?;
     Ok(())
 }
 
-pub(super) async fn mark(conn: &mut SqliteConnection, session: String, marks: Marks, now: Timestamp) -> Written {
-    sqlx::query(
-        "UPDATE sessions SET pinned = COALESCE($2, pinned), archived = COALESCE($3, archived), muted = COALESCE($4, muted), \
-         seen_at = COALESCE($5, seen_at) WHERE id = $1",
-    )
-    .bind(session)
-    .bind(marks.pinned.map(i64::from))
-    .bind(marks.archived.map(i64::from))
-    .bind(marks.muted.map(i64::from))
-    .bind(marks.seen.then(|| time(now)))
-    .execute(conn)
-    .await?;
+pub(super) fn mark(conn: &Connection, session: &str, marks: Marks, now: Timestamp) -> Written {
+    statement::execute(
+        conn,
+        "UPDATE sessions SET pinned = COALESCE(?2, pinned), archived = COALESCE(?3, archived), muted = COALESCE(?4, muted), \
+         seen_at = COALESCE(?5, seen_at) WHERE id = ?1",
+        params![
+            session,
+            marks.pinned.map(i64::from),
+            marks.archived.map(i64::from),
+            marks.muted.map(i64::from),
+            marks.seen.then(|| time(now))
+        ],
+    )?;
     Ok(())
 }
 
-pub(super) async fn count_changes(conn: &mut SqliteConnection, session: String, counts: Option<ChangeCounts>) -> Written {
-    sqlx::query("UPDATE sessions SET changed_files = $2, changed_additions = $3, changed_deletions = $4 WHERE id = $1")
-        .bind(session)
-        .bind(counts.map(|counts| number(counts.files)))
-        .bind(counts.map(|counts| number(counts.additions)))
-        .bind(counts.map(|counts| number(counts.deletions)))
-        .execute(conn)
-        .await?;
+pub(super) fn count_changes(conn: &Connection, session: &str, counts: Option<ChangeCounts>) -> Written {
+    statement::execute(
+        conn,
+        "UPDATE sessions SET changed_files = ?2, changed_additions = ?3, changed_deletions = ?4 WHERE id = ?1",
+        params![
+            session,
+            counts.map(|counts| number(counts.files)),
+            counts.map(|counts| number(counts.additions)),
+            counts.map(|counts| number(counts.deletions))
+        ],
+    )?;
     Ok(())
+}
+
+/// They were active at this time.
+pub(crate) fn touch(conn: &Connection, sessions: &[&str], now: Timestamp) -> Written {
+    let now = time(now);
+    TOUCHES.run(conn, sessions.len(), |conn, sql, rows| {
+        let given = std::iter::once(now.as_str()).chain(sessions[rows].iter().copied());
+        statement::execute(conn, sql, params_from_iter(given))?;
+        Ok(())
+    })
 }
 
 /// Everything of the session goes with it.
-pub(super) async fn delete(conn: &mut SqliteConnection, session: String) -> Written {
-    sqlx::query("DELETE FROM sessions WHERE id = $1").bind(session).execute(conn).await?;
+pub(super) fn delete(conn: &Connection, session: &str) -> Written {
+    statement::execute(conn, "DELETE FROM sessions WHERE id = ?1", params![session])?;
     Ok(())
 }
 
@@ -171,6 +189,7 @@ macro_rules! select_sessions {
     ($rest:literal) => {
         concat!(
             "SELECT s.*, ",
+            "COALESCE((SELECT MAX(e.seq) FROM events e WHERE e.session_id = s.id), s.horizon) AS last_seq, ",
             "(SELECT COUNT(*) FROM turns t WHERE t.session_id = s.id AND t.state = 'running') AS running, ",
             "(SELECT COUNT(*) FROM queue q WHERE q.session_id = s.id) AS queue_len, ",
             "(SELECT COUNT(*) FROM permissions p WHERE p.session_id = s.id AND p.resolved_by IS NULL) ",
@@ -190,94 +209,77 @@ macro_rules! select_sessions {
     };
 }
 
-pub(crate) async fn one(conn: &mut SqliteConnection, id: SessionId) -> Read<Option<SessionRow>> {
-    let row = sqlx::query(select_sessions!("WHERE s.id = $1")).bind(id.to_string()).fetch_optional(conn).await?;
-    row.map(|row| session(&row)).transpose()
+pub(crate) fn one(conn: &Connection, id: SessionId) -> Read<Option<SessionRow>> {
+    statement::one(conn, select_sessions!("WHERE s.id = ?1"), params![id.to_string()], session)
 }
 
-pub(crate) async fn list(
-    conn: &mut SqliteConnection,
-    filter: SessionFilter<'_>,
-    before: Option<SessionCursor>,
-    limit: u32,
-) -> Read<Vec<SessionRow>> {
+pub(crate) fn list(conn: &Connection, filter: SessionFilter<'_>, before: Option<SessionCursor>, limit: u32) -> Read<Vec<SessionRow>> {
     let sought = filter.query.map(Sought::new);
     let (updated_at, id) = before.map_or((NEWEST.to_owned(), String::new()), |before| (time(before.updated_at), before.id.to_string()));
     // Of what the database finds by its title, not everything counts.
     let most = if sought.is_some() { -1 } else { i64::from(limit) };
-    let query = sqlx::query(select_sessions!(
-        "WHERE (s.updated_at, s.id) < ($1, $2) AND ($3 IS NULL OR s.title LIKE $3 ESCAPE '\\') \
-         AND ($4 IS NULL OR s.archived = $4 OR ($4 = 0 AND (\
+    let sql = select_sessions!(
+        "WHERE (s.updated_at, s.id) < (?1, ?2) AND (?3 IS NULL OR s.title LIKE ?3 ESCAPE '\\') \
+         AND (?4 IS NULL OR s.archived = ?4 OR (?4 = 0 AND (\
          EXISTS (SELECT 1 FROM turns t WHERE t.session_id = s.id AND t.state = 'running') \
          OR EXISTS (SELECT 1 FROM permissions p WHERE p.session_id = s.id AND p.resolved_by IS NULL) \
          OR EXISTS (SELECT 1 FROM confirms c WHERE c.session_id = s.id)))) \
-         ORDER BY s.updated_at DESC, s.id DESC LIMIT $5"
-    ));
-    let pattern = sought.as_ref().map(Sought::pattern);
-    let query = query.bind(updated_at).bind(id).bind(pattern).bind(filter.archived.map(i64::from)).bind(most);
-    let mut found = query.fetch(conn);
-    let mut rows = Vec::new();
-    while rows.len() < limit as usize
-        && let Some(row) = found.try_next().await?
-    {
+         ORDER BY s.updated_at DESC, s.id DESC LIMIT ?5"
+    );
+    let given = params![updated_at, id, sought.as_ref().map(Sought::pattern), filter.archived.map(i64::from), most];
+    let (mut rows, mut found) = (Vec::new(), 0);
+    statement::each(conn, sql, given, |row| {
         let title = row.text("title").unwrap_or_default();
-        if sought.as_ref().is_none_or(|sought| sought.find(&title).is_some()) {
-            rows.push(row);
+        if found < limit && sought.as_ref().is_none_or(|sought| sought.find(&title).is_some()) {
+            found += 1;
+            rows.extend(column::if_readable(TABLE, row, session));
         }
-    }
-    Ok(column::readable(TABLE, &rows, session))
+        Ok(if found < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+    })?;
+    Ok(rows)
 }
 
-pub(crate) async fn titled(conn: &mut SqliteConnection, title: &str, limit: u32) -> Read<Vec<SessionRow>> {
-    let query = sqlx::query(select_sessions!("WHERE s.title = $1 ORDER BY s.updated_at DESC, s.id DESC LIMIT $2"));
-    let rows = query.bind(title).bind(i64::from(limit)).fetch_all(conn).await?;
-    Ok(column::readable(TABLE, &rows, session))
+pub(crate) fn titled(conn: &Connection, title: &str, limit: u32) -> Read<Vec<SessionRow>> {
+    let sql = select_sessions!("WHERE s.title = ?1 ORDER BY s.updated_at DESC, s.id DESC LIMIT ?2");
+    column::readable(TABLE, conn, sql, params![title, i64::from(limit)], session)
 }
 
-pub(crate) async fn models(conn: &mut SqliteConnection) -> Read<Vec<String>> {
-    let sql = "SELECT model FROM sessions GROUP BY model ORDER BY MAX(updated_at) DESC LIMIT $1";
-    let rows = sqlx::query(sql).bind(MODELS_MAX).fetch_all(conn).await?;
-    rows.iter().map(|row| row.text("model")).collect()
+pub(crate) fn models(conn: &Connection) -> Read<Vec<String>> {
+    let sql = "SELECT model FROM sessions GROUP BY model ORDER BY MAX(updated_at) DESC LIMIT ?1";
+    statement::all(conn, sql, params![MODELS_MAX], |row| row.text("model"))
 }
 
 /// All sessions, newest activity first: title, latest activity and the place of the last message.
-pub(crate) async fn conversations(conn: &mut SqliteConnection) -> Read<Vec<(SessionId, String, Timestamp, u64)>> {
-    let rows = sqlx::query(
-        "SELECT id, title, updated_at, \
-         COALESCE((SELECT MAX(position) FROM messages m WHERE m.session_id = s.id), 0) AS last \
-         FROM sessions s ORDER BY updated_at DESC, id DESC",
-    )
-    .fetch_all(conn)
-    .await?;
-    let read = |row: &SqliteRow| Ok((row.parsed("id")?, row.text("title")?, row.parsed("updated_at")?, row.number("last")?));
-    Ok(column::readable(TABLE, &rows, read))
+pub(crate) fn conversations(conn: &Connection) -> Read<Vec<(SessionId, String, Timestamp, u64)>> {
+    let sql = "SELECT id, title, updated_at, \
+               COALESCE((SELECT MAX(position) FROM messages m WHERE m.session_id = s.id), 0) AS last \
+               FROM sessions s ORDER BY updated_at DESC, id DESC";
+    let read = |row: &Row<'_>| Ok((row.parsed("id")?, row.text("title")?, row.parsed("updated_at")?, row.number("last")?));
+    column::readable(TABLE, conn, sql, [], read)
 }
 
 /// The sessions of whose log something is left.
-pub(crate) async fn with_events(conn: &mut SqliteConnection) -> Read<Vec<SessionId>> {
-    let rows = sqlx::query("SELECT id FROM sessions WHERE horizon < last_seq").fetch_all(conn).await?;
-    rows.iter().map(|row| row.parsed("id")).collect()
+pub(crate) fn with_events(conn: &Connection) -> Read<Vec<SessionId>> {
+    statement::all(conn, "SELECT id FROM sessions s WHERE EXISTS (SELECT 1 FROM events e WHERE e.session_id = s.id)", [], |row| {
+        row.parsed("id")
+    })
 }
 
-pub(super) async fn quiet_since(conn: &mut SqliteConnection, id: SessionId, since: Timestamp) -> Read<bool> {
-    let row = sqlx::query("SELECT updated_at < $2 AS quiet FROM sessions WHERE id = $1")
-        .bind(id.to_string())
-        .bind(time(since))
-        .fetch_optional(conn)
-        .await?;
-    row.map_or(Ok(false), |row| row.flag("quiet"))
+pub(super) fn quiet_since(conn: &Connection, id: SessionId, since: Timestamp) -> Read<bool> {
+    let sql = "SELECT updated_at < ?2 AS quiet FROM sessions WHERE id = ?1";
+    Ok(statement::one(conn, sql, params![id.to_string(), time(since)], |row| row.flag("quiet"))?.unwrap_or(false))
 }
 
-pub(crate) async fn count(conn: &mut SqliteConnection) -> Read<u64> {
-    sqlx::query("SELECT COUNT(*) AS count FROM sessions").fetch_one(conn).await?.number("count")
+pub(crate) fn count(conn: &Connection) -> Read<u64> {
+    statement::only(conn, "SELECT COUNT(*) AS count FROM sessions", [], |row| row.number("count"))
 }
 
 /// A policy that cannot be read might have been a strict one, so people are asked.
-fn session(row: &SqliteRow) -> Read<SessionRow> {
+fn session(row: &Row<'_>) -> Read<SessionRow> {
     let count = |column: &str| row.number(column).map(|count| u32::try_from(count).unwrap_or(u32::MAX));
     let policy = row.maybe_parsed("permission_policy").or_else(|error| {
         Unreadable::report(TABLE, &row.text("id")?, &error);
-        Ok::<_, sqlx::Error>(Some(Policy::Ask))
+        Ok::<_, rusqlite::Error>(Some(Policy::Ask))
     });
     Ok(SessionRow {
         id: row.parsed("id")?,
@@ -305,7 +307,7 @@ fn session(row: &SqliteRow) -> Read<SessionRow> {
     })
 }
 
-fn changes(row: &SqliteRow) -> Read<Option<ChangeCounts>> {
+fn changes(row: &Row<'_>) -> Read<Option<ChangeCounts>> {
     let column = |name: &str| row.maybe_number(name);
     let counts = (column("changed_files")?, column("changed_additions")?, column("changed_deletions")?);
     let (Some(files), Some(additions), Some(deletions)) = counts else { return Ok(None) };

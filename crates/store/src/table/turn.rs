@@ -3,11 +3,10 @@
 use domain::event::{Turn, TurnState};
 use domain::ids::{MessageId, SessionId, TurnId};
 use jiff::Timestamp;
-use sqlx::SqliteConnection;
-use sqlx::sqlite::SqliteRow;
+use rusqlite::{Connection, Row, params};
 
 use super::column::{self, Columns, number, time, word};
-use super::{Read, Written};
+use super::{Read, Written, statement};
 
 #[derive(Clone, PartialEq, Debug)]
 pub struct TurnRow {
@@ -27,110 +26,100 @@ pub struct RunningTurn {
     pub started_seq: u64,
 }
 
-pub(super) async fn save(conn: &mut SqliteConnection, session: String, turn: &TurnRow, first_seq: u64) -> Written {
-    sqlx::query(
+pub(super) fn save(conn: &Connection, session: &str, turn: &TurnRow, first_seq: u64) -> Written {
+    statement::execute(
+        conn,
         "INSERT INTO turns (session_id, id, state, reason, user_message_id, started_seq, started_at, ended_at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) \
          ON CONFLICT (session_id, id) DO UPDATE SET state = excluded.state, reason = excluded.reason, \
          user_message_id = COALESCE(excluded.user_message_id, turns.user_message_id), ended_at = excluded.ended_at",
-    )
-    .bind(session)
-    .bind(turn.id.to_string())
-    .bind(word(&turn.state))
-    .bind(turn.reason.as_deref())
-    .bind(turn.user_message_id.map(|id| id.to_string()))
-    .bind(number(first_seq))
-    .bind(time(turn.started_at))
-    .bind(turn.ended_at.map(time))
-    .execute(conn)
-    .await?;
+        params![
+            session,
+            turn.id.to_string(),
+            word(&turn.state),
+            turn.reason.as_deref(),
+            turn.user_message_id.map(|id| id.to_string()),
+            number(first_seq),
+            time(turn.started_at),
+            turn.ended_at.map(time)
+        ],
+    )?;
     Ok(())
 }
 
-pub(crate) async fn running(conn: &mut SqliteConnection, session: SessionId) -> Read<Option<RunningTurn>> {
-    let row = sqlx::query("SELECT * FROM turns WHERE session_id = $1 AND state = 'running' ORDER BY started_seq DESC LIMIT 1")
-        .bind(session.to_string())
-        .fetch_optional(conn)
-        .await?;
-    row.map(|row| Ok(RunningTurn { turn_id: row.parsed("id")?, started_seq: row.number("started_seq")? })).transpose()
+pub(crate) fn running(conn: &Connection, session: SessionId) -> Read<Option<RunningTurn>> {
+    statement::one(
+        conn,
+        "SELECT * FROM turns WHERE session_id = ?1 AND state = 'running' ORDER BY started_seq DESC LIMIT 1",
+        params![session.to_string()],
+        |row| Ok(RunningTurn { turn_id: row.parsed("id")?, started_seq: row.number("started_seq")? }),
+    )
 }
 
-pub(crate) async fn one(conn: &mut SqliteConnection, session: SessionId, id: TurnId) -> Read<Option<TurnRow>> {
-    let row = sqlx::query("SELECT * FROM turns WHERE session_id = $1 AND id = $2")
-        .bind(session.to_string())
-        .bind(id.to_string())
-        .fetch_optional(conn)
-        .await?;
-    row.map(|row| turn(&row)).transpose()
+pub(crate) fn one(conn: &Connection, session: SessionId, id: TurnId) -> Read<Option<TurnRow>> {
+    statement::one(conn, "SELECT * FROM turns WHERE session_id = ?1 AND id = ?2", params![session.to_string(), id.to_string()], turn)
 }
 
-pub(crate) async fn latest(conn: &mut SqliteConnection, session: SessionId) -> Read<Option<TurnRow>> {
-    let row = sqlx::query("SELECT * FROM turns WHERE session_id = $1 ORDER BY started_seq DESC LIMIT 1")
-        .bind(session.to_string())
-        .fetch_optional(conn)
-        .await?;
-    row.map(|row| turn(&row)).transpose()
+pub(crate) fn latest(conn: &Connection, session: SessionId) -> Read<Option<TurnRow>> {
+    statement::one(conn, "SELECT * FROM turns WHERE session_id = ?1 ORDER BY started_seq DESC LIMIT 1", params![session.to_string()], turn)
 }
 
 /// The first event that a running turn needs.
-pub(super) async fn first_running(conn: &mut SqliteConnection, session: SessionId) -> Read<Option<u64>> {
-    let row = sqlx::query("SELECT started_seq FROM turns WHERE session_id = $1 AND state = 'running' ORDER BY started_seq LIMIT 1")
-        .bind(session.to_string())
-        .fetch_optional(conn)
-        .await?;
-    row.map(|row| row.number("started_seq")).transpose()
+pub(super) fn first_running(conn: &Connection, session: SessionId) -> Read<Option<u64>> {
+    statement::one(
+        conn,
+        "SELECT started_seq FROM turns WHERE session_id = ?1 AND state = 'running' ORDER BY started_seq LIMIT 1",
+        params![session.to_string()],
+        |row| row.number("started_seq"),
+    )
 }
 
 /// The latest turn that began at or before that place.
-pub(super) async fn last_begun(conn: &mut SqliteConnection, session: SessionId, place: u64) -> Read<Option<TurnId>> {
-    let row = sqlx::query("SELECT id FROM turns WHERE session_id = $1 AND started_seq <= $2 ORDER BY started_seq DESC LIMIT 1")
-        .bind(session.to_string())
-        .bind(number(place))
-        .fetch_optional(conn)
-        .await?;
-    row.map(|row| row.parsed("id")).transpose()
+pub(super) fn last_begun(conn: &Connection, session: SessionId, place: u64) -> Read<Option<TurnId>> {
+    statement::one(
+        conn,
+        "SELECT id FROM turns WHERE session_id = ?1 AND started_seq <= ?2 ORDER BY started_seq DESC LIMIT 1",
+        params![session.to_string(), number(place)],
+        |row| row.parsed("id"),
+    )
 }
 
 /// Where the next turn behind that place begins.
-pub(super) async fn first_begun_after(conn: &mut SqliteConnection, session: SessionId, place: u64) -> Read<Option<u64>> {
-    let row = sqlx::query("SELECT started_seq FROM turns WHERE session_id = $1 AND started_seq > $2 ORDER BY started_seq LIMIT 1")
-        .bind(session.to_string())
-        .bind(number(place))
-        .fetch_optional(conn)
-        .await?;
-    row.map(|row| row.number("started_seq")).transpose()
+pub(super) fn first_begun_after(conn: &Connection, session: SessionId, place: u64) -> Read<Option<u64>> {
+    statement::one(
+        conn,
+        "SELECT started_seq FROM turns WHERE session_id = ?1 AND started_seq > ?2 ORDER BY started_seq LIMIT 1",
+        params![session.to_string(), number(place)],
+        |row| row.number("started_seq"),
+    )
 }
 
 /// Where the latest turn began that was over before that time.
-pub(super) async fn last_ended_before(conn: &mut SqliteConnection, session: SessionId, before: Timestamp) -> Read<Option<u64>> {
-    let row = sqlx::query(
-        "SELECT started_seq FROM turns WHERE session_id = $1 AND state <> 'running' AND COALESCE(ended_at, started_at) < $2 \
+pub(super) fn last_ended_before(conn: &Connection, session: SessionId, before: Timestamp) -> Read<Option<u64>> {
+    statement::one(
+        conn,
+        "SELECT started_seq FROM turns WHERE session_id = ?1 AND state <> 'running' AND COALESCE(ended_at, started_at) < ?2 \
          ORDER BY started_seq DESC LIMIT 1",
+        params![session.to_string(), time(before)],
+        |row| row.number("started_seq"),
     )
-    .bind(session.to_string())
-    .bind(time(before))
-    .fetch_optional(conn)
-    .await?;
-    row.map(|row| row.number("started_seq")).transpose()
 }
 
 /// Of all sessions.
-pub(crate) async fn all_running(conn: &mut SqliteConnection) -> Read<Vec<(SessionId, TurnRow)>> {
-    let rows = sqlx::query("SELECT * FROM turns WHERE state = 'running' ORDER BY session_id, started_seq").fetch_all(conn).await?;
-    rows.iter().map(|row| Ok((row.parsed("session_id")?, turn(row)?))).collect()
+pub(crate) fn all_running(conn: &Connection) -> Read<Vec<(SessionId, TurnRow)>> {
+    statement::all(conn, "SELECT * FROM turns WHERE state = 'running' ORDER BY session_id, started_seq", [], |row| {
+        Ok((row.parsed("session_id")?, turn(row)?))
+    })
 }
 
 /// How turns ended that did not complete.
-pub(crate) async fn ended(conn: &mut SqliteConnection, session: SessionId) -> Read<Vec<Turn>> {
-    let rows = sqlx::query("SELECT * FROM turns WHERE session_id = $1 AND state NOT IN ('running', 'completed') ORDER BY started_seq")
-        .bind(session.to_string())
-        .fetch_all(conn)
-        .await?;
-    let read = |row: &SqliteRow| Ok(Turn { turn_id: row.parsed("id")?, state: row.word("state")?, reason: row.maybe("reason")? });
-    Ok(column::readable("turns", &rows, read))
+pub(crate) fn ended(conn: &Connection, session: SessionId) -> Read<Vec<Turn>> {
+    let sql = "SELECT * FROM turns WHERE session_id = ?1 AND state NOT IN ('running', 'completed') ORDER BY started_seq";
+    let read = |row: &Row<'_>| Ok(Turn { turn_id: row.parsed("id")?, state: row.word("state")?, reason: row.maybe("reason")? });
+    column::readable("turns", conn, sql, params![session.to_string()], read)
 }
 
-fn turn(row: &SqliteRow) -> Read<TurnRow> {
+fn turn(row: &Row<'_>) -> Read<TurnRow> {
     Ok(TurnRow {
         id: row.parsed("id")?,
         state: row.word("state")?,

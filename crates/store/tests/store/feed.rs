@@ -11,7 +11,7 @@ use crate::fixture::*;
 async fn a_cursor_gets_exactly_what_follows_it() {
     let (fixture, id) = Fixture::with_session().await;
     fixture.store.commit(events(id, (0..10).map(|n| notice(n.to_string())).collect())).await.unwrap();
-    let all = fixture.stored(id).await;
+    let all = fixture.stored(id);
     for cursor in [0, 4, 9] {
         let mut feed = fixture.store.feed(id);
         assert_eq!(read_to(&mut feed, cursor, 10, 3).await, all[usize::try_from(cursor).unwrap()..]);
@@ -46,7 +46,7 @@ async fn a_cursor_from_elsewhere_is_reset() {
         assert_eq!(within(feed.after(cursor, 10)).await.unwrap(), Batch::Reset, "{cursor}");
     }
     assert_eq!(read_to(&mut feed, 3, 5, 10).await.len(), 2);
-    assert_eq!(fixture.stored(id).await.len(), 2);
+    assert_eq!(fixture.stored(id).len(), 2);
 }
 
 #[tokio::test]

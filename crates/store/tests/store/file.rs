@@ -85,7 +85,7 @@ async fn a_store_that_is_dropped_shows_only_what_was_committed() {
     })
     .await;
     assert_eq!(store.session(id).await.unwrap().unwrap().last_seq, 20);
-    let frames = stored(&path, id).await;
+    let frames = stored(&path, id);
     assert_eq!(frames.len(), 20);
     assert_dense(&frames, 0);
 }
@@ -136,7 +136,7 @@ async fn after_a_kill_everything_that_was_committed_is_there() {
         let store = Store::open(&path, false).await.unwrap();
         let last = store.session(session_id(1)).await.unwrap().unwrap().last_seq;
         assert!(last >= committed, "{last} of at least {committed}");
-        let frames = stored(&path, session_id(1)).await;
+        let frames = stored(&path, session_id(1));
         assert_eq!(frames.len() as u64, last);
         assert_dense(&frames, 0);
         store.close().await;

@@ -10,8 +10,7 @@ use domain::agent::PermissionAsk;
 use domain::event::{CopilotDelta, Event, Message, Notice, PermissionRequest, Role, TextDelta};
 use domain::ids::{MessageId, PermissionId, SessionId};
 use jiff::Timestamp;
-use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{ConnectOptions, Row as _, SqliteConnection};
+use rusqlite::Connection;
 use store::{Batch, Committed, Feed, Frame, NewSession, Row, RunnerRow, Store, StoreError, Write};
 use tempfile::TempDir;
 use uuid::Uuid;
@@ -23,8 +22,17 @@ pub(crate) struct Fixture {
 
 impl Fixture {
     pub(crate) async fn new() -> Fixture {
+        Fixture::open(false).await
+    }
+
+    /// Every commit survives a power loss.
+    pub(crate) async fn durable() -> Fixture {
+        Fixture::open(true).await
+    }
+
+    async fn open(durability_disk: bool) -> Fixture {
         let dir = tempfile::tempdir().unwrap();
-        let store = Store::open(&dir.path().join("log.db"), false).await.unwrap();
+        let store = Store::open(&dir.path().join("log.db"), durability_disk).await.unwrap();
         Fixture { dir, store }
     }
 
@@ -41,13 +49,13 @@ impl Fixture {
     }
 
     /// What the file holds of the session's log, read past the store.
-    pub(crate) async fn stored(&self, session: SessionId) -> Vec<Frame> {
-        stored(&self.path(), session).await
+    pub(crate) fn stored(&self, session: SessionId) -> Vec<Frame> {
+        stored(&self.path(), session)
     }
 
     /// The file itself, to look into it or to break it.
-    pub(crate) async fn file(&self) -> SqliteConnection {
-        SqliteConnectOptions::new().filename(self.path()).connect().await.unwrap()
+    pub(crate) fn file(&self) -> Connection {
+        Connection::open(self.path()).unwrap()
     }
 
     /// Hands over all of them before the first is answered, in the order given, so that they share transactions.
@@ -71,17 +79,21 @@ pub(crate) async fn commit_all(store: &Store, writes: impl IntoIterator<Item = W
     all.iter_mut().map(|write| Pin::new(write).take_output().expect("all are done")).collect()
 }
 
-pub(crate) async fn stored(path: &Path, session: SessionId) -> Vec<Frame> {
-    let mut conn = SqliteConnectOptions::new().filename(path).connect().await.unwrap();
-    let rows = sqlx::query("SELECT seq, kind, data FROM events WHERE session_id = $1 ORDER BY seq").bind(session.to_string());
-    let rows = rows.fetch_all(&mut conn).await.unwrap();
-    let kind = |row: &sqlx::sqlite::SqliteRow| {
-        let kind: String = row.get("kind");
+pub(crate) fn stored(path: &Path, session: SessionId) -> Vec<Frame> {
+    stored_after(&Connection::open(path).unwrap(), session, 0)
+}
+
+/// Likewise, of what follows a number.
+pub(crate) fn stored_after(conn: &Connection, session: SessionId, after: i64) -> Vec<Frame> {
+    let sql = "SELECT seq, kind, data FROM events WHERE session_id = ?1 AND seq > ?2 ORDER BY seq";
+    let mut statement = conn.prepare_cached(sql).unwrap();
+    let frames = statement.query_map((session.to_string(), after), |row| {
+        let (seq, kind, data): (i64, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
         // As the store has it, so that an event can be told from one of a later version.
-        Event::LOGGED.into_iter().find(|known| *known == kind).map_or(kind.into(), Into::into)
-    };
-    let number = |row: &sqlx::sqlite::SqliteRow| u64::try_from(row.get::<i64, _>("seq")).unwrap();
-    rows.iter().map(|row| Frame { seq: number(row), kind: kind(row), data: row.get::<String, _>("data").into() }).collect()
+        let kind = Event::LOGGED.into_iter().find(|known| *known == kind).map_or(kind.into(), Into::into);
+        Ok(Frame { seq: u64::try_from(seq).unwrap(), kind, data: data.into() })
+    });
+    frames.unwrap().collect::<Result<_, _>>().unwrap()
 }
 
 pub(crate) fn runner(session: SessionId, id: &str) -> RunnerRow {

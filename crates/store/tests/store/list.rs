@@ -34,7 +34,24 @@ async fn a_mark_is_no_activity() {
     let after = row(&fixture.store, id).await;
     assert_eq!((after.pinned, after.archived, after.muted), (true, true, false));
     assert_eq!((after.updated_at, after.last_seq), (before.updated_at, before.last_seq));
-    assert!(fixture.stored(id).await.is_empty(), "and nothing of the conversation");
+    assert!(fixture.stored(id).is_empty(), "and nothing of the conversation");
+}
+
+#[tokio::test]
+async fn pieces_of_a_stream_are_activity_but_not_each_of_them() {
+    let (fixture, id) = Fixture::with_session().await;
+    let store = &fixture.store;
+    let piece = |n| events(id, vec![output("c", n, "x")]);
+    let made = row(store, id).await.updated_at;
+    store.commit(piece(0)).await.unwrap();
+    let began = row(store, id).await.updated_at;
+    assert!(began > made);
+    for n in 1..20 {
+        store.commit(piece(n)).await.unwrap();
+    }
+    assert_eq!(row(store, id).await.updated_at, began);
+    store.commit(events(id, vec![notice("done")])).await.unwrap();
+    assert!(row(store, id).await.updated_at > began);
 }
 
 #[tokio::test]
@@ -75,8 +92,8 @@ async fn a_row_shows_the_question_that_waits_longest() {
     assert_eq!(row(&fixture.store, id).await.question.as_deref(), Some("Allow git_push?"));
     fixture.store.commit(rows(id, vec![Row::ResolveConfirm { tool_call_id: "b".into() }])).await.unwrap();
     assert_eq!(row(&fixture.store, id).await.question.as_deref(), Some("Allow other?"));
-    let mut file = fixture.file().await;
-    sqlx::query("UPDATE confirms SET call = '{'").execute(&mut file).await.unwrap();
+    let file = fixture.file();
+    file.execute_batch("UPDATE confirms SET call = '{'").unwrap();
     assert_eq!(row(&fixture.store, id).await.question.as_deref(), Some("A question that cannot be read"));
     fixture.store.commit(rows(id, vec![Row::ResolveConfirm { tool_call_id: "a".into() }])).await.unwrap();
     assert_eq!(row(&fixture.store, id).await.question, None);

@@ -1,10 +1,12 @@
 //! The store on a real file.
 #![allow(clippy::unwrap_used)]
 
+mod crowd;
 mod devices;
 mod feed;
 mod file;
 mod fixture;
+mod growth;
 mod list;
 mod log;
 mod recovery;

@@ -48,16 +48,16 @@ async fn old_turns_of_a_session_in_use_lose_their_events_and_nothing_that_is_sho
     // More than is dropped at a time.
     whole_turn(store, id, 1, 5000, at(10)).await;
     whole_turn(store, id, 2, 10, at(20)).await;
-    let kept_from = fixture.stored(id).await.len() as u64;
+    let kept_from = fixture.stored(id).len() as u64;
     whole_turn(store, id, 3, 10, Timestamp::now()).await;
-    let all = fixture.stored(id).await;
+    let all = fixture.stored(id);
     let before = store.snapshot(id, 50).await.unwrap().unwrap();
     assert_eq!(before.notices.len(), 6);
 
     let day_ago = Timestamp::now() - SignedDuration::from_hours(24);
     assert_eq!(store.compact(day_ago).await.unwrap(), 1);
     assert_eq!(store.snapshot(id, 50).await.unwrap().unwrap(), before, "what a snapshot shows is the same");
-    assert_eq!(fixture.stored(id).await, all[usize::try_from(kept_from).unwrap()..], "the recent turn is whole");
+    assert_eq!(fixture.stored(id), all[usize::try_from(kept_from).unwrap()..], "the recent turn is whole");
     let mut feed = store.feed(id);
     for old in [0, 1, kept_from - 1] {
         assert_eq!(within(feed.after(old, 10)).await.unwrap(), Batch::Reset, "{old}");
@@ -71,17 +71,34 @@ async fn old_turns_of_a_session_in_use_lose_their_events_and_nothing_that_is_sho
 }
 
 #[tokio::test]
+async fn a_log_of_which_nothing_is_left_still_has_its_end() {
+    let (fixture, id) = Fixture::with_session().await;
+    fixture.store.commit(events(id, (0..5).map(|n| notice(n.to_string())).collect())).await.unwrap();
+    assert_eq!(fixture.store.commit(rows(id, vec![Row::Horizon(99)])).await.unwrap().last_seq, 5);
+    assert!(fixture.stored(id).is_empty());
+    assert_eq!(fixture.store.session(id).await.unwrap().unwrap().last_seq, 5);
+    fixture.store.close().await;
+    let store = Store::open(&fixture.path(), false).await.unwrap();
+    let listed = store.sessions(None, 10).await.unwrap();
+    assert_eq!((listed[0].last_seq, store.snapshot(id, 10).await.unwrap().unwrap().seq), (5, 5));
+    assert_eq!(within(store.feed(id).now(5, 10)).await.unwrap(), None);
+    assert_eq!(within(store.feed(id).now(4, 10)).await.unwrap(), Some(Batch::Reset));
+    assert_eq!(store.commit(events(id, vec![output("c", 0, "x")])).await.unwrap().last_seq, 6);
+    assert_eq!(store.session(id).await.unwrap().unwrap().last_seq, 6);
+}
+
+#[tokio::test]
 async fn events_of_a_running_turn_stay_however_old_they_are() {
     let (fixture, id) = Fixture::with_session().await;
     whole_turn(&fixture.store, id, 1, 5, at(10)).await;
-    let start = fixture.stored(id).await.len() as u64 + 1;
+    let start = fixture.stored(id).len() as u64 + 1;
     let running = Write { session: id, events: vec![turn_event(2, TurnState::Running)], rows: vec![turn_row(2, TurnState::Running, None)] };
     fixture.store.commit(running).await.unwrap();
     fixture.store.commit(events(id, vec![output("c", 0, "x")])).await.unwrap();
     let before = fixture.store.snapshot(id, 50).await.unwrap().unwrap();
     let tomorrow = Timestamp::now() + SignedDuration::from_hours(24);
     assert_eq!(fixture.store.compact(tomorrow).await.unwrap(), 1);
-    assert_eq!(fixture.stored(id).await[0].seq, start);
+    assert_eq!(fixture.stored(id)[0].seq, start);
     assert_eq!(fixture.store.snapshot(id, 50).await.unwrap().unwrap(), before);
 }
 
@@ -93,7 +110,7 @@ async fn a_session_keeps_no_more_than_so_many_events_of_turns_that_are_over() {
     whole_turn(&fixture.store, id, 2, 90_000, now).await;
     let long_ago = at(0);
     assert_eq!(fixture.store.compact(long_ago).await.unwrap(), 1);
-    let left = fixture.stored(id).await;
+    let left = fixture.stored(id);
     assert_eq!(left[0].event().unwrap(), turn_event(2, TurnState::Running), "turns go as a whole");
     assert_eq!(fixture.store.compact(long_ago).await.unwrap(), 0);
 }
@@ -127,27 +144,23 @@ async fn what_is_deleted_is_in_no_file_any_more_although_somebody_was_reading() 
         }
     }
     assert!(!holding(fixture.dir.path()).is_empty());
-    let mut reader = fixture.file().await;
-    for sql in ["BEGIN", "SELECT COUNT(*) FROM messages"] {
-        sqlx::raw_sql(sql).execute(&mut reader).await.unwrap();
-    }
+    let reader = fixture.file();
+    reader.execute_batch("BEGIN; SELECT COUNT(*) FROM messages").unwrap();
     fixture.store.delete(gone).await.unwrap();
     assert!(!holding(fixture.dir.path()).is_empty(), "somebody still reads what was there");
     // Whoever writes is not held up by that.
     within(fixture.store.commit(events(stays, vec![notice("meanwhile")]))).await.unwrap();
-    sqlx::raw_sql("COMMIT").execute(&mut reader).await.unwrap();
+    reader.execute_batch("COMMIT").unwrap();
     erased(fixture.dir.path()).await;
-    assert_eq!(fixture.stored(stays).await.len(), 201);
+    assert_eq!(fixture.stored(stays).len(), 201);
 }
 
 #[tokio::test]
 async fn a_kill_before_the_log_was_emptied_is_made_up_for_by_tidying() {
     let (fixture, id) = Fixture::with_session().await;
     fixture.store.commit(events(id, vec![notice(MARKER)])).await.unwrap();
-    let mut reader = fixture.file().await;
-    for sql in ["BEGIN", "SELECT COUNT(*) FROM messages"] {
-        sqlx::raw_sql(sql).execute(&mut reader).await.unwrap();
-    }
+    let reader = fixture.file();
+    reader.execute_batch("BEGIN; SELECT COUNT(*) FROM messages").unwrap();
     fixture.store.delete(id).await.unwrap();
     let copy = tempfile::tempdir().unwrap();
     for file in ["log.db", "log.db-wal"] {
@@ -184,7 +197,7 @@ async fn copies_of_the_database_lose_what_is_deleted_and_do_not_stay_for_ever() 
     fixture.store.delete(id).await.unwrap();
     erased(fixture.dir.path()).await;
     assert_eq!(copy_names(fixture.dir.path()), ["log.db.mine.backup", "log.db.v2.backup", "log.db.v3.backup"]);
-    assert_eq!(stored(&copy("log.db.v3.backup"), other).await.len(), 1, "what was not deleted is still there");
+    assert_eq!(stored(&copy("log.db.v3.backup"), other).len(), 1, "what was not deleted is still there");
 
     let earlier = std::time::SystemTime::now() - Duration::from_secs(3600);
     std::fs::File::options().write(true).open(copy("log.db.v2.backup")).unwrap().set_modified(earlier).unwrap();

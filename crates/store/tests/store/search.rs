@@ -40,7 +40,7 @@ async fn what_people_see_is_searched_and_a_damaged_message_is_passed_over() {
     assert_eq!(hits.len(), 2);
     assert!(hits[1].excerpt.starts_with("…a a") && hits[1].excerpt.ends_with("b b…") && hits[1].excerpt.contains("for people"));
     assert!(hits[1].excerpt.len() < 260);
-    let mut file = fixture.file().await;
-    sqlx::query("UPDATE messages SET role = 'nobody' WHERE position = 1").execute(&mut file).await.unwrap();
+    let file = fixture.file();
+    file.execute_batch("UPDATE messages SET role = 'nobody' WHERE position = 1").unwrap();
     assert_eq!(fixture.store.search("for people", 9).await.unwrap().hits.len(), 1);
 }

@@ -374,12 +374,12 @@ async fn compaction_spares_running_turns_recent_sessions_and_messages() {
     assert_eq!(fixture.store.compact(at(0)).await.unwrap(), 0);
     let later = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(60);
     assert_eq!(fixture.store.compact(later).await.unwrap(), 1);
-    assert!(fixture.stored(quiet).await.is_empty());
-    assert_eq!(fixture.stored(busy).await.len(), 3);
+    assert!(fixture.stored(quiet).is_empty());
+    assert_eq!(fixture.stored(busy).len(), 3);
     assert_eq!(fixture.store.messages(quiet, None, 10).await.unwrap().messages.len(), 1);
     assert_eq!(fixture.store.commit(events(quiet, vec![notice("c")])).await.unwrap().last_seq, 3);
     // An asked-for horizon stops before the running turn.
     fixture.store.commit(rows(busy, vec![Row::Horizon(100)])).await.unwrap();
-    let kept = fixture.stored(busy).await;
+    let kept = fixture.stored(busy);
     assert_eq!((kept.len(), kept[0].seq), (1, 3));
 }

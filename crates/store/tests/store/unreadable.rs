@@ -6,8 +6,8 @@ use domain::event::{Event, QueueItem, ReviewArtifact, Role, ToolCall, Turn, Turn
 use domain::host::AgentSession;
 use domain::ids::{ArtifactId, AttachmentId, PermissionId, RuleId, SessionId, TurnId};
 use domain::rule::{Rule, Scope, Subject};
+use rusqlite::Connection;
 use serde_json::{Value, json};
-use sqlx::{AssertSqlSafe, SqliteConnection};
 use store::{ArtifactRow, AttachmentRow, Frame, PermissionRow, RequestRow, Row, RuleRow, Store, TurnRow, Write};
 use uuid::Uuid;
 
@@ -23,9 +23,9 @@ fn broken() -> [String; 4] {
     ["{\"message\": ".into(), "not json".into(), String::new(), deep]
 }
 
-async fn spoil(conn: &mut SqliteConnection, sql: &str, text: &str) {
-    let done = sqlx::query(AssertSqlSafe(sql.to_owned())).bind(text).execute(conn).await.unwrap();
-    assert!(done.rows_affected() > 0, "nothing to break: {sql}");
+fn spoil(conn: &Connection, sql: &str, text: &str) {
+    let done = conn.execute(sql, [text]).unwrap();
+    assert!(done > 0, "nothing to break: {sql}");
 }
 
 /// Every way into the log of a session gives the same, and only the second event is not what it was.
@@ -70,8 +70,8 @@ async fn an_event_that_cannot_be_read_becomes_a_notice_under_its_number() {
         for kind in ["notice", "tool-call", "message", "from-the-future"] {
             let (fixture, session) = with_turn().await;
             fixture.store.close().await;
-            let sql = format!("UPDATE events SET kind = '{kind}', data = $1 WHERE seq = 2");
-            spoil(&mut fixture.file().await, &sql, &text).await;
+            let sql = format!("UPDATE events SET kind = '{kind}', data = ?1 WHERE seq = 2");
+            spoil(&fixture.file(), &sql, &text);
             let store = Store::open(&fixture.path(), false).await.unwrap();
             assert_one_stand_in(&store, session, kind).await;
             let notices = store.snapshot(session, 10).await.unwrap().unwrap().notices;
@@ -85,7 +85,7 @@ async fn an_event_that_cannot_be_read_becomes_a_notice_under_its_number() {
 async fn an_event_of_the_wrong_shape_becomes_a_notice_for_who_folds_it() {
     let (fixture, session) = with_turn().await;
     fixture.store.close().await;
-    spoil(&mut fixture.file().await, "UPDATE events SET data = $1 WHERE seq = 2", "{\"code\":7}").await;
+    spoil(&fixture.file(), "UPDATE events SET data = ?1 WHERE seq = 2", "{\"code\":7}");
     let store = Store::open(&fixture.path(), false).await.unwrap();
     let events = store.snapshot(session, 10).await.unwrap().unwrap().turn_events;
     assert!(matches!(&events[1], Event::Notice(notice) if notice.code == "unreadable"), "{:?}", events[1]);
@@ -118,8 +118,8 @@ async fn a_message_of_which_a_part_cannot_be_read_is_shown_without_it() {
             second.tool_call_id = Some("c".into());
             let given = [message(1, Role::User, "first"), second, message(3, Role::Assistant, "third")];
             fixture.store.commit(rows(session, given.iter().cloned().map(Row::Message).collect())).await.unwrap();
-            let sql = format!("UPDATE messages SET {column} = $1 WHERE position = 2");
-            spoil(&mut fixture.file().await, &sql, &text).await;
+            let sql = format!("UPDATE messages SET {column} = ?1 WHERE position = 2");
+            spoil(&fixture.file(), &sql, &text);
             let store = &fixture.store;
             let page = store.messages(session, None, 10).await.unwrap().messages;
             assert_eq!((&page[0], &page[2]), (&given[0], &given[2]), "{column}: {text}");
@@ -202,9 +202,9 @@ fn pair(session: SessionId, n: u128) -> Vec<Row> {
     ]
 }
 
-async fn spoil_first_of_each(fixture: &Fixture, text: &str) {
+fn spoil_first_of_each(fixture: &Fixture, text: &str) {
     let first = id(1);
-    let mut conn = fixture.file().await;
+    let conn = fixture.file();
     for (table, column, key) in [
         ("permissions", "request", "id"),
         ("requests", "request", "id"),
@@ -220,12 +220,12 @@ async fn spoil_first_of_each(fixture: &Fixture, text: &str) {
         ("acp_sessions", "commands", "id"),
         ("acp_sessions", "wanted", "id"),
     ] {
-        spoil(&mut conn, &format!("UPDATE {table} SET {column} = $1 WHERE {key} = '{first}'"), text).await;
+        spoil(&conn, &format!("UPDATE {table} SET {column} = ?1 WHERE {key} = '{first}'"), text);
     }
     for (table, column, key) in
         [("confirms", "call", "tool_call_id"), ("runners", "capabilities", "id"), ("method_names", "names", "agent")]
     {
-        spoil(&mut conn, &format!("UPDATE {table} SET {column} = $1 WHERE {key} = '1'"), text).await;
+        spoil(&conn, &format!("UPDATE {table} SET {column} = ?1 WHERE {key} = '1'"), text);
     }
 }
 
@@ -234,7 +234,7 @@ async fn a_row_of_any_table_that_cannot_be_read_degrades_alone() {
     for text in broken() {
         let (fixture, session) = Fixture::with_session().await;
         fixture.store.commit(rows(session, [pair(session, 1), pair(session, 2)].concat())).await.unwrap();
-        spoil_first_of_each(&fixture, &text).await;
+        spoil_first_of_each(&fixture, &text);
         let store = &fixture.store;
 
         let open = store.permissions(session).await.unwrap();
@@ -271,7 +271,7 @@ async fn a_row_of_any_table_that_cannot_be_read_degrades_alone() {
 #[tokio::test]
 async fn a_session_whose_policy_cannot_be_read_asks_people() {
     let (fixture, session) = Fixture::with_session().await;
-    spoil(&mut fixture.file().await, "UPDATE sessions SET permission_policy = $1", "from the future").await;
+    spoil(&fixture.file(), "UPDATE sessions SET permission_policy = ?1", "from the future");
     let row = fixture.store.session(session).await.unwrap().unwrap();
     assert_eq!(row.permission_policy, Some(domain::policy::Policy::Ask));
     assert_eq!(fixture.store.sessions(None, 10).await.unwrap(), [row]);
