@@ -26,11 +26,11 @@ mod unreadable;
 mod wal;
 mod writer;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use domain::event::{Message, PermissionRequest, QueueItem, ToolCall};
+use domain::event::{Message, PermissionRequest, QueueItem, ReviewArtifact, ToolCall};
 use domain::host::AgentSession;
 use domain::ids::{ArtifactId, AttachmentId, MessageId, SessionId, TurnId};
 use domain::review::{Comment, Viewed};
@@ -192,14 +192,26 @@ impl Store {
         self.read(move |conn| message::page(conn, id, before, limit)).await
     }
 
-    /// The whole conversation as a model needs it, oldest first: without `display`.
-    pub async fn history(&self, id: SessionId) -> Result<Vec<Message>> {
-        self.read(move |conn| message::all(conn, id)).await
+    /// The latest turns as a model needs them, oldest first and without `display`: as many as hold about so many bytes of text, and the
+    /// latest in any case.
+    pub async fn history(&self, id: SessionId, bytes: usize) -> Result<Page> {
+        self.read(move |conn| message::latest_turns(conn, id, bytes)).await
     }
 
-    /// The ids of all tool calls of the session that have a result.
-    pub async fn tool_call_ids(&self, id: SessionId) -> Result<Vec<String>> {
-        self.read(move |conn| message::tool_call_ids(conn, id)).await
+    /// The latest results of a named agent session, the latest first and without `display`.
+    pub async fn results(&self, id: SessionId, name: &str, most: u32) -> Result<Vec<Message>> {
+        let name = name.to_owned();
+        self.read(move |conn| message::results(conn, id, &name, most)).await
+    }
+
+    /// What agents did in the session, oldest first and without `display`: from the latest back, as far as it fits into so many bytes.
+    pub async fn delegated(&self, id: SessionId, bytes: usize) -> Result<Vec<Message>> {
+        self.read(move |conn| message::delegated(conn, id, bytes)).await
+    }
+
+    /// Which of these tool calls had a result in the session before.
+    pub async fn known_calls(&self, id: SessionId, calls: Vec<String>) -> Result<HashSet<String>> {
+        self.read(move |conn| message::known_calls(conn, id, &calls)).await
     }
 
     pub async fn message(&self, session: SessionId, id: MessageId) -> Result<Option<Message>> {
@@ -310,6 +322,11 @@ impl Store {
     /// What was sent along with the message that began the turn, in the order given.
     pub async fn turn_attachments(&self, session: SessionId, turn: TurnId) -> Result<Vec<AttachmentRow>> {
         self.read(move |conn| attachment::of_turn(conn, session, turn)).await
+    }
+
+    /// Those of the session among these, as the stream shows them.
+    pub async fn artifact_summaries(&self, session: SessionId, ids: Vec<ArtifactId>) -> Result<Vec<ReviewArtifact>> {
+        self.read(move |conn| artifact::summaries(conn, session, &ids)).await
     }
 
     pub async fn artifact(&self, id: ArtifactId) -> Result<Option<ArtifactRow>> {

@@ -27,6 +27,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0011_review.sql"),
     include_str!("../migrations/0012_push.sql"),
     include_str!("../migrations/0013_ends.sql"),
+    include_str!("../migrations/0014_reach.sql"),
 ];
 
 /// Marks the file as ours ("VoxP"), so that no other program's database is ever migrated.

@@ -19,11 +19,12 @@ pub struct Snapshot {
     pub messages: Vec<Message>,
     /// There are older messages.
     pub more: bool,
+    /// Those that were made since the oldest of the messages.
     pub artifacts: Vec<ReviewArtifact>,
-    /// What people were told beside the conversation, as far as the log reaches back, each with the turn it happened in; of what is
-    /// older, that which still matters.
+    /// What people were told beside the conversation since the turn of the oldest message began, each with the turn it happened in; of
+    /// what the log does not hold any more, that which still matters.
     pub notices: Vec<(Option<TurnId>, Notice)>,
-    /// The turns that ended otherwise than completed.
+    /// The turns since then that ended otherwise than completed.
     pub ended_turns: Vec<Turn>,
     pub turn: Option<RunningTurn>,
     /// The events of the running turn, from its start to `seq`.
@@ -38,6 +39,13 @@ pub(crate) fn read(conn: &Connection, id: SessionId, message_limit: u32) -> Read
     let Some(session) = session::one(conn, id)? else { return Ok(None) };
     let page = message::page(conn, id, None, message_limit)?;
     let turn = turn::running(conn, id)?;
+    // What belongs to older messages is not shown with these.
+    let oldest = page.messages.first().filter(|_| page.more);
+    let from = match oldest.and_then(|message| message.turn_id) {
+        Some(turn) => turn::place(conn, id, turn)?.unwrap_or(0),
+        None => 0,
+    };
+    let since = oldest.map(|message| message.created_at);
     let turn_events = match turn {
         Some(turn) => event::frames(conn, id, turn.started_seq.saturating_sub(1), usize::MAX, usize::MAX)?,
         None => Vec::new(),
@@ -47,9 +55,9 @@ pub(crate) fn read(conn: &Connection, id: SessionId, message_limit: u32) -> Read
         session,
         messages: page.messages,
         more: page.more,
-        artifacts: artifact::summaries(conn, id)?,
-        notices: notice::all(conn, id)?,
-        ended_turns: turn::ended(conn, id)?,
+        artifacts: artifact::since(conn, id, since)?,
+        notices: notice::since(conn, id, from)?,
+        ended_turns: turn::ended(conn, id, from)?,
         turn,
         turn_events: turn_events.iter().filter_map(Frame::event).collect(),
         permissions: permission::waiting(conn, id)?.into_iter().map(|row| row.request).collect(),

@@ -46,14 +46,19 @@ pub(super) fn save(conn: &Connection, session: &str, artifact: &ArtifactRow) -> 
     Ok(())
 }
 
-pub(crate) fn summaries(conn: &Connection, session: SessionId) -> Read<Vec<ReviewArtifact>> {
-    column::readable(
-        TABLE,
-        conn,
-        "SELECT id, summary FROM artifacts WHERE session_id = ?1 ORDER BY created_at, id",
-        params![session.to_string()],
-        summary,
-    )
+/// Those that were made since then, oldest first.
+pub(crate) fn since(conn: &Connection, session: SessionId, since: Option<Timestamp>) -> Read<Vec<ReviewArtifact>> {
+    let sql = "SELECT id, summary FROM artifacts WHERE session_id = ?1 AND created_at >= ?2 ORDER BY created_at, id";
+    column::readable(TABLE, conn, sql, params![session.to_string(), since.map(time).unwrap_or_default()], summary)
+}
+
+pub(crate) fn summaries(conn: &Connection, session: SessionId, ids: &[ArtifactId]) -> Read<Vec<ReviewArtifact>> {
+    let sql = "SELECT id, summary FROM artifacts WHERE id = ?1 AND session_id = ?2";
+    let mut found = Vec::new();
+    for id in ids {
+        found.extend(statement::one(conn, sql, params![id.to_string(), session.to_string()], summary)?);
+    }
+    Ok(found)
 }
 
 pub(crate) fn one(conn: &Connection, id: ArtifactId) -> Read<Option<ArtifactRow>> {

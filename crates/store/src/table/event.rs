@@ -92,13 +92,13 @@ pub(crate) fn bounds(conn: &Connection, session: SessionId) -> Read<Option<(u64,
     )
 }
 
-/// The notices and the turns' beginnings and ends that the log still holds, up to and including the event numbered `last`.
-pub(super) fn told(conn: &Connection, session: SessionId, last: u64) -> Read<Vec<Frame>> {
+/// The notices and the turns' beginnings and ends that the log still holds, from the event numbered `first` to the one numbered `last`.
+pub(super) fn told(conn: &Connection, session: SessionId, first: u64, last: u64) -> Read<Vec<Frame>> {
     // Each kind apart is what the index has, and alone it is a better way than the whole log.
     let sql = "SELECT seq, kind, data FROM events WHERE session_id = ?1 AND seq IN (\
-               SELECT seq FROM events WHERE session_id = ?1 AND kind = 'notice' AND seq <= ?2 \
-               UNION ALL SELECT seq FROM events WHERE session_id = ?1 AND kind = 'turn' AND seq <= ?2) ORDER BY seq";
-    statement::all(conn, sql, params![session.to_string(), number(last)], |row| frame(session, row))
+               SELECT seq FROM events WHERE session_id = ?1 AND kind = 'notice' AND seq BETWEEN ?2 AND ?3 \
+               UNION ALL SELECT seq FROM events WHERE session_id = ?1 AND kind = 'turn' AND seq BETWEEN ?2 AND ?3) ORDER BY seq";
+    statement::all(conn, sql, params![session.to_string(), number(first), number(last)], |row| frame(session, row))
 }
 
 /// At most `limit` events after `after`, fewer where they hold more than `bytes`, but at least one if there is one.

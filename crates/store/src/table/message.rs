@@ -1,5 +1,6 @@
 //! The conversation, and what was answered to messages that carried a client-made id.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use domain::event::{Message, Role};
@@ -35,14 +36,14 @@ pub(super) fn save(conn: &Connection, session: &str, message: &Message) -> Writt
     statement::execute(
         conn,
         "INSERT INTO messages (session_id, id, position, role, content, display, created_at, turn_id, client_id, tool_calls, \
-         tool_call_id, is_error, artifact_id, delegation, attachments) \
+         tool_call_id, is_error, artifact_id, delegation, attachments, session_name) \
          VALUES (?1, ?2, (SELECT COALESCE(MAX(position), 0) + 1 FROM messages WHERE session_id = ?1), \
-         ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) \
+         ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) \
          ON CONFLICT (session_id, id) DO UPDATE SET role = excluded.role, content = excluded.content, display = excluded.display, \
          created_at = excluded.created_at, turn_id = excluded.turn_id, client_id = excluded.client_id, \
          tool_calls = excluded.tool_calls, tool_call_id = excluded.tool_call_id, is_error = excluded.is_error, \
          artifact_id = excluded.artifact_id, delegation = excluded.delegation, \
-         attachments = excluded.attachments",
+         attachments = excluded.attachments, session_name = excluded.session_name",
         params![
             session,
             message.id.to_string(),
@@ -57,7 +58,8 @@ pub(super) fn save(conn: &Connection, session: &str, message: &Message) -> Writt
             i64::from(message.is_error),
             message.artifact_id.map(|id| id.to_string()),
             message.delegation.as_ref().map(json),
-            json(&message.attachments)
+            json(&message.attachments),
+            message.delegation.as_ref().map(|delegation| delegation.session_name.as_str())
         ],
     )?;
     Ok(())
@@ -117,11 +119,62 @@ pub(crate) fn page(conn: &Connection, session: SessionId, before: Option<Message
     Ok(Page { messages: found.into_iter().rev().flatten().collect(), more })
 }
 
-/// The whole conversation, oldest first, without what only people are shown: that can be megabytes a message.
-pub(crate) fn all(conn: &Connection, session: SessionId) -> Read<Vec<Message>> {
-    let sql = "SELECT id, role, content, created_at, turn_id, client_id, tool_calls, tool_call_id, NULL AS display, is_error, artifact_id, \
-               delegation, attachments FROM messages WHERE session_id = ?1 ORDER BY position";
-    column::readable(TABLE, conn, sql, params![session.to_string()], message)
+/// What a model needs of a message: without what only people are shown, which can be megabytes.
+const FOR_MODEL: &str = "id, role, content, created_at, turn_id, client_id, tool_calls, tool_call_id, NULL AS display, is_error, artifact_id, \
+                         delegation, attachments";
+
+/// The latest turns, oldest first, as many as hold about so many bytes of text. The latest is there whole, however long it is: half a
+/// turn would make no sense to anybody.
+pub(crate) fn latest_turns(conn: &Connection, session: SessionId, bytes: usize) -> Read<Page> {
+    let sql = format!("SELECT {FOR_MODEL} FROM messages WHERE session_id = ?1 ORDER BY position DESC");
+    // `whole` is how many of them are of turns whose beginning was seen.
+    let (mut found, mut whole, mut size, mut more) = (Vec::new(), 0, 0, false);
+    statement::each(conn, &sql, params![session.to_string()], |row| {
+        let Some(message) = column::if_readable(TABLE, row, message) else { return Ok(ControlFlow::Continue(())) };
+        size += message.content.len() + message.tool_calls.iter().map(|call| call.arguments.len()).sum::<usize>();
+        if size > bytes && whole > 0 {
+            more = true;
+            return Ok(ControlFlow::Break(()));
+        }
+        let begins = message.role == Role::User;
+        found.push(message);
+        if begins {
+            whole = found.len();
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    if whole > 0 {
+        more |= whole < found.len();
+        found.truncate(whole);
+    }
+    found.reverse();
+    Ok(Page { messages: found, more })
+}
+
+/// The latest results of a named agent session, the latest first, likewise without what only people are shown.
+pub(crate) fn results(conn: &Connection, session: SessionId, name: &str, most: u32) -> Read<Vec<Message>> {
+    let sql = format!(
+        "SELECT {FOR_MODEL} FROM messages WHERE session_id = ?1 AND session_name = ?2 AND session_name IS NOT NULL \
+         ORDER BY position DESC LIMIT ?3"
+    );
+    column::readable(TABLE, conn, &sql, params![session.to_string(), name, i64::from(most)], message)
+}
+
+/// What agents did in the session, oldest first: from the latest back, as far as it fits into so many bytes.
+pub(crate) fn delegated(conn: &Connection, session: SessionId, bytes: usize) -> Read<Vec<Message>> {
+    let sql = format!(
+        "SELECT {FOR_MODEL}, length(delegation) AS size FROM messages WHERE session_id = ?1 AND delegation IS NOT NULL \
+         ORDER BY position DESC"
+    );
+    let (mut found, mut room) = (Vec::new(), bytes as u64);
+    statement::each(conn, &sql, params![session.to_string()], |row| {
+        let Some(left) = room.checked_sub(row.number("size")?) else { return Ok(ControlFlow::Break(())) };
+        room = left;
+        found.extend(column::if_readable(TABLE, row, message));
+        Ok(ControlFlow::Continue(()))
+    })?;
+    found.reverse();
+    Ok(found)
 }
 
 /// A message in which something was found.
@@ -153,14 +206,15 @@ pub(crate) fn matching(conn: &Connection, session: SessionId, (behind, to): (u64
     Ok(found)
 }
 
-/// The ids of all tool calls that ever had a result.
-pub(crate) fn tool_call_ids(conn: &Connection, session: SessionId) -> Read<Vec<String>> {
-    statement::all(
-        conn,
-        "SELECT tool_call_id FROM messages WHERE session_id = ?1 AND tool_call_id IS NOT NULL",
-        params![session.to_string()],
-        |row| row.text("tool_call_id"),
-    )
+/// Which of these calls had a result before.
+pub(crate) fn known_calls(conn: &Connection, session: SessionId, ids: &[String]) -> Read<HashSet<String>> {
+    let sql = "SELECT tool_call_id FROM messages WHERE session_id = ?1 AND tool_call_id = ?2 AND tool_call_id IS NOT NULL LIMIT 1";
+    let session = session.to_string();
+    let mut known = HashSet::new();
+    for id in ids {
+        known.extend(statement::one(conn, sql, params![session, id], |row| row.text("tool_call_id"))?);
+    }
+    Ok(known)
 }
 
 pub(crate) fn one(conn: &Connection, session: SessionId, id: MessageId) -> Read<Option<Message>> {

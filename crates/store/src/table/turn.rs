@@ -112,11 +112,18 @@ pub(crate) fn all_running(conn: &Connection) -> Read<Vec<(SessionId, TurnRow)>> 
     })
 }
 
-/// How turns ended that did not complete.
-pub(crate) fn ended(conn: &Connection, session: SessionId) -> Read<Vec<Turn>> {
-    let sql = "SELECT * FROM turns WHERE session_id = ?1 AND state NOT IN ('running', 'completed') ORDER BY started_seq";
+/// Where the turn began.
+pub(crate) fn place(conn: &Connection, session: SessionId, id: TurnId) -> Read<Option<u64>> {
+    let sql = "SELECT started_seq FROM turns WHERE session_id = ?1 AND id = ?2";
+    statement::one(conn, sql, params![session.to_string(), id.to_string()], |row| row.number("started_seq"))
+}
+
+/// How turns ended that did not complete, of those that began at that place or behind it.
+pub(crate) fn ended(conn: &Connection, session: SessionId, from: u64) -> Read<Vec<Turn>> {
+    let sql = "SELECT * FROM turns WHERE session_id = ?1 AND started_seq >= ?2 AND state NOT IN ('running', 'completed') \
+               ORDER BY started_seq";
     let read = |row: &Row<'_>| Ok(Turn { turn_id: row.parsed("id")?, state: row.word("state")?, reason: row.maybe("reason")? });
-    column::readable("turns", conn, sql, params![session.to_string()], read)
+    column::readable("turns", conn, sql, params![session.to_string(), number(from)], read)
 }
 
 fn turn(row: &Row<'_>) -> Read<TurnRow> {

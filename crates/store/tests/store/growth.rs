@@ -1,7 +1,10 @@
 //! What a write and a read cost, and what that does not grow with.
 
-use domain::ids::SessionId;
-use store::{Counts, Row, Store, Write};
+use domain::event::{Event, Message, Role, Turn, TurnState};
+use domain::ids::{MessageId, SessionId, TurnId};
+use serde_json::json;
+use store::{ArtifactRow, Counts, Row, Store, TurnRow, Write};
+use uuid::Uuid;
 
 use crate::fixture::*;
 
@@ -91,11 +94,105 @@ async fn what_was_done_is_counted() {
     let before = fixture.store.counts();
     fixture.store.commit(events(id, vec![notice("a"), notice("b")])).await.unwrap();
     fixture.store.save(vec![]).await.unwrap();
-    assert_eq!(fixture.store.history(id).await.unwrap(), []);
+    assert_eq!(fixture.store.history(id, 0).await.unwrap().messages, []);
     let after = fixture.store.counts();
     assert_eq!((after.commits - before.commits, after.writes - before.writes, after.events - before.events), (2, 1, 2));
     assert!(after.rows_written >= before.rows_written + 3, "two events and the time of the session");
     assert_eq!(after.commit_times.iter().sum::<u64>(), after.commits);
     assert!(after.commit_us >= after.commit_us_most && after.commit_us_most > 0);
     assert_eq!((after.waiting, after.commits_in_place), (0, 0));
+}
+
+/// A turn with everything that a turn can leave: messages, a delegation, a notice, an artifact, an end that is no completion.
+fn turn(n: u128) -> Write {
+    let turn_id = TurnId(Uuid::from_u128(n));
+    let of_turn = |at: u128, role| Message { turn_id: Some(turn_id), ..message(n * 10 + at, role, "some words") };
+    let delegation = json!({ "session_name": "main", "stop_reason": "end_turn", "summary": "done" });
+    let delegation = serde_json::from_value(delegation).unwrap();
+    let result = Message { tool_call_id: Some(format!("call {n}")), delegation, ..of_turn(2, Role::Tool) };
+    let ended = TurnRow {
+        id: turn_id,
+        state: TurnState::Failed,
+        reason: None,
+        user_message_id: None,
+        started_seq: 0,
+        started_at: at(0),
+        ended_at: Some(at(i64::try_from(n).unwrap())),
+    };
+    let artifact = json!({ "artifact_id": Uuid::from_u128(n), "title": "t", "status": "open", "total_files": 0, "total_additions": 0,
+                           "total_deletions": 0, "files": [] });
+    let artifact = ArtifactRow {
+        session: session_id(1),
+        summary: serde_json::from_value(artifact).unwrap(),
+        files: json!([]),
+        review: json!({}),
+        created_at: at(i64::try_from(n * 10 + 2).unwrap()),
+    };
+    let rows = vec![
+        Row::Turn(ended),
+        Row::Message(of_turn(1, Role::User)),
+        Row::Message(result),
+        Row::Artifact(artifact),
+        Row::Message(of_turn(3, Role::Assistant)),
+    ];
+    let began = Event::Turn(Turn { turn_id, state: TurnState::Running, reason: None });
+    Write { session: session_id(1), events: vec![began, notice("said")], rows }
+}
+
+/// Everything that is read of a conversation for a prompt, for a session that is woken, and for a client that comes.
+async fn cost_of_reading(store: &Store, turns: u128) -> [(&'static str, u64, u64); 6] {
+    let id = session_id(1);
+    let mut costs = [("", 0, 0); 6];
+    for (at, cost) in costs.iter_mut().enumerate() {
+        let before = store.counts();
+        cost.0 = match at {
+            0 => {
+                assert_eq!(store.history(id, 300).await.unwrap().messages.len(), 30);
+                "the model's history"
+            }
+            1 => {
+                assert_eq!(store.results(id, "main", 1).await.unwrap()[0].tool_call_id, Some(format!("call {turns}")));
+                "the last result"
+            }
+            2 => {
+                assert_eq!(store.known_calls(id, vec!["call 7".into(), "new".into()]).await.unwrap().len(), 1);
+                "known calls"
+            }
+            3 => {
+                assert_eq!(store.turn_messages(id, TurnId(Uuid::from_u128(turns))).await.unwrap().len(), 3);
+                "the messages of a turn"
+            }
+            4 => {
+                let snapshot = store.snapshot(id, 30).await.unwrap().unwrap();
+                assert_eq!((snapshot.messages.len(), snapshot.artifacts.len(), snapshot.ended_turns.len()), (30, 10, 10));
+                assert_eq!(snapshot.notices.len(), 10);
+                "a snapshot"
+            }
+            _ => {
+                let before = MessageId(Uuid::from_u128(turns * 10 - 99));
+                assert_eq!(store.messages(id, Some(before), 30).await.unwrap().messages.len(), 30);
+                "a page of older messages"
+            }
+        };
+        let now = store.counts();
+        (cost.1, cost.2) = (now.rows_read - before.rows_read, now.steps - before.steps);
+    }
+    costs
+}
+
+#[tokio::test]
+async fn nothing_that_is_read_of_a_conversation_grows_with_it() {
+    let fixture = Fixture::new().await;
+    let store = &fixture.store;
+    with_sessions(&fixture, 1..=1).await;
+    for n in 1..=40 {
+        store.commit(turn(n)).await.unwrap();
+    }
+    let short = cost_of_reading(store, 40).await;
+    fixture.commit_all((41..=1000).map(turn)).await.into_iter().for_each(|committed| assert!(committed.is_ok()));
+    let long = cost_of_reading(store, 1000).await;
+    for ((what, rows_before, steps_before), (_, rows, steps)) in short.into_iter().zip(long) {
+        assert_eq!(rows, rows_before, "rows of {what}");
+        assert!(steps <= steps_before + 50, "steps of {what}: {steps_before}, then {steps}");
+    }
 }

@@ -1,6 +1,6 @@
 //! What a restarted server asks for.
 
-use domain::event::{Role, Turn, TurnState};
+use domain::event::{Message, Role, Turn, TurnState};
 use domain::ids::{PermissionId, TurnId};
 use serde_json::json;
 use store::{AnswerRow, PermissionRow, Row, Store, TurnRow};
@@ -79,16 +79,40 @@ async fn method_names_are_kept_for_each_version_of_an_agent() {
 }
 
 #[tokio::test]
-async fn the_conversation_and_its_calls_are_whole() {
+async fn the_latest_turns_are_as_many_as_fit_and_whole() {
     let (fixture, id) = Fixture::with_session().await;
-    let mut given: Vec<_> = (1..=30).map(|n| message(n, Role::User, "m")).collect();
+    // Turns of three messages, behind what stands before the first.
+    let role = |n| if n % 3 == 1 { Role::User } else { Role::Assistant };
+    let mut given: Vec<_> = (0..=30).map(|n| message(n, role(n), "0123456789")).collect();
     given[4].tool_call_id = Some("call 1".into());
     given[9].tool_call_id = Some("call 2".into());
     fixture.store.commit(rows(id, given.iter().cloned().map(Row::Message).collect())).await.unwrap();
-    assert_eq!(fixture.store.history(id).await.unwrap(), given);
-    let mut calls = fixture.store.tool_call_ids(id).await.unwrap();
-    calls.sort();
-    assert_eq!(calls, ["call 1", "call 2"]);
+    for (bytes, from, more) in
+        [(usize::MAX, 1, true), (300, 1, true), (299, 4, true), (60, 25, true), (30, 28, true), (1, 28, true), (0, 28, true)]
+    {
+        let page = fixture.store.history(id, bytes).await.unwrap();
+        assert_eq!((&page.messages[..], page.more), (&given[from..], more), "{bytes} bytes");
+    }
+    let calls = ["call 1", "call 3", "call 2"].map(str::to_owned);
+    let known = fixture.store.known_calls(id, calls.to_vec()).await.unwrap();
+    assert_eq!(known, ["call 1", "call 2"].map(str::to_owned).into());
+    assert!(fixture.store.known_calls(session_id(2), calls.to_vec()).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn the_results_of_a_named_session_are_found_from_the_latest_back() {
+    let (fixture, id) = Fixture::with_session().await;
+    let result = |n: u128, name: &str| {
+        let delegation = json!({ "session_name": name, "stop_reason": "end_turn", "summary": n.to_string() });
+        Message { delegation: serde_json::from_value(delegation).unwrap(), ..message(n, Role::Tool, "r") }
+    };
+    let given = vec![result(1, "a"), message(2, Role::User, "u"), result(3, "b"), result(4, "a"), result(5, "a")];
+    fixture.store.commit(rows(id, given.iter().cloned().map(Row::Message).collect())).await.unwrap();
+    assert_eq!(fixture.store.results(id, "a", 2).await.unwrap(), [given[4].clone(), given[3].clone()]);
+    assert_eq!(fixture.store.results(id, "b", 9).await.unwrap(), given[2..3]);
+    assert_eq!(fixture.store.results(id, "c", 9).await.unwrap(), []);
+    assert_eq!(fixture.store.delegated(id, usize::MAX).await.unwrap(), [&given[..1], &given[2..]].concat());
+    assert_eq!(fixture.store.delegated(id, 1).await.unwrap(), []);
 }
 
 #[tokio::test]

@@ -188,7 +188,7 @@ async fn what_was_sent_along_is_found_by_its_turn_and_goes_with_its_message_or_i
     fixture.store.commit(rows(id, vec![Row::Attachment(sent(2, b"two")), Row::Enqueue(queued(2, "wait"))])).await.unwrap();
     assert_eq!(fixture.store.turn_attachments(id, turn_id(1)).await.unwrap(), [sent(1, b"one")]);
     assert!(fixture.store.turn_attachments(id, turn_id(2)).await.unwrap().is_empty(), "its turn has not begun");
-    assert_eq!(fixture.store.history(id).await.unwrap(), [begun]);
+    assert_eq!(fixture.store.history(id, 0).await.unwrap().messages, [begun]);
     let found = |n: u128| fixture.store.attachment(id, AttachmentId(Uuid::from_u128(n)));
     assert_eq!(found(2).await.unwrap(), Some(sent(2, b"two")));
     fixture.store.commit(rows(id, vec![Row::RemoveAttachments { message_id: message_id(2) }])).await.unwrap();
