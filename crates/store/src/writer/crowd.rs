@@ -37,7 +37,10 @@ mod tests {
 
     use super::*;
 
-    fn after(commits: &[(u128, usize, u64)]) -> Crowd {
+    /// The session, how many sessions there were, and how long after the commit before.
+    type Commit = (u128, usize, u64);
+
+    fn after(commits: &[Commit]) -> Crowd {
         let mut crowd = Crowd::default();
         let mut now = Instant::now();
         for (session, sessions, us) in commits {
@@ -49,7 +52,7 @@ mod tests {
 
     #[test]
     fn a_crowd_is_made_by_several_sessions_of_one_moment() {
-        let cases: [(&str, Vec<(u128, usize, u64)>, bool); 6] = [
+        let cases: [(&str, Vec<Commit>, bool); 6] = [
             ("a flood of one", vec![(1, 1, 10); 1000], false),
             ("slow ones", (0..1000).map(|n| (n % 50, 1, 600)).collect(), false),
             ("quick ones", (0..10).map(|n| (n % 2, 1, 100)).collect(), true),
