@@ -1,0 +1,35 @@
+//! Agents that wait, and nobody who looks: that should cost nothing.
+
+use std::time::Duration;
+
+use testkit::counts::Counts;
+
+use crate::figures::Memory;
+use crate::rig::{Fleet, agents, cpu, runners};
+use crate::table::Line;
+
+/// What ends with a turn or a client has ended by then.
+const SETTLE: Duration = Duration::from_secs(3);
+const WATCHED: Duration = Duration::from_secs(10);
+const TICK_MS: f64 = 10.0;
+
+pub(crate) async fn run(fleet: &Fleet) -> anyhow::Result<Vec<Line>> {
+    tokio::time::sleep(SETTLE).await;
+    let (server, runners, agents) = (fleet.server.pid(), runners(&fleet.server), agents(&fleet.server));
+    let look = || (Counts::of(server).unwrap_or_default(), cpu(&runners), cpu(&agents));
+    let before = look();
+    tokio::time::sleep(WATCHED).await;
+    let after = look();
+    let ticks = |after: Duration, before: Duration| after.saturating_sub(before).as_secs_f64() * 1e3 / TICK_MS;
+    let used = after.0.since(&before.0);
+    let runner_mb: f64 = runners.iter().map(|pid| Memory::of(*pid).now_mb).sum();
+    Ok(vec![
+        Line::new(format!("server, {} idle agents, ticks in 10 s", agents.len()), used.cpu_ticks() as f64)
+            .beside(ticks(after.2, before.2), "the agents themselves")
+            .at_most(2.0),
+        Line::new("all runners, ticks in 10 s", ticks(after.1, before.1)),
+        Line::new("the server's threads went to sleep", used.sleeps as f64),
+        Line::new("all runners resident, MB", runner_mb),
+        Line::new("server resident, MB", Memory::of(server).now_mb),
+    ])
+}
