@@ -27,7 +27,7 @@ use table::{Line, Table};
 
 const USAGE: &str = "usage: bench [--rounds N] [--agents N] [--write] [row…]\nrows: ";
 /// In the order in which they are measured. The two last of them share their agents.
-const ROWS: [&str; 10] = ["flood", "paced", "fan-out", "absent", "growth", "open", "start", "model", "many", "idle"];
+const ROWS: [&str; 11] = ["commit", "flood", "paced", "fan-out", "absent", "growth", "open", "start", "model", "many", "idle"];
 /// Only by its name.
 const BUILD: &str = "build";
 
@@ -89,6 +89,7 @@ async fn run() -> anyhow::Result<bool> {
 
 async fn measure(row: &str, options: &Options, fleet: Option<&Fleet>) -> anyhow::Result<Vec<Line>> {
     match (row, fleet) {
+        ("commit", _) => row::commit::run().await,
         ("flood", _) => row::flood::run(options.rounds).await,
         ("paced", _) => row::paced::run(options.rounds).await,
         ("fan-out", _) => row::fan_out::run(options.rounds).await,

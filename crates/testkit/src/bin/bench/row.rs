@@ -2,6 +2,7 @@
 
 pub(crate) mod absent;
 pub(crate) mod build;
+pub(crate) mod commit;
 pub(crate) mod fan_out;
 pub(crate) mod flood;
 pub(crate) mod growth;

@@ -14,14 +14,20 @@ pub(crate) enum Goal {
 /// One figure.
 pub(crate) struct Line {
     what: String,
-    server: Figure,
+    /// None where only the bare companion tells something.
+    server: Option<Figure>,
     bare: Option<(Figure, &'static str)>,
     goal: Option<Goal>,
 }
 
 impl Line {
     pub(crate) fn new(what: impl Into<String>, server: impl Into<Figure>) -> Line {
-        Line { what: what.into(), server: server.into(), bare: None, goal: None }
+        Line { what: what.into(), server: Some(server.into()), bare: None, goal: None }
+    }
+
+    /// What the machine does, for the reader to compare with.
+    pub(crate) fn bare(what: impl Into<String>, bare: impl Into<Figure>, whose: &'static str) -> Line {
+        Line { what: what.into(), server: None, bare: Some((bare.into(), whose)), goal: None }
     }
 
     /// What the same takes without VoxPilot, and what that was.
@@ -41,11 +47,11 @@ impl Line {
     }
 
     fn verdict(&self) -> &'static str {
-        match self.goal {
-            None => "",
-            Some(Goal::AtLeast(goal)) if self.server.median >= goal => "PASS",
-            Some(Goal::AtMost(goal)) if self.server.median <= goal => "PASS",
-            Some(_) => "FAIL",
+        match (self.goal, self.server) {
+            (None, _) | (_, None) => "",
+            (Some(Goal::AtLeast(goal)), Some(server)) if server.median >= goal => "PASS",
+            (Some(Goal::AtMost(goal)), Some(server)) if server.median <= goal => "PASS",
+            (Some(_), Some(_)) => "FAIL",
         }
     }
 
@@ -56,14 +62,15 @@ impl Line {
             Some(Goal::AtMost(goal)) => format!("≤ {}", number(goal)),
         };
         let bare = self.bare.map_or(String::new(), |(bare, what)| format!("{bare} {what}"));
-        let ratio =
-            self.bare.filter(|(bare, _)| bare.median > 0.0).map_or(String::new(), |(bare, _)| number(self.server.median / bare.median));
-        [self.what.clone(), self.server.to_string(), bare, ratio, goal, self.verdict().to_owned()]
+        let server = self.server.map_or(String::new(), |server| server.to_string());
+        let pair = self.server.zip(self.bare).filter(|(_, (bare, _))| bare.median > 0.0);
+        let ratio = pair.map_or(String::new(), |(server, (bare, _))| number(server.median / bare.median));
+        [self.what.clone(), server, bare, ratio, goal, self.verdict().to_owned()]
     }
 }
 
 const HEADS: [&str; 8] = ["row", "figure", "server", "bare", "ratio", "goal", "", "stolen"];
-const WIDTHS: [usize; 8] = [8, 40, 32, 48, 7, 12, 4, 6];
+const WIDTHS: [usize; 8] = [8, 42, 32, 48, 7, 12, 4, 6];
 
 #[derive(Default)]
 pub(crate) struct Table {

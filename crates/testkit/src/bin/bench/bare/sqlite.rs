@@ -17,24 +17,27 @@ const SCHEMA: &str = "
     CREATE TABLE runners (id TEXT NOT NULL PRIMARY KEY, cursor BIGINT NOT NULL);
     CREATE TABLE messages (session_id TEXT NOT NULL, position BIGINT NOT NULL, content TEXT NOT NULL,
         PRIMARY KEY (session_id, position));
-    INSERT INTO runners VALUES ('runner', 0);
 ";
 
-/// Commits a second, each of `group` events of `bytes` and one cursor.
+/// Commits a second, each of `group` pairs of an event of `bytes` and the cursor of its runner.
 pub(crate) fn commits_per_second(group: usize, bytes: usize) -> anyhow::Result<f64> {
     let dir = TempDir::new()?;
     let mut database = open(dir.path())?;
+    for runner in 0..group {
+        database.execute("INSERT INTO runners VALUES (?1, 0)", [runner.to_string()])?;
+    }
     let data = "x".repeat(bytes);
     let (mut seq, mut commits) = (0_i64, 0_u32);
     let begun = Instant::now();
     while begun.elapsed() < MEASURED {
         let transaction = database.transaction()?;
-        for _ in 0..group {
+        for runner in 0..group {
             seq += 1;
             let mut insert = transaction.prepare_cached("INSERT INTO events VALUES ('session', ?1, 'copilot-delta', ?2)")?;
             insert.execute(params![seq, data])?;
+            let mut advance = transaction.prepare_cached("UPDATE runners SET cursor = ?1 WHERE id = ?2")?;
+            advance.execute(params![seq, runner.to_string()])?;
         }
-        transaction.prepare_cached("UPDATE runners SET cursor = ?1 WHERE id = 'runner'")?.execute([seq])?;
         transaction.commit()?;
         commits += 1;
     }

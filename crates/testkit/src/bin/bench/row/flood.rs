@@ -40,13 +40,14 @@ pub(crate) async fn run(rounds: usize) -> anyhow::Result<Vec<Line>> {
     server.end().await;
     let event_bytes = (ASKED.count * rounds as u64) as usize * CHUNK_BYTES / (events as usize).max(1);
     let commits = blocking(move || sqlite::commits_per_second(1, event_bytes)).await?;
+    let chunks = (ASKED.count * rounds as u64) as f64;
+    let (stored_us, sqlite_us) = (seconds * 1e6 / chunks, events as f64 / commits * 1e6 / chunks);
     let highest_mb = memory_mb.iter().copied().fold(0.0, f64::max);
     Ok(vec![
         Line::new("chunks/s, none lost", Figure::of(through)).beside(Figure::of(bare), "pipe to socket").at_least(600_000.0),
         Line::new("server CPU a chunk, µs", Figure::of(server_us)).beside(Figure::of(loop_us), "the loop"),
         Line::new("runner CPU a chunk, µs", Figure::of(runner_us)),
-        Line::new(format!("events/s, of {event_bytes} bytes"), events as f64 / seconds)
-            .beside(commits, "SQLite, 1 event and cursor a commit"),
+        Line::new(format!("wall time a chunk, µs (events of {event_bytes} B)"), stored_us).beside(sqlite_us, "SQLite, the same events"),
         Line::new("last chunk to end of turn, ms", Figure::of(ends_ms)),
         Line::new("server resident after, MB", highest_mb).at_most(30.0),
     ])
