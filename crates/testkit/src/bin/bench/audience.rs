@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 use rustix::buffer::spare_capacity;
@@ -12,6 +12,7 @@ use testkit::stamped::now_ns;
 
 use crate::chunks::{Asked, Chunks};
 use crate::events::{Events, delta};
+use crate::figures::thread_cpu;
 use crate::latencies::Latencies;
 
 const READ_BYTES: usize = 256 * 1024;
@@ -59,6 +60,8 @@ pub(crate) struct Watched {
     /// When the last client had the last chunk, and the end of the turn.
     pub last_chunk: Instant,
     pub end: Instant,
+    /// Processor time of reading and checking.
+    pub cpu: Duration,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -103,6 +106,7 @@ impl Audience {
         let mut latencies = Latencies::default();
         let mut ready = Vec::with_capacity(self.seats.len());
         let clients = self.seats.len();
+        let cpu = thread_cpu();
         let (mut begun, mut done) = (0, 0);
         while done < clients {
             ready.clear();
@@ -128,7 +132,12 @@ impl Audience {
         }
         let last = |instant: fn(&Seat) -> Option<Instant>| self.seats.iter().filter_map(instant).max();
         let end = last(|seat| seat.progress.end).context("there are no clients")?;
-        Ok(Watched { latencies, last_chunk: last(|seat| seat.progress.last_chunk).unwrap_or(end), end })
+        Ok(Watched {
+            latencies,
+            last_chunk: last(|seat| seat.progress.last_chunk).unwrap_or(end),
+            end,
+            cpu: thread_cpu().saturating_sub(cpu),
+        })
     }
 }
 

@@ -10,12 +10,12 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
-use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 use testkit::faulty_agent::fast_agent_path;
 
 use crate::audience::{Audience, Seat, Watched};
 use crate::chunks::Asked;
+use crate::figures::thread_cpu;
 
 const COPY_BYTES: usize = 64 * 1024;
 const AGENT_TEXT: &[u8] = b"\"text\":\"";
@@ -92,8 +92,7 @@ fn copy(mut source: impl Read, mut sockets: Vec<TcpStream>) -> Duration {
             break;
         }
     }
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or_default())
+    thread_cpu()
 }
 
 fn join(loops: Vec<JoinHandle<Duration>>) -> anyhow::Result<Duration> {

@@ -1,6 +1,9 @@
 //! Numbers for people: medians, spreads, memory.
 
 use std::fmt;
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
 
 /// A figure of several rounds.
 #[derive(Clone, Copy)]
@@ -49,6 +52,12 @@ pub(crate) fn number(value: f64) -> String {
     }
     let digits: Vec<&str> = text.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
     digits.join(",")
+}
+
+/// Processor time of the thread that asks.
+pub(crate) fn thread_cpu() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or_default())
 }
 
 /// Resident memory now and at its highest, in MB.

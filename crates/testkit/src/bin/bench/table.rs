@@ -93,10 +93,10 @@ impl Table {
         }
     }
 
-    /// A row that could not be measured, or in which something was lost.
+    /// A row in which something was lost, or that could not be measured.
     pub(crate) fn broken(&mut self, row: &str, why: &str) {
         let mut cells: [String; 8] = Default::default();
-        (cells[0], cells[1], cells[6]) = (row.to_owned(), why.to_owned(), "LOST".to_owned());
+        (cells[0], cells[1], cells[6]) = (row.to_owned(), why.to_owned(), "BAD".to_owned());
         self.push(cells);
     }
 

@@ -14,7 +14,7 @@ pub(crate) async fn run() -> anyhow::Result<Vec<Line>> {
     let mut lines = Vec::new();
     for group in GROUPS {
         let commits = blocking(move || sqlite::commits_per_second(group, CHUNK_BYTES)).await?;
-        lines.push(Line::bare(format!("{group} chunks a commit: µs a commit"), 1e6 / commits, WHAT));
+        lines.push(Line::bare(format!("chunks committed together: {group}; µs a commit"), 1e6 / commits, WHAT));
         lines.push(Line::bare("the same in chunks/s", commits * group as f64, WHAT));
     }
     Ok(lines)

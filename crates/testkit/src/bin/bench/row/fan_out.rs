@@ -18,12 +18,13 @@ pub(crate) async fn run(rounds: usize) -> anyhow::Result<Vec<Line>> {
     let server = rig().start().await;
     let (mut through, mut bare) = (Vec::new(), Vec::new());
     let (mut p99_s, mut bare_p99_s) = (Vec::new(), Vec::new());
-    let (mut server_us, mut loop_us) = (Vec::new(), Vec::new());
+    let (mut server_us, mut loop_us, mut client_us, mut bare_client_us) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for _ in 0..rounds {
         let copied = blocking(|| bare::agents(1, CLIENTS, &flood(ASKED), ASKED)).await?;
         bare.push(DELIVERIES as f64 / copied.took.as_secs_f64());
         bare_p99_s.push(copied.watched.latencies.percentile_ms(99) / 1e3);
         loop_us.push(micros_each(copied.cpu, DELIVERIES));
+        bare_client_us.push(micros_each(copied.watched.cpu, DELIVERIES));
 
         let mut session = Session::open(&server, CLIENTS).await?;
         let before = counts::cpu(server.pid()).unwrap_or_default();
@@ -32,6 +33,7 @@ pub(crate) async fn run(rounds: usize) -> anyhow::Result<Vec<Line>> {
         through.push(DELIVERIES as f64 / (watched.last_chunk - begun).as_secs_f64());
         p99_s.push(watched.latencies.percentile_ms(99) / 1e3);
         server_us.push(micros_each(used, DELIVERIES));
+        client_us.push(micros_each(watched.cpu, DELIVERIES));
         session.close().await?;
     }
     server.end().await;
@@ -40,5 +42,6 @@ pub(crate) async fn run(rounds: usize) -> anyhow::Result<Vec<Line>> {
         Line::new("deliveries/s to 50 clients, none lost", Figure::of(through)).beside(Figure::of(bare), what).at_least(3e6),
         Line::new("p99 from write to read, s", Figure::of(p99_s)).beside(Figure::of(bare_p99_s), what).at_most(0.25),
         Line::new("server CPU a delivery, µs", Figure::of(server_us)).beside(Figure::of(loop_us), "the loop"),
+        Line::new("client CPU a delivery, µs", Figure::of(client_us)).beside(Figure::of(bare_client_us), what),
     ])
 }

@@ -15,7 +15,7 @@ const ASKED: Asked = Asked { count: 100_000, bytes: CHUNK_BYTES };
 pub(crate) async fn run(rounds: usize) -> anyhow::Result<Vec<Line>> {
     let server = rig().start().await;
     let (mut through, mut bare, mut ends_ms, mut memory_mb) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let (mut server_us, mut runner_us, mut loop_us) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut server_us, mut runner_us, mut loop_us, mut client_us) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut events, mut seconds) = (0, 0.0);
     for _ in 0..rounds {
         let copied = blocking(|| bare::agents(1, 1, &flood(ASKED), ASKED)).await?;
@@ -32,6 +32,7 @@ pub(crate) async fn run(rounds: usize) -> anyhow::Result<Vec<Line>> {
         ends_ms.push((watched.end - watched.last_chunk).as_secs_f64() * 1e3);
         server_us.push(micros_each(after.0.saturating_sub(before.0), ASKED.count));
         runner_us.push(micros_each(after.1.saturating_sub(before.1), ASKED.count));
+        client_us.push(micros_each(watched.cpu, ASKED.count));
         memory_mb.push(Memory::of(server.pid()).now_mb);
         events += session.cursor() - cursor;
         seconds += took;
@@ -47,6 +48,7 @@ pub(crate) async fn run(rounds: usize) -> anyhow::Result<Vec<Line>> {
         Line::new("chunks/s, none lost", Figure::of(through)).beside(Figure::of(bare), "pipe to socket").at_least(600_000.0),
         Line::new("server CPU a chunk, µs", Figure::of(server_us)).beside(Figure::of(loop_us), "the loop"),
         Line::new("runner CPU a chunk, µs", Figure::of(runner_us)),
+        Line::new("client CPU a chunk, µs", Figure::of(client_us)),
         Line::new(format!("wall time a chunk, µs (events of {event_bytes} B)"), stored_us).beside(sqlite_us, "SQLite, the same events"),
         Line::new("last chunk to end of turn, ms", Figure::of(ends_ms)),
         Line::new("server resident after, MB", highest_mb).at_most(30.0),
