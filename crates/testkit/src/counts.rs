@@ -1,5 +1,6 @@
 //! What a process has used, read from outside: numbers that do not depend on how busy the machine is with others.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Linux tells processor time in hundredths of a second, whatever the kernel counts in.
@@ -15,8 +16,6 @@ pub struct Counts {
     pub write_calls: u64,
     /// Bytes that went to the disk, or will.
     pub disk_write_bytes: u64,
-    /// How often a thread that lives still has gone to sleep of its own will.
-    pub sleeps: u64,
 }
 
 impl Counts {
@@ -28,7 +27,6 @@ impl Counts {
             read_calls: field(&io, "syscr:"),
             write_calls: field(&io, "syscw:"),
             disk_write_bytes: field(&io, "write_bytes:"),
-            sleeps: threads(pid).map(|status| field(&status, "voluntary_ctxt_switches:")).sum(),
         })
     }
 
@@ -38,13 +36,33 @@ impl Counts {
             read_calls: self.read_calls.saturating_sub(before.read_calls),
             write_calls: self.write_calls.saturating_sub(before.write_calls),
             disk_write_bytes: self.disk_write_bytes.saturating_sub(before.disk_write_bytes),
-            sleeps: self.sleeps.saturating_sub(before.sleeps),
         }
     }
 
     /// As the kernel counts it, in ticks of 10 ms.
     pub fn cpu_ticks(&self) -> u128 {
         self.cpu.as_millis() / TICK.as_millis()
+    }
+}
+
+/// How often each thread of a process has gone to sleep of its own will. Thread by thread, because one that ends takes its number along.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Sleeps(BTreeMap<String, u64>);
+
+impl Sleeps {
+    /// None of a process that is gone.
+    pub fn of(pid: i32) -> Sleeps {
+        let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).ok().into_iter().flatten().flatten();
+        let threads = tasks.filter_map(|task| {
+            let status = std::fs::read_to_string(task.path().join("status")).ok()?;
+            Some((task.file_name().to_string_lossy().into_owned(), field(&status, "voluntary_ctxt_switches:")))
+        });
+        Sleeps(threads.collect())
+    }
+
+    /// Of the threads that live still.
+    pub fn since(&self, before: &Sleeps) -> u64 {
+        self.0.iter().map(|(thread, sleeps)| sleeps.saturating_sub(before.0.get(thread).copied().unwrap_or_default())).sum()
     }
 }
 
@@ -76,11 +94,6 @@ pub fn thread_count(pid: i32) -> Option<usize> {
     Some(std::fs::read_dir(format!("/proc/{pid}/task")).ok()?.count())
 }
 
-fn threads(pid: i32) -> impl Iterator<Item = String> {
-    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).ok().into_iter().flatten().flatten();
-    tasks.filter_map(|task| std::fs::read_to_string(task.path().join("status")).ok())
-}
-
 fn field(text: &str, name: &str) -> u64 {
     text.lines().find_map(|line| line.strip_prefix(name)).and_then(|value| value.trim().parse().ok()).unwrap_or_default()
 }
@@ -97,6 +110,8 @@ mod tests {
             std::fs::read("/proc/self/stat").unwrap();
         }
         assert!(Counts::of(pid).unwrap().since(&before).read_calls >= 100);
+        let sleeps = Sleeps::of(pid);
+        assert_eq!((Sleeps::default().since(&sleeps), sleeps.since(&sleeps)), (0, 0));
         assert!(open_files(pid).unwrap() > 0 && thread_count(pid).unwrap() > 0);
     }
 }
