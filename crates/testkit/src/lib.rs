@@ -4,6 +4,7 @@
 pub mod client;
 pub mod codex;
 pub mod copilot;
+pub mod counts;
 pub mod crash;
 pub mod faulty_agent;
 pub mod model_server;
@@ -11,4 +12,5 @@ pub mod processes;
 pub mod push_service;
 pub mod server;
 pub mod setup;
+pub mod stamped;
 pub mod summary;

@@ -12,6 +12,7 @@ mod request;
 mod responses;
 mod rules;
 mod script;
+mod stamped_stream;
 mod stream;
 
 pub use reply::{Gate, Reply, ToolCall};

@@ -58,9 +58,18 @@ pub fn peak_kib(pid: i32) -> Option<u64> {
     status_kib(pid, "VmHWM:")
 }
 
+/// Resident memory in KiB, of which a page that several processes share counts in each by its part.
+pub fn proportional_kib(pid: i32) -> Option<u64> {
+    field_kib(&format!("/proc/{pid}/smaps_rollup"), "Pss:")
+}
+
 fn status_kib(pid: i32, field: &str) -> Option<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    status.lines().find_map(|line| line.strip_prefix(field))?.trim().trim_end_matches(" kB").trim().parse().ok()
+    field_kib(&format!("/proc/{pid}/status"), field)
+}
+
+fn field_kib(path: &str, field: &str) -> Option<u64> {
+    let text = std::fs::read_to_string(path).ok()?;
+    text.lines().find_map(|line| line.strip_prefix(field))?.trim().trim_end_matches(" kB").trim().parse().ok()
 }
 
 /// The process that started it, while it lives.

@@ -256,3 +256,15 @@ async fn gemini_is_answered_by_the_same_rules() {
     assert!(whole.contains("is 42"), "{whole}");
     assert_eq!((server.requests()[1].last_user(), server.requests()[0].tool_names()), ("hi".to_owned(), vec!["ask"]));
 }
+
+#[tokio::test]
+async fn a_stamped_reply_numbers_its_chunks_and_ends_well() {
+    let server = ModelServer::start([Reply::stamped(10, 40, None)]);
+    let body = json!({"model": "main", "stream": true, "messages": [user("hi")]});
+    let (_, answer) = call(server.port(), "POST", "/v1/chat/completions", &body).await;
+    let texts: Vec<&str> = answer.split(r#""content":""#).skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    let numbers: Vec<u64> = texts.iter().map(|text| text[..10].parse().unwrap()).collect();
+    assert_eq!(numbers, (0..10).collect::<Vec<_>>());
+    assert!(texts.iter().all(|text| text.len() == 40), "{texts:?}");
+    assert!(answer.contains("[DONE]"), "{answer}");
+}

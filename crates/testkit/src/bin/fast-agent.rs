@@ -1,15 +1,16 @@
 //! An ACP agent that does nothing but stream, for the benchmarks.
 //!
-//! `flood N SIZE` writes N chunks of SIZE bytes of text as fast as it can, each starting with its number.
-//! `paced N SIZE MICROS` writes one chunk every MICROS microseconds, each starting with the nanoseconds since the epoch
-//! at which it was written, and flushes each, so that a reader can tell how long it was under way.
+//! `flood N SIZE` writes N chunks of SIZE bytes of text as fast as it can; `paced N SIZE MICROS` writes one every MICROS
+//! microseconds and flushes each. Every chunk carries its number and the moment at which it was written ([`testkit::stamped`]),
+//! so that a reader can tell whether it is there, in its place, and how long it was under way.
 
 use std::io::{BufRead, Write};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use testkit::stamped::ChunkLine;
 use uuid::Uuid;
 
 /// Whole lines are gathered up to this before they are written.
@@ -58,7 +59,7 @@ fn prompt(out: &Out, session: &str, text: &str) {
     let words: Vec<&str> = text.split_whitespace().collect();
     let number = |at: usize, default: u64| words.get(at).and_then(|word| word.parse().ok()).unwrap_or(default);
     let (count, size) = (number(1, 1000), number(2, 64));
-    let line = ChunkLine::new(session, usize::try_from(size).unwrap_or(64));
+    let line = chunk_line(session, usize::try_from(size).unwrap_or(64));
     match words.first() {
         Some(&"paced") => paced(out, &line, count, Duration::from_micros(number(3, 1000))),
         _ => flood(out, &line, count),
@@ -66,9 +67,9 @@ fn prompt(out: &Out, session: &str, text: &str) {
 }
 
 fn flood(out: &Out, line: &ChunkLine, count: u64) {
-    let mut block = Vec::with_capacity(BLOCK_BYTES + line.len());
+    let mut block = Vec::with_capacity(BLOCK_BYTES + line.bytes());
     for number in 0..count {
-        line.append(&mut block, &format!("{number:010} "));
+        line.append(&mut block, number);
         if block.len() >= BLOCK_BYTES {
             write(out, &block);
             block.clear();
@@ -79,45 +80,23 @@ fn flood(out: &Out, line: &ChunkLine, count: u64) {
 
 #[allow(clippy::disallowed_methods, reason = "the passing of time is what is wanted here")]
 fn paced(out: &Out, line: &ChunkLine, count: u64, every: Duration) {
-    let mut buffer = Vec::with_capacity(line.len());
+    let mut buffer = Vec::with_capacity(line.bytes());
     let mut due = Instant::now();
-    for _ in 0..count {
+    for number in 0..count {
         due += every;
         thread::sleep(due.saturating_duration_since(Instant::now()));
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         buffer.clear();
-        line.append(&mut buffer, &format!("{} ", now.as_nanos()));
+        line.append(&mut buffer, number);
         write(out, &buffer);
     }
 }
 
-/// A chunk line of which only the start of the text changes.
-struct ChunkLine {
-    before: Vec<u8>,
-    filler: Vec<u8>,
-    after: Vec<u8>,
-}
-
-impl ChunkLine {
-    fn new(session: &str, size: usize) -> Self {
-        let update = json!({ "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": "@" } });
-        let params = json!({ "sessionId": session, "update": update });
-        let line = json!({ "jsonrpc": "2.0", "method": "session/update", "params": params }).to_string();
-        let (before, after) = line.rsplit_once('@').expect("the mark was just put there");
-        Self { before: before.into(), filler: vec![b'x'; size], after: format!("{after}\n").into() }
-    }
-
-    fn len(&self) -> usize {
-        self.before.len() + self.filler.len() + self.after.len() + 32
-    }
-
-    /// The text is `start`, filled up to the size; a start that is longer than that stays whole.
-    fn append(&self, buffer: &mut Vec<u8>, start: &str) {
-        let filler = self.filler.get(start.len()..).unwrap_or_default();
-        for part in [&self.before, start.as_bytes(), filler, &self.after] {
-            buffer.extend_from_slice(part);
-        }
-    }
+fn chunk_line(session: &str, size: usize) -> ChunkLine {
+    let update = json!({ "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": "@" } });
+    let params = json!({ "sessionId": session, "update": update });
+    let line = json!({ "jsonrpc": "2.0", "method": "session/update", "params": params }).to_string();
+    let (before, after) = line.rsplit_once('@').expect("the mark was just put there");
+    ChunkLine::new(before, size, &format!("{after}\n"))
 }
 
 fn respond(out: &Out, id: &Value, result: &Value) {

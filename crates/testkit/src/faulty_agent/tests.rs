@@ -303,6 +303,6 @@ fn the_fast_agent_floods_and_keeps_time() {
     agent.finish(id);
     let said = agent.say("paced 3 40 2000");
     assert_eq!(said.len(), 3 * 40);
-    let first: u128 = said.split(' ').next().unwrap().parse().unwrap();
+    let first: u128 = said.split(' ').nth(1).unwrap().parse().unwrap();
     assert!(first > 1_700_000_000_000_000_000);
 }

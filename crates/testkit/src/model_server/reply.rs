@@ -7,6 +7,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
+use super::stamped_stream::StampedChunks;
+
 /// Holds a reply back until the test says go, so that no test has to sleep.
 #[derive(Clone, Debug)]
 pub struct Gate(Arc<Semaphore>);
@@ -82,6 +84,8 @@ pub struct Reply {
     pub(super) headers: Vec<(String, String)>,
     /// A body in one piece instead of a stream, with its content type.
     pub(super) whole: Option<(String, String)>,
+    /// Chunks for whoever measures, sent before everything else.
+    pub(super) stamped: Option<StampedChunks>,
     pub(super) beats: Vec<Beat>,
     pub(super) calls: Vec<ToolCall>,
     pub(super) argument_pieces: usize,
@@ -126,6 +130,7 @@ impl Reply {
             status: 200,
             headers: Vec::new(),
             whole: None,
+            stamped: None,
             beats: Vec::new(),
             calls: Vec::new(),
             argument_pieces: 1,
@@ -146,6 +151,14 @@ impl Reply {
         let mut reply = Reply::new();
         let texts = chunks.into_iter().map(|chunk| Beat::Text(chunk.to_owned()));
         reply.beats.extend(texts);
+        reply
+    }
+
+    /// So many chunks of so many bytes, as [`crate::stamped`] writes them: one `every` so often, or as fast as they are taken.
+    /// Only as a stream of chat completions.
+    pub fn stamped(count: u64, bytes: usize, every: Option<Duration>) -> Reply {
+        let mut reply = Reply::new();
+        reply.stamped = Some(StampedChunks { count, bytes, every });
         reply
     }
 

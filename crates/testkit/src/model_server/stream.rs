@@ -9,7 +9,7 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 use super::reply::{Beat, CallId, Ending, Reply};
 use super::request::{Dialect, Request};
 use super::responses::Response;
-use super::{anthropic, gemini, http};
+use super::{anthropic, gemini, http, stamped_stream};
 
 /// Sends the reply. `true` means that the connection is fit for another request.
 pub(super) async fn send<W>(writer: &mut W, request: &Request, reply: Reply, next_call_id: impl Fn() -> String) -> io::Result<bool>
@@ -36,6 +36,9 @@ where
         return Ok(true);
     }
     http::write_stream_head(writer, reply.status, &reply.headers).await?;
+    if let Some(chunks) = reply.stamped {
+        stamped_stream::write(writer, request, chunks).await?;
+    }
     for payload in payloads(request, &reply, &ids) {
         pause(&reply).await;
         write_event(writer, &reply, &payload).await?;
@@ -237,7 +240,7 @@ pub(super) fn slice(text: &str, piece: usize, pieces: usize) -> String {
     characters[bound(piece)..bound(piece + 1)].iter().collect()
 }
 
-fn chunk(request: &Request, delta: Value, finish: Option<&str>) -> Value {
+pub(super) fn chunk(request: &Request, delta: Value, finish: Option<&str>) -> Value {
     json!({
         "id": "chatcmpl-scripted",
         "object": "chat.completion.chunk",

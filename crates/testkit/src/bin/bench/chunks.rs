@@ -1,124 +1,135 @@
 //! Checks chunk by chunk that what arrives is what was sent: everything, once, in order.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use anyhow::ensure;
+use testkit::stamped::{HEAD_BYTES, NUMBER_DIGITS};
 
-use anyhow::{bail, ensure};
+use crate::latencies::Latencies;
 
-/// What the agent was asked to write.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sent {
-    /// Each chunk starts with its number.
-    Numbered(u64),
-    /// Each chunk starts with the time at which it was written.
-    Stamped(u64),
-}
+/// Longer than any chunk that is asked for.
+const FILLER: [u8; 4096] = [b'x'; 4096];
 
-impl Sent {
-    pub(crate) fn count(self) -> u64 {
-        match self {
-            Sent::Numbered(count) | Sent::Stamped(count) => count,
-        }
-    }
+/// What was asked for: so many chunks of so many bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked {
+    pub count: u64,
+    pub bytes: usize,
 }
 
 pub(crate) struct Chunks {
-    sent: Sent,
-    size: usize,
+    asked: Asked,
     /// The beginning of a chunk whose end has not come yet.
     carry: Vec<u8>,
     pub count: u64,
     pub bytes: u64,
     last_stamp: u64,
-    /// How long each stamped chunk was under way.
-    pub latencies_ns: Vec<u64>,
 }
 
 impl Chunks {
-    pub(crate) fn new(sent: Sent, size: usize) -> Chunks {
-        Chunks { sent, size, carry: Vec::new(), count: 0, bytes: 0, last_stamp: 0, latencies_ns: Vec::new() }
+    pub(crate) fn new(asked: Asked) -> Chunks {
+        Chunks { asked, carry: Vec::new(), count: 0, bytes: 0, last_stamp: 0 }
     }
 
     pub(crate) fn are_complete(&self) -> bool {
-        self.count == self.sent.count() && self.carry.is_empty()
+        self.count == self.asked.count && self.carry.is_empty()
     }
 
     /// Takes the next piece of text, read at `now_ns`.
-    pub(crate) fn take(&mut self, mut text: &[u8], now_ns: u64) -> anyhow::Result<()> {
+    pub(crate) fn take(&mut self, mut text: &[u8], now_ns: u64, latencies: &mut Latencies) -> anyhow::Result<()> {
         self.bytes += text.len() as u64;
         if !self.carry.is_empty() {
-            let (rest, later) = text.split_at((self.size - self.carry.len()).min(text.len()));
+            let (rest, later) = text.split_at((self.asked.bytes - self.carry.len()).min(text.len()));
             self.carry.extend_from_slice(rest);
-            if self.carry.len() < self.size {
+            if self.carry.len() < self.asked.bytes {
                 return Ok(());
             }
             let whole = std::mem::take(&mut self.carry);
-            self.chunk(&whole, now_ns)?;
+            self.chunk(&whole, now_ns, latencies)?;
             text = later;
         }
-        let mut chunks = text.chunks_exact(self.size);
+        let mut chunks = text.chunks_exact(self.asked.bytes);
         for chunk in chunks.by_ref() {
-            self.chunk(chunk, now_ns)?;
+            self.chunk(chunk, now_ns, latencies)?;
         }
         self.carry.extend_from_slice(chunks.remainder());
         Ok(())
     }
 
-    fn chunk(&mut self, chunk: &[u8], now_ns: u64) -> anyhow::Result<()> {
-        let digits = chunk.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let number = chunk[..digits].iter().fold(0_u64, |number, digit| number.wrapping_mul(10).wrapping_add(u64::from(digit - b'0')));
-        ensure!(digits > 0 && is_filled(&chunk[digits..]), "chunk {} is damaged: {}", self.count, String::from_utf8_lossy(chunk));
-        match self.sent {
-            Sent::Numbered(_) if number != self.count => bail!("chunk {number} came where {} was due", self.count),
-            Sent::Numbered(_) => {}
-            Sent::Stamped(_) => {
-                ensure!(number >= self.last_stamp, "chunk {} overtook another", self.count);
-                self.last_stamp = number;
-                self.latencies_ns.push(now_ns.saturating_sub(number));
-            }
-        }
+    fn chunk(&mut self, chunk: &[u8], now_ns: u64, latencies: &mut Latencies) -> anyhow::Result<()> {
+        let (head, filler) = chunk.split_at(HEAD_BYTES);
+        let number = number(&head[..NUMBER_DIGITS]);
+        let stamp = number_and_space(&head[NUMBER_DIGITS..]);
+        let is_filled = filler == &FILLER[..filler.len()];
+        let (Some(number), Some(stamp), true) = (number, stamp, is_filled) else {
+            anyhow::bail!("chunk {} is damaged: {}", self.count, String::from_utf8_lossy(chunk));
+        };
+        ensure!(number == self.count, "chunk {number} came where {} was due", self.count);
+        ensure!(number < self.asked.count, "more chunks came than were sent");
+        ensure!(stamp >= self.last_stamp, "chunk {number} was written before the one that it follows");
+        self.last_stamp = stamp;
+        latencies.add(now_ns.saturating_sub(stamp));
         self.count += 1;
-        ensure!(self.count <= self.sent.count(), "more chunks came than were sent");
         Ok(())
     }
 }
 
-fn is_filled(rest: &[u8]) -> bool {
-    matches!(rest, [b' ', filler @ ..] if filler.iter().all(|byte| *byte == b'x'))
+/// The stamp: a space, digits, a space.
+fn number_and_space(text: &[u8]) -> Option<u64> {
+    let [b' ', digits @ .., b' '] = text else { return None };
+    number(digits)
 }
 
-pub(crate) fn now_ns() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+fn number(digits: &[u8]) -> Option<u64> {
+    let mut number = 0_u64;
+    for digit in digits {
+        let value = digit.wrapping_sub(b'0');
+        if value > 9 {
+            return None;
+        }
+        number = number.wrapping_mul(10).wrapping_add(u64::from(value));
+    }
+    Some(number)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use testkit::stamped::ChunkLine;
 
-    fn text(numbers: impl Iterator<Item = u64>) -> Vec<u8> {
-        numbers.flat_map(|number| format!("{number:010} {}", "x".repeat(9)).into_bytes()).collect()
+    const ASKED: Asked = Asked { count: 10, bytes: 40 };
+
+    fn text(numbers: impl IntoIterator<Item = u64>) -> Vec<u8> {
+        let line = ChunkLine::new("", ASKED.bytes, "");
+        let mut text = Vec::new();
+        numbers.into_iter().for_each(|number| line.append(&mut text, number));
+        text
+    }
+
+    fn take(numbers: &[u64], asked: Asked) -> anyhow::Result<Chunks> {
+        let mut chunks = Chunks::new(asked);
+        chunks.take(&text(numbers.iter().copied()), u64::MAX, &mut Latencies::default())?;
+        Ok(chunks)
     }
 
     #[test]
     fn chunks_are_counted_however_they_are_cut() {
-        for piece in 1..50 {
-            let mut chunks = Chunks::new(Sent::Numbered(10), 20);
+        for piece in 1..90 {
+            let mut chunks = Chunks::new(ASKED);
             for part in text(0..10).chunks(piece) {
-                chunks.take(part, 0).unwrap();
+                chunks.take(part, 0, &mut Latencies::default()).unwrap();
             }
             assert!(chunks.are_complete(), "pieces of {piece}");
         }
     }
 
     #[test]
-    fn a_lost_a_doubled_and_a_damaged_chunk_are_noticed() {
-        for numbers in [vec![0, 2], vec![0, 0], vec![1]] {
-            assert!(Chunks::new(Sent::Numbered(10), 20).take(&text(numbers.into_iter()), 0).is_err());
+    fn a_lost_a_doubled_a_damaged_and_a_superfluous_chunk_are_noticed() {
+        for numbers in [&[0, 2][..], &[0, 0], &[1]] {
+            assert!(take(numbers, ASKED).is_err());
         }
-        assert!(Chunks::new(Sent::Numbered(10), 20).take(b"0000000000 xxxxyxxxx", 0).is_err());
-        assert!(Chunks::new(Sent::Numbered(1), 20).take(&text(0..2), 0).is_err());
-        let mut short = Chunks::new(Sent::Numbered(3), 20);
-        short.take(&text(0..2), 0).unwrap();
-        assert!(!short.are_complete());
+        let mut damaged = text([0]);
+        damaged[ASKED.bytes - 2] = b'y';
+        assert!(Chunks::new(ASKED).take(&damaged, 0, &mut Latencies::default()).is_err());
+        assert!(take(&[0, 1], Asked { count: 1, ..ASKED }).is_err());
+        assert!(!take(&[0, 1], ASKED).unwrap().are_complete());
     }
 }

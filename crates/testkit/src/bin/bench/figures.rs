@@ -1,8 +1,12 @@
-//! Numbers for people: medians, spreads, percentiles, memory.
+//! Numbers for people: medians, spreads, memory.
 
 use std::fmt;
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
 
 /// A figure of several rounds.
+#[derive(Clone, Copy)]
 pub(crate) struct Figure {
     pub median: f64,
     low: f64,
@@ -18,19 +22,42 @@ impl Figure {
     }
 }
 
-impl fmt::Display for Figure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let places = if self.median < 100.0 { 2 } else { 0 };
-        write!(f, "{:.places$} ({:.places$} to {:.places$})", self.median, self.low, self.high)
+impl From<f64> for Figure {
+    fn from(value: f64) -> Figure {
+        Figure { median: value, low: value, high: value }
     }
 }
 
-/// In milliseconds.
-pub(crate) fn percentile_ms(latencies_ns: &[u64], percent: usize) -> f64 {
-    let mut sorted = latencies_ns.to_vec();
-    sorted.sort_unstable();
-    let at = (sorted.len() * percent / 100).min(sorted.len().saturating_sub(1));
-    sorted.get(at).copied().unwrap_or_default() as f64 / 1e6
+impl fmt::Display for Figure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&number(self.median))?;
+        if self.low < self.high {
+            write!(f, " ({} to {})", number(self.low), number(self.high))?;
+        }
+        Ok(())
+    }
+}
+
+/// With about three digits that mean something, and thousands apart.
+pub(crate) fn number(value: f64) -> String {
+    let places = match value.abs() {
+        value if value == 0.0 || value >= 100.0 => 0,
+        value if value >= 10.0 => 1,
+        value if value >= 1.0 => 2,
+        _ => 3,
+    };
+    let text = format!("{value:.places$}");
+    if value < 1000.0 {
+        return text;
+    }
+    let digits: Vec<&str> = text.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
+    digits.join(",")
+}
+
+/// Processor time of the thread that asks.
+pub(crate) fn thread_cpu() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or_default())
 }
 
 /// Resident memory now and at its highest, in MB.
@@ -42,30 +69,19 @@ pub(crate) struct Memory {
 
 impl Memory {
     pub(crate) fn of(pid: i32) -> Memory {
-        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-        let field = |name: &str| {
-            let kib = status.lines().find_map(|line| line.strip_prefix(name)).map(|rest| rest.trim().trim_end_matches(" kB"));
-            kib.and_then(|kib| kib.parse::<f64>().ok()).unwrap_or_default() * 1024.0 / 1e6
-        };
-        Memory { now_mb: field("VmRSS:"), peak_mb: field("VmHWM:") }
+        let mb = |kib: Option<u64>| kib.unwrap_or_default() as f64 * 1024.0 / 1e6;
+        Memory { now_mb: mb(testkit::processes::resident_kib(pid)), peak_mb: mb(testkit::processes::peak_kib(pid)) }
     }
 }
 
-impl fmt::Display for Memory {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.1} MB (at most {:.1})", self.now_mb, self.peak_mb)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        let shown = [0.0, 0.1234, 1.234, 12.34, 999.4, 1_234.5, 3_000_000.0].map(number);
+        assert_eq!(shown, ["0", "0.123", "1.23", "12.3", "999", "1,234", "3,000,000"]);
+        assert_eq!(Figure::of(vec![3.0, 1.0, 2.0]).to_string(), "2.00 (1.00 to 3.00)");
     }
-}
-
-/// Only for the reader: a goal that is missed on a busy machine is no failure.
-pub(crate) fn verdict(met: bool) -> &'static str {
-    if met { "PASS" } else { "FAIL" }
-}
-
-/// On what the figures were measured, and how busy it was.
-pub(crate) fn machine() -> String {
-    let cores = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
-    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    let load = load.split(' ').next().unwrap_or("unknown").to_owned();
-    format!("machine: {cores} cores, load before {load}; each figure is the median of the rounds (and their range)")
 }
