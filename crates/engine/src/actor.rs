@@ -24,13 +24,13 @@ use tokio::task::AbortHandle;
 use tokio::time::{Duration, Instant};
 use uuid::Uuid;
 
+use crate::Shared;
 use crate::agent::{Links, options::Replies};
 use crate::changes::Trees;
 use crate::command::{Command, Refusal};
 use crate::model_call::{ModelCall, ModelSignal};
 use crate::settings::RELAY;
 use crate::tasks::Tasks;
-use crate::Shared;
 
 pub(crate) use act::Ended;
 

@@ -103,7 +103,12 @@ impl Tail {
     }
 
     /// Until something has to be looked at. Where another reader sleeps already, this one is woken for everything.
-    fn sleep<'a>(&mut self, journal: &'a Journal, mut published: MutexGuard<'a, Published>, take: &impl Fn() -> Take) -> MutexGuard<'a, Published> {
+    fn sleep<'a>(
+        &mut self,
+        journal: &'a Journal,
+        mut published: MutexGuard<'a, Published>,
+        take: &impl Fn() -> Take,
+    ) -> MutexGuard<'a, Published> {
         if let (Some(open), None) = (&self.open, &published.sleeper) {
             published.sleeper = Some(Sleeper { reader: self.reader, first_seq: open.first_seq, at: open.at, take: take() });
         }
