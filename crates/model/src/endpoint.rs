@@ -43,7 +43,7 @@ pub(crate) struct Endpoint {
 
 impl Endpoint {
     pub(crate) fn new(target: Target, tuning: Tuning) -> Result<Endpoint, SettingsError> {
-        let mut builder = reqwest::Client::builder().connect_timeout(CONNECT_TIMEOUT).tcp_nodelay(true);
+        let mut builder = tls::client().connect_timeout(CONNECT_TIMEOUT).tcp_nodelay(true);
         if target.loopback {
             // A proxy for the outside world cannot reach this machine's own loopback.
             builder = builder.no_proxy();

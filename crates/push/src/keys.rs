@@ -8,9 +8,11 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::{SignedDuration, Timestamp};
+use ring::rand::{SecureRandom, SystemRandom};
+use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair};
 use serde_json::json;
-use web_push_native::p256::ecdsa::signature::Signer;
-use web_push_native::p256::ecdsa::{Signature, SigningKey};
+
+use crate::curve;
 
 const FILE_NAME: &str = "push-key";
 /// Push services take no longer one than a day.
@@ -24,9 +26,8 @@ pub enum KeysError {
     NoKey(PathBuf),
 }
 
-#[derive(Clone)]
 pub struct Keys {
-    signing: SigningKey,
+    signing: EcdsaKeyPair,
 }
 
 impl std::fmt::Debug for Keys {
@@ -48,13 +49,13 @@ impl Keys {
         }
         let text = std::fs::read_to_string(&path).map_err(failed)?;
         let bytes = URL_SAFE_NO_PAD.decode(text.trim()).map_err(|_| KeysError::NoKey(path.clone()))?;
-        let signing = SigningKey::from_slice(&bytes).map_err(|_| KeysError::NoKey(path))?;
+        let signing = signing(&bytes).ok_or(KeysError::NoKey(path))?;
         Ok(Keys { signing })
     }
 
     /// As a browser is given it when it subscribes: the uncompressed point in base64url.
     pub fn public(&self) -> String {
-        URL_SAFE_NO_PAD.encode(self.signing.verifying_key().to_encoded_point(false).as_bytes())
+        URL_SAFE_NO_PAD.encode(self.signing.public_key())
     }
 
     /// What a push service at `origin` is shown: who sends, and whom to write to where that makes trouble.
@@ -62,8 +63,9 @@ impl Keys {
         let header = json!({ "typ": "JWT", "alg": "ES256" }).to_string();
         let claims = json!({ "aud": origin, "exp": (now + VALID).as_second(), "sub": contact }).to_string();
         let signed = format!("{}.{}", URL_SAFE_NO_PAD.encode(header), URL_SAFE_NO_PAD.encode(claims));
-        let signature: Signature = self.signing.sign(signed.as_bytes());
-        format!("vapid t={signed}.{}, k={}", URL_SAFE_NO_PAD.encode(signature.to_bytes()), self.public())
+        let signature =
+            self.signing.sign(&SystemRandom::new(), signed.as_bytes()).expect("the system gives random bytes, as it did at the start");
+        format!("vapid t={signed}.{}, k={}", URL_SAFE_NO_PAD.encode(signature), self.public())
     }
 }
 
@@ -85,12 +87,18 @@ fn make(data_dir: &Path, path: &Path) -> io::Result<()> {
 fn random_key() -> io::Result<String> {
     loop {
         let mut bytes = [0; 32];
-        getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
+        SystemRandom::new().fill(&mut bytes).map_err(|_| io::Error::other("the system gives no random bytes"))?;
         // All but one in 2³² numbers are keys.
-        if SigningKey::from_slice(&bytes).is_ok() {
+        if signing(&bytes).is_some() {
             return Ok(format!("{}\n", URL_SAFE_NO_PAD.encode(bytes)));
         }
     }
+}
+
+/// A private key and nothing else is what the file holds.
+fn signing(private: &[u8]) -> Option<EcdsaKeyPair> {
+    let public = curve::public_key(private.try_into().ok()?)?;
+    EcdsaKeyPair::from_private_key_and_public_key(&ECDSA_P256_SHA256_FIXED_SIGNING, private, &public, &SystemRandom::new()).ok()
 }
 
 fn write_private(path: &Path, contents: &str) -> io::Result<()> {
@@ -103,8 +111,8 @@ fn write_private(path: &Path, contents: &str) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use web_push_native::p256::ecdsa::VerifyingKey;
     use web_push_native::p256::ecdsa::signature::Verifier;
+    use web_push_native::p256::ecdsa::{Signature, VerifyingKey};
 
     use super::*;
 
@@ -125,6 +133,25 @@ mod tests {
         let error = Keys::load_or_make(dir.path()).unwrap_err();
         assert!(matches!(error, KeysError::NoKey(_)), "{error}");
         assert_eq!(std::fs::read_to_string(dir.path().join(FILE_NAME)).unwrap(), "spoilt");
+    }
+
+    /// Browsers bind their subscriptions to the public key: a file that an older server has written must give the same.
+    #[test]
+    fn a_stored_key_stays_what_it_was() {
+        let dir = tempfile::tempdir().unwrap();
+        // The pair of the example in RFC 8291, appendix A.
+        std::fs::write(dir.path().join(FILE_NAME), "yfWPiYE-n46HLnH0KqZOF1fJJU3MYrct3AELtAQ-oRw\n").unwrap();
+        let public = "BP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A8";
+        assert_eq!(Keys::load_or_make(dir.path()).unwrap().public(), public);
+    }
+
+    #[test]
+    fn numbers_that_are_no_keys_are_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        for number in [vec![0; 32], vec![0xff; 32], vec![1; 31], vec![1; 33]] {
+            std::fs::write(dir.path().join(FILE_NAME), URL_SAFE_NO_PAD.encode(number)).unwrap();
+            assert!(matches!(Keys::load_or_make(dir.path()).unwrap_err(), KeysError::NoKey(_)));
+        }
     }
 
     #[test]

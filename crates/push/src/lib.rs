@@ -3,6 +3,8 @@
 //! What is sent is encrypted for that browser alone (RFC 8291), and signed with a key of this server's own (RFC 8292). Who is told what,
 //! and when, is not known here.
 
+mod curve;
+mod encryption;
 mod keys;
 mod send;
 mod subscription;
@@ -10,6 +12,3 @@ mod subscription;
 pub use keys::{Keys, KeysError};
 pub use send::{Note, Outcome, Sender, Urgency};
 pub use subscription::{BadSubscription, Subscription};
-
-/// For whoever stands in for a browser, and reads what it was sent.
-pub use web_push_native::{Auth, decrypt, p256};

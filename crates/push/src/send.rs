@@ -7,7 +7,7 @@ use reqwest::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, RETRY_AFTER
 use reqwest::redirect::Policy;
 use reqwest::{Client, StatusCode};
 
-use crate::{Keys, Subscription};
+use crate::{Keys, Subscription, encryption};
 
 const DEADLINE: Duration = Duration::from_secs(20);
 /// How often a push service is asked in all.
@@ -57,7 +57,7 @@ impl Sender {
     /// Where this machine has no certificates to know push services by.
     pub fn new(keys: Keys, contact: String) -> reqwest::Result<Sender> {
         // Nobody is sent on to an address that was not checked.
-        let client = Client::builder().redirect(Policy::none()).timeout(DEADLINE).build()?;
+        let client = tls::client().redirect(Policy::none()).timeout(DEADLINE).build()?;
         Ok(Sender { client, keys, contact })
     }
 
@@ -92,9 +92,9 @@ impl Sender {
     }
 
     async fn attempt(&self, to: &Subscription, note: &Note) -> Tried {
-        let body = match web_push_native::encrypt(note.payload.clone(), &to.key, &to.auth) {
+        let body = match encryption::encrypt(&note.payload, &to.recipient) {
             Ok(body) => body,
-            Err(error) => return Tried::Over(Outcome::Failed(format!("it could not be encrypted: {error}"))),
+            Err(_) => return Tried::Over(Outcome::Failed("it could not be encrypted".to_owned())),
         };
         let authorization = self.keys.authorization(&to.origin(), &self.contact, Timestamp::now());
         let request = self.client.post(to.endpoint.clone()).header(AUTHORIZATION, authorization).header(CONTENT_ENCODING, "aes128gcm");

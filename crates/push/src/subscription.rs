@@ -3,17 +3,16 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use reqwest::Url;
-use web_push_native::{Auth, p256};
+
+use crate::encryption::{POINT_BYTES, Recipient, is_point};
 
 /// Far more than any push service has.
 const ENDPOINT_BYTES: usize = 2048;
-const AUTH_BYTES: usize = 16;
 
 #[derive(Clone, Debug)]
 pub struct Subscription {
     pub(crate) endpoint: Url,
-    pub(crate) key: p256::PublicKey,
-    pub(crate) auth: Auth,
+    pub(crate) recipient: Recipient,
 }
 
 /// What is wrong with one.
@@ -35,9 +34,10 @@ impl Subscription {
     pub fn new(endpoint: &str, key: &str, auth: &str) -> Result<Subscription, BadSubscription> {
         let decoded = |text: &str| URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')).ok();
         let endpoint = address(endpoint).ok_or(BadSubscription::Endpoint)?;
-        let key = decoded(key).and_then(|bytes| p256::PublicKey::from_sec1_bytes(&bytes).ok()).ok_or(BadSubscription::Key)?;
-        let auth: [u8; AUTH_BYTES] = decoded(auth).and_then(|bytes| bytes.try_into().ok()).ok_or(BadSubscription::Auth)?;
-        Ok(Subscription { endpoint, key, auth: Auth::from(auth) })
+        let key: Option<[u8; POINT_BYTES]> = decoded(key).and_then(|bytes| bytes.try_into().ok());
+        let key = key.filter(is_point).ok_or(BadSubscription::Key)?;
+        let auth = decoded(auth).and_then(|bytes| bytes.try_into().ok()).ok_or(BadSubscription::Auth)?;
+        Ok(Subscription { endpoint, recipient: Recipient { key, auth } })
     }
 
     pub(crate) fn origin(&self) -> String {
@@ -86,6 +86,8 @@ mod tests {
         let of = |key, auth| Subscription::new("https://push.example/x", key, auth).unwrap_err();
         assert_eq!((of("AAAA", AUTH), of("ä", AUTH), of("", AUTH)), (BadSubscription::Key, BadSubscription::Key, BadSubscription::Key));
         assert_eq!((of(KEY, "AAAA"), of(KEY, "*")), (BadSubscription::Auth, BadSubscription::Auth));
+        let beside_the_curve = KEY.replace("_UfU", "_UfQ");
+        assert_eq!(of(&beside_the_curve, AUTH), BadSubscription::Key);
         let padded = format!("{AUTH}==");
         assert!(Subscription::new("https://push.example/x", KEY, &padded).is_ok());
     }

@@ -20,7 +20,7 @@ fn label(language_or_path: &str) -> String {
     name.chars().filter(|c| is_label_char(*c)).take(LABEL_CHARS).collect::<String>().to_ascii_lowercase()
 }
 
-pub(crate) fn is_label_char(character: char) -> bool {
+fn is_label_char(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '+' | '#' | '-' | '_')
 }
 

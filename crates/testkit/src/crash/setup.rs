@@ -61,7 +61,7 @@ impl Setup {
         let server = rig.start().await;
         let sockets = rig_processes::sockets(server.pid());
         let session = server.new_session(json!({ "permission_policy": "auto" })).await;
-        let http = reqwest::Client::builder().no_proxy().build().map_err(|error| error.to_string())?;
+        let http = tls::client().no_proxy().build().map_err(|error| error.to_string())?;
         let address = Address { http, base: server.base.clone(), token: server.token().to_owned(), session };
         let reader = Reader::start(address.clone());
         reader.until("the stream", SOON, |seen| seen.of_kind("ready").next().is_some()).await?;

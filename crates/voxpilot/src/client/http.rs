@@ -64,7 +64,7 @@ pub(super) struct Api {
 impl Api {
     pub(super) fn new(server: Address) -> anyhow::Result<Api> {
         // The server is this machine's or given by its address: a proxy could only be in the way.
-        let http = Client::builder().no_proxy().connect_timeout(CONNECT_TIMEOUT);
+        let http = tls::client().no_proxy().connect_timeout(CONNECT_TIMEOUT);
         // One that is given may be the data directory's or any other: the certificate of the first counts beside those of the system.
         let own = if server.is_given() { std::fs::read(server.certificate()).ok() } else { None };
         let http = match own.and_then(|own| Certificate::from_der(&own).ok()) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_tls13_signature};
+use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, SignatureScheme};
 
@@ -18,7 +18,7 @@ struct Pinned {
 
 /// Settings that let in the server with this certificate and no other.
 pub(super) fn only(path: PathBuf) -> Result<ClientConfig> {
-    let provider = Arc::new(aws_lc_rs::default_provider());
+    let provider = tls::provider();
     let config = ClientConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions();
     let config = config.context("preparing to call the server")?.dangerous();
     Ok(config.with_custom_certificate_verifier(Arc::new(Pinned { path, provider })).with_no_client_auth())

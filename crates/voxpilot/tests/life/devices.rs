@@ -44,7 +44,7 @@ async fn link(server: &Server, args: &[&str]) -> (String, String) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_device_survives_a_restart_and_a_revoked_one_does_not_come_back() {
     let mut server = Rig::default().demo_agent().start().await;
-    let http = reqwest::Client::builder().no_proxy().build().unwrap();
+    let http = tls::client().no_proxy().build().unwrap();
     let (url, _) = link(&server, &["--name", "desk"]).await;
     let (unused, _) = link(&server, &[]).await;
     let (status, page, cookie) = open(&http, &url, None).await;
@@ -72,7 +72,7 @@ async fn a_device_survives_a_restart_and_a_revoked_one_does_not_come_back() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_command_makes_read_only_devices_and_codes() {
     let server = Rig::default().demo_agent().start().await;
-    let http = reqwest::Client::builder().no_proxy().build().unwrap();
+    let http = tls::client().no_proxy().build().unwrap();
     let (_, code) = link(&server, &["--read-only"]).await;
     let form = http.post(format!("{}/login", server.base)).header("content-type", "application/x-www-form-urlencoded");
     let typed = form.body(format!("code={code}")).timeout(SOON).send().await.unwrap();
@@ -109,7 +109,7 @@ async fn the_printed_link_works_once_and_is_not_the_token() {
     assert!(!printed.concat().contains(TOKEN), "{printed:?}");
     let url = printed.last().unwrap().strip_prefix("open ").unwrap();
     assert!(url.contains("/login?link="), "{url}");
-    let http = reqwest::Client::builder().no_proxy().build().unwrap();
+    let http = tls::client().no_proxy().build().unwrap();
     assert!(open(&http, url, None).await.2.is_some());
     assert_eq!(open(&http, url, None).await.0, 401);
 }

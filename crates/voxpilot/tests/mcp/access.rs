@@ -11,7 +11,7 @@ fn ping() -> Value {
 }
 
 fn post(server: &Server, message: &Value) -> reqwest::RequestBuilder {
-    let http = reqwest::Client::builder().no_proxy().build().unwrap();
+    let http = tls::client().no_proxy().build().unwrap();
     http.post(format!("{}/mcp", server.base)).header("accept", "application/json, text/event-stream").json(message)
 }
 
@@ -20,7 +20,7 @@ async fn device(server: &Server, kind: &str) -> String {
     let (status, link) = server.call("POST", "/api/devices/link", Some(json!({ "kind": kind }))).await;
     assert_eq!(status, 201, "{link}");
     let url = link["url"].as_str().unwrap();
-    let http = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+    let http = tls::client().no_proxy().redirect(reqwest::redirect::Policy::none()).build().unwrap();
     let answer = http.get(url).send().await.unwrap();
     let set = answer.headers().get("set-cookie").unwrap().to_str().unwrap().split(';').next().unwrap();
     set.to_owned()

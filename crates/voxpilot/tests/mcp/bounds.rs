@@ -7,7 +7,7 @@ use testkit::server::{Rig, Server};
 use crate::program::{Program, server};
 
 async fn post(server: &Server, body: impl Into<reqwest::Body>) -> (u16, String) {
-    let http = reqwest::Client::builder().no_proxy().build().unwrap();
+    let http = tls::client().no_proxy().build().unwrap();
     let request = http.post(format!("{}/mcp", server.base)).bearer_auth(server.token()).header("content-type", "application/json");
     let answer = request.header("accept", "application/json, text/event-stream").body(body).send().await.unwrap();
     (answer.status().as_u16(), answer.text().await.unwrap())

@@ -46,7 +46,7 @@ pub(crate) async fn token_for_agents(server: &Server) -> String {
 
 impl Program {
     pub(crate) async fn try_http(base: &str, token: &str) -> Result<Program, String> {
-        let http = reqwest::Client::builder().no_proxy().build().unwrap();
+        let http = tls::client().no_proxy().build().unwrap();
         let config = StreamableHttpClientTransportConfig::with_uri(format!("{base}/mcp")).auth_header(token);
         let heard = Heard::default();
         let served = timeout(SOON, heard.clone().serve(StreamableHttpClientTransport::with_client(http, config))).await;

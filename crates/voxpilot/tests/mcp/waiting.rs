@@ -69,7 +69,7 @@ async fn an_agent_cannot_answer_what_it_asks_itself() {
         agent.close().await;
     }
     // The token is for that alone.
-    let http = reqwest::Client::builder().no_proxy().build().unwrap();
+    let http = tls::client().no_proxy().build().unwrap();
     let id = answer["request_id"].as_str().unwrap();
     let url = format!("{}/api/sessions/{}/permissions/{id}", server.base, job["session_id"].as_str().unwrap());
     let direct = http.post(url).bearer_auth(&token).json(&json!({ "option_id": "allow_once" })).send().await.unwrap();

@@ -72,7 +72,7 @@ async fn with_few_files_to_open_the_owner_is_not_locked_out_either() {
     let dir = tempfile::tempdir().unwrap();
     let (mut server, address) = with_few_files(dir.path()).await;
     let half_sent = half_sent(&address).await;
-    let http = reqwest::Client::builder().no_proxy().timeout(SOON).build().unwrap();
+    let http = tls::client().no_proxy().timeout(SOON).build().unwrap();
     let answer = http.get(format!("http://{address}/api/sessions")).bearer_auth(TOKEN).send().await.unwrap();
     assert_eq!(answer.status(), 200);
     drop(half_sent);

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
@@ -27,7 +26,7 @@ async fn connect(server: &Server) -> TlsStream<TcpStream> {
     let pem = std::fs::read(server.rig().data_dir().join("tls/certificate.pem")).unwrap();
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from_pem_slice(&pem).unwrap()).unwrap();
-    let config = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()));
+    let config = ClientConfig::builder_with_provider(tls::provider());
     let mut config = config.with_safe_default_protocol_versions().unwrap().with_root_certificates(roots).with_no_client_auth();
     config.alpn_protocols = vec![b"h2".to_vec()];
     let stream = TcpStream::connect(server.base.trim_start_matches("https://")).await.unwrap();

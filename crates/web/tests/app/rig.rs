@@ -138,7 +138,7 @@ impl Rig {
         let mut server = JoinSet::new();
         server.spawn(web::serve(listener, app));
         // A connection for each request: the server closes one whose body it did not read to the end.
-        let http = reqwest::Client::builder().pool_max_idle_per_host(0).build().unwrap();
+        let http = tls::client().pool_max_idle_per_host(0).build().unwrap();
         Rig { dir, model, engine, base: format!("http://{address}"), http, stopping, _server: server }
     }
 
