@@ -24,23 +24,14 @@ const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
 /// Why spans cannot be sent to an address.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum ExporterError {
-    /// Not an address of HTTP, or one with a name, a password or a query in it. It is not repeated: it may hold a secret.
+    /// It is not repeated: it may hold a secret.
+    #[error("the address for spans is no http or https URL without a password and a query")]
     Address,
-    Client(String),
+    #[error("no connection for spans can be prepared")]
+    Client(#[source] reqwest::Error),
 }
-
-impl std::fmt::Display for ExporterError {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            ExporterError::Address => out.write_str("the address for spans is no http or https URL without a password and a query"),
-            ExporterError::Client(reason) => write!(out, "no connection for spans can be prepared: {reason}"),
-        }
-    }
-}
-
-impl std::error::Error for ExporterError {}
 
 /// Sends what is handed to its [`Spans`]. It is a task's work: [`Exporter::run`].
 pub struct Exporter {
@@ -76,7 +67,7 @@ impl Exporter {
             // A proxy for the outside world cannot reach this machine's own loopback.
             builder = builder.no_proxy();
         }
-        let client = builder.build().map_err(|error| ExporterError::Client(error.to_string()))?;
+        let client = builder.build().map_err(ExporterError::Client)?;
         let (spans, queue, counts) = Spans::queue();
         Ok((spans, Exporter { client, url, version, queue, counts, told: false }))
     }
@@ -84,7 +75,7 @@ impl Exporter {
     /// Until it is told to stop; then what still waits is tried once. Whoever stops it decides how long that may take.
     pub async fn run(mut self, stop: CancellationToken) {
         let mut batch = Vec::new();
-        while !stop.is_cancelled() {
+        while !stop.is_cancelled() && !(self.queue.is_closed() && self.queue.is_empty()) {
             self.gather(&mut batch, &stop).await;
             if !batch.is_empty() {
                 self.deliver(&batch, &stop).await;
@@ -141,7 +132,8 @@ impl Exporter {
     fn lose(&mut self, count: usize, why: &str) {
         self.counts.dropped.add(count);
         if !self.told {
-            tracing::warn!(to = %self.url.origin().ascii_serialization(), why, "spans could not be sent and are left out; this is not said again until some get there");
+            let to = self.url.origin().ascii_serialization();
+            tracing::warn!(to, why, "spans could not be sent and are left out; this is not said again until some get there");
             self.told = true;
         }
     }

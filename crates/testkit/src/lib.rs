@@ -3,6 +3,7 @@
 
 pub mod client;
 pub mod codex;
+pub mod collector;
 pub mod copilot;
 pub mod crash;
 pub mod faulty_agent;

@@ -17,4 +17,5 @@ mod scratch;
 pub mod serve;
 pub mod stop;
 pub mod token;
+mod traces;
 pub mod trust;

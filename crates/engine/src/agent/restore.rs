@@ -154,7 +154,8 @@ impl Actor {
         match Connection::adopt(&dir, cursor, known, self.shared.settings.deadlines, sender).await {
             Ok(connection) => {
                 let connection = self.offer(connection, agent);
-                self.links.add(runner, agent.to_owned(), Some(connection), signals);
+                let counted = self.shared.metrics.agents.of(agent).processes.hold();
+                self.links.add(runner, agent.to_owned(), Some(connection), signals, counted);
             }
             Err(error) => {
                 tracing::warn!(session = %self.id, %runner, %error, "a runner of an earlier server cannot be adopted");
