@@ -24,7 +24,7 @@ use crate::catalogue::{catalogue, default_agent};
 use crate::client::address;
 use crate::config::{Config, Durability, McpSection, McpTransport, Secret, Sources};
 use crate::say::say;
-use crate::traces::Traces;
+use crate::spans::Sending;
 use crate::{choices, housekeeping, logging, memory, stop, token, trust};
 
 /// How long open requests may take once the server stops.
@@ -92,8 +92,8 @@ async fn serve(config: &Config, sources: &Sources) -> Result<End> {
     let push = push::Sender::new(keys, config.push_contact.clone()).context("preparing notifications")?;
     let listener = bind(&config.bind).await?;
     let address = listener.local_addr().context("asking for the server's own address")?;
-    let mut traces = Traces::start(config.otlp_endpoint.as_deref())?;
-    let settings = engine::Settings { spans: traces.spans.clone(), ..settings(config, sources)? };
+    let mut sending = Sending::start(config.otlp_endpoint.as_deref())?;
+    let settings = engine::Settings { spans: sending.spans.clone(), ..settings(config, sources)? };
     check_tokens(config, &secret)?;
     logging::hide(settings.secrets().into_iter().chain(own_secrets(config, &secret)));
     let engine = Engine::start(store, settings).await.context("starting the engine")?;
@@ -129,7 +129,7 @@ async fn serve(config: &Config, sources: &Sources) -> Result<End> {
     tracing::info!("stopping; a second signal ends at once");
     stopping.cancel();
     tokio::select! {
-        () = finish(&mut server, &engine, &mut traces) => {
+        () = finish(&mut server, &engine, &mut sending) => {
             Ok(if restart.is_cancelled() { End::Again(address) } else { End::Stopped(ExitCode::SUCCESS) })
         }
         signalled = stop_signal() => {
@@ -176,12 +176,12 @@ fn tls(config: &Config) -> Result<web::Tls> {
     })
 }
 
-async fn finish(server: &mut (impl Future<Output = std::io::Result<()>> + Unpin), engine: &Engine, traces: &mut Traces) {
+async fn finish(server: &mut (impl Future<Output = std::io::Result<()>> + Unpin), engine: &Engine, sending: &mut Sending) {
     if tokio::time::timeout(DRAIN, server).await.is_err() {
         tracing::warn!("some requests did not end in time and are cut off");
     }
     let left = engine.shutdown().await;
-    traces.flush().await;
+    sending.flush().await;
     if left > 0 {
         say(format_args!("{left} agent(s) go on in the background; start the server again to take them up"));
     }

@@ -97,12 +97,7 @@ impl Caller {
 }
 
 impl Access {
-    pub(crate) async fn open(
-        token: String,
-        metrics_token: Option<&str>,
-        address: SocketAddr,
-        store: Store,
-    ) -> Result<Access, StoreError> {
+    pub(crate) async fn open(token: String, metrics_token: Option<&str>, address: SocketAddr, store: Store) -> Result<Access, StoreError> {
         Ok(Access {
             token,
             metrics_token: metrics_token.map(secret::hash),

@@ -33,7 +33,8 @@ async fn every_metric_is_documented_and_every_documented_one_exists() {
     server.end().await;
     let (all, histograms) = (told(&page, ""), told(&page, "histogram"));
     assert!(all.len() > 30, "{page}");
-    let rows: String = document("metrics.md").lines().filter(|line| line.starts_with("| `voxpilot_")).map(|row| format!("{row}\n")).collect();
+    let rows: String =
+        document("metrics.md").lines().filter(|line| line.starts_with("| `voxpilot_")).map(|row| format!("{row}\n")).collect();
     assert_eq!(names(&rows, &histograms), all, "the table of docs/metrics.md");
     for name in names(&document("metrics.md"), &histograms) {
         assert!(all.contains(&name), "docs/metrics.md names {name}");
@@ -62,7 +63,10 @@ fn the_dashboard_is_one_that_grafana_takes() {
             continue;
         }
         assert_eq!(panel["datasource"]["uid"], "${datasource}", "{panel}");
-        assert!(panel["targets"].as_array().unwrap().iter().all(|target| target["expr"].as_str().unwrap().contains("voxpilot_")), "{panel}");
+        assert!(
+            panel["targets"].as_array().unwrap().iter().all(|target| target["expr"].as_str().unwrap().contains("voxpilot_")),
+            "{panel}"
+        );
     }
     let rows: Vec<_> = panels.iter().filter(|panel| panel["type"] == "row").map(|panel| panel["title"].as_str().unwrap()).collect();
     assert_eq!(rows, ["Flow", "Commits", "Agents and turns", "Model", "Machine"]);

@@ -63,7 +63,10 @@ async fn a_delegated_turn_is_one_tree_and_holds_nothing_that_was_said() {
     assert_eq!(turn["traceId"], turn_id.replace('-', "").as_str());
     assert!(turn.get("parentSpanId").is_none(), "{turn:#}");
     assert_eq!((attribute(turn, "turn.id"), attribute(turn, "session.id")), (&json!(turn_id), &json!(session)));
-    assert_eq!((attribute(turn, "model"), attribute(turn, "agent"), attribute(turn, "ending")), (&json!("main"), &json!("faulty"), &json!("completed")));
+    assert_eq!(
+        (attribute(turn, "model"), attribute(turn, "agent"), attribute(turn, "ending")),
+        (&json!("main"), &json!("faulty"), &json!("completed"))
+    );
     let tool = only(&spans, "tool call");
     assert_eq!(attribute(tool, "tool"), "copilot_agent");
     for (name, parent) in [("agent start", turn), ("session open", turn), ("tool call", turn), ("prompt", tool), ("permission", tool)] {
@@ -111,8 +114,11 @@ async fn a_turn_that_an_earlier_server_began_ends_as_one_span_with_its_true_star
     let call = only(&spans, "tool call");
     assert_eq!((&call["parentSpanId"], attribute(call, "taken_up")), (&turn["spanId"], &json!(true)));
     let permission = only(&spans, "permission");
-    is_within(&json!({ "traceId": permission["traceId"], "parentSpanId": turn["spanId"], "startTimeUnixNano": permission["startTimeUnixNano"],
-        "endTimeUnixNano": permission["endTimeUnixNano"] }), turn);
+    is_within(
+        &json!({ "traceId": permission["traceId"], "parentSpanId": turn["spanId"], "startTimeUnixNano": permission["startTimeUnixNano"],
+        "endTimeUnixNano": permission["endTimeUnixNano"] }),
+        turn,
+    );
     assert_eq!(permission["parentSpanId"], call["spanId"]);
     assert!(times(permission).0 < killed_ns, "a question is told from when it was asked: {permission:#}");
     server.end().await;

@@ -140,7 +140,10 @@ async fn it_tells_of_what_waits_and_of_what_went_wrong() {
     let over = numbers(&rig).await;
     assert_eq!((over["voxpilot_turns_running"], over["voxpilot_permissions_waiting{of=\"agent\"}"]), (0.0, 0.0));
     assert_eq!(over["voxpilot_agent_ends_total{agent=\"faulty\",how=\"died\"}"], 1.0);
-    assert_eq!((over["voxpilot_turns_ended_total{ending=\"cancelled\"}"], over["voxpilot_turns_ended_total{ending=\"failed\"}"]), (1.0, 1.0));
+    assert_eq!(
+        (over["voxpilot_turns_ended_total{ending=\"cancelled\"}"], over["voxpilot_turns_ended_total{ending=\"failed\"}"]),
+        (1.0, 1.0)
+    );
     assert!(over.iter().any(|(name, count)| name.starts_with("voxpilot_errors_total{code=\"") && *count > 0.0), "{over:#?}");
     assert_eq!(rig.delete(&format!("/api/sessions/{session}")).await.status, 204);
     assert_eq!(numbers(&rig).await["voxpilot_sessions_in_memory"], 0.0);

@@ -12,19 +12,19 @@ const LAST: Duration = Duration::from_secs(2);
 
 /// Without an address nothing is collected and nothing runs.
 #[derive(Default)]
-pub(crate) struct Traces {
+pub(crate) struct Sending {
     pub(crate) spans: Spans,
     task: JoinSet<()>,
     stop: CancellationToken,
 }
 
-impl Traces {
-    pub(crate) fn start(endpoint: Option<&str>) -> Result<Traces> {
-        let Some(endpoint) = endpoint else { return Ok(Traces::default()) };
-        let (spans, exporter) = Exporter::new(endpoint, env!("CARGO_PKG_VERSION")).context("preparing traces")?;
+impl Sending {
+    pub(crate) fn start(endpoint: Option<&str>) -> Result<Sending> {
+        let Some(endpoint) = endpoint else { return Ok(Sending::default()) };
+        let (spans, exporter) = Exporter::new(endpoint, env!("CARGO_PKG_VERSION")).context("preparing to send spans")?;
         let (mut task, stop) = (JoinSet::new(), CancellationToken::new());
         task.spawn(exporter.run(stop.clone()));
-        Ok(Traces { spans, task, stop })
+        Ok(Sending { spans, task, stop })
     }
 
     /// Sends what is left, as far as that can be done at once; a collector that hangs holds up nothing.
