@@ -229,7 +229,8 @@ impl Metrics {
         let process = Process::now();
         page.family("voxpilot_process_resident_memory_bytes", Kind::Gauge, "Memory of the server that is in RAM; agents have their own.");
         process.resident_bytes.into_iter().for_each(|bytes| page.sample("voxpilot_process_resident_memory_bytes", &[], bytes));
-        page.single("voxpilot_process_cpu_seconds_total", Kind::Counter, "Time that the server has computed.", process.cpu_s);
+        page.family("voxpilot_process_cpu_seconds_total", Kind::Counter, "Time that the server has computed.");
+        process.cpu_s.into_iter().for_each(|seconds| page.sample("voxpilot_process_cpu_seconds_total", &[], seconds));
         page.family("voxpilot_process_open_fds", Kind::Gauge, "File descriptors that are open.");
         process.open_files.into_iter().for_each(|files| page.sample("voxpilot_process_open_fds", &[], files));
         page.family("voxpilot_process_threads", Kind::Gauge, "Threads of the server.");
