@@ -29,6 +29,7 @@ use crate::agent::{Links, options::Replies};
 use crate::changes::Trees;
 use crate::command::{Command, Refusal};
 use crate::model_call::{ModelCall, ModelSignal};
+use crate::observer::Observer;
 use crate::settings::RELAY;
 use crate::tasks::Tasks;
 
@@ -68,6 +69,7 @@ pub(crate) struct Actor {
     /// The user's message whose turn begins in the write that is being put together.
     begun_by: Option<MessageId>,
     viewers: Arc<()>,
+    pub(crate) observer: Observer,
     idle_since: Instant,
 }
 
@@ -87,18 +89,25 @@ pub(crate) async fn run(shared: Arc<Shared>, id: SessionId, mut commands: mpsc::
 }
 
 async fn report_panic(shared: &Shared, id: SessionId) {
-    let turn = shared.store.snapshot(id, 1).await.ok().flatten().and_then(|snapshot| snapshot.turn);
+    let snapshot = shared.store.snapshot(id, 1).await.ok().flatten();
     let message = "an internal error ended this turn; what was done until then is kept".to_owned();
-    let turn_id = turn.as_ref().map(|turn| turn.turn_id);
+    let turn_id = snapshot.as_ref().and_then(|snapshot| snapshot.turn).map(|turn| turn.turn_id);
     let mut events = vec![Event::Error(ErrorEvent { turn_id, code: "internal".to_owned(), message: message.clone() })];
     let mut rows = Vec::new();
     if let Some(turn_id) = turn_id {
         events.push(Event::Turn(TurnEvent { turn_id, state: TurnState::Failed, reason: Some(message.clone()) }));
         rows.push(rows::turn_row(turn_id, TurnState::Failed, Some(message), None));
     }
-    let write = Arc::new(Write { session: id, events, rows });
+    let (write, begun) = (Arc::new(Write { session: id, events, rows }), Instant::now());
     match shared.store.commit(Arc::clone(&write)).await {
-        Ok(_) => shared.news.tell(id, &write.events),
+        Ok(_) => {
+            shared.news.tell(id, &write.events);
+            if let Some(snapshot) = snapshot
+                && let Ok(mut observer) = shared.observer(&snapshot).await
+            {
+                observer.committed(&write, &snapshot.session, begun.elapsed());
+            }
+        }
         Err(error) => tracing::error!(session = %id, %error, "the failure of the session's task could not be recorded"),
     }
 }
@@ -112,6 +121,7 @@ impl Actor {
         }
         state.queue = snapshot.queue.iter().cloned().collect();
         let machine = Machine::new(state, shared.store.agent_sessions(id).await?);
+        let observer = shared.observer(&snapshot).await?;
         let mut actor = Actor {
             id,
             project: crate::rules::project(&snapshot.session.work_dir),
@@ -131,6 +141,7 @@ impl Actor {
             trees: Trees::default(),
             begun_by: None,
             viewers,
+            observer,
             idle_since: Instant::now(),
             shared,
         };
@@ -256,7 +267,7 @@ impl Actor {
     /// A database that refuses (a full disk, say) holds the session up; it never makes it forget.
     async fn store_until_done(&mut self) -> Vec<Effect> {
         let (write, acts) = self.take_write();
-        let write = Arc::new(write);
+        let (write, begun) = (Arc::new(write), Instant::now());
         let mut logged = false;
         while let Some(error) = self.shared.store.commit(Arc::clone(&write)).await.err() {
             match error {
@@ -272,6 +283,7 @@ impl Actor {
             }
             tokio::time::sleep(RETRY_PAUSE).await;
         }
+        self.observer.committed(&write, &self.row, begun.elapsed());
         self.shared.news.tell(self.id, &write.events);
         acts
     }
@@ -283,6 +295,7 @@ impl Actor {
         let agent = host.agent().to_owned();
         let answered = batch.signals.iter().any(|signal| matches!(signal, agents::Signal::PromptEnded { .. }));
         let signals = crate::agent::signals::convert(self.id, host, self.asks(host.agent()), batch.signals);
+        self.observer.heard(host, &signals);
         if answered {
             self.keep_names(&agent, runner);
         }

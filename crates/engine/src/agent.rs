@@ -105,11 +105,15 @@ impl Actor {
         let how = if closing { Reopen::Closing } else { Reopen::No };
         let (must_ask, asks) = (self.policy() != Policy::Auto, self.asks(&agent));
         let records = self.shared.settings.agent(&agent).ok().and_then(|agent| agent.quirks.records);
+        let span = self.observer.begin("session open").with("agent", agent.as_str());
         Work::host(agent, async move {
             let known = known.map(|known| known_session(&known));
             let opened = match connection.open(&name, &cwd, known.as_ref(), how, must_ask).await {
                 Ok(opened) => opened,
-                Err(failure) => return Input::SessionOpened { runner, name, outcome: Err(failure) },
+                Err(failure) => {
+                    span.end(true);
+                    return Input::SessionOpened { runner, name, outcome: Err(failure) };
+                }
             };
             let damaged = match (&opened.how, known) {
                 (agents::How::Lost { message }, Some(known)) if records.is_some_and(|records| records.is_damage(message)) => {
@@ -123,6 +127,7 @@ impl Actor {
                 agents::How::Loaded => How::Loaded,
                 agents::How::Lost { .. } => How::Lost,
             };
+            span.with("how", how.as_str()).end(how == How::Lost);
             let restored = matches!(how, How::Resumed | How::Loaded);
             let cut_off = restored && history::was_cut_off(&store, id, &name).await.unwrap_or(false);
             let allows_all = agents::options::acts_unasked(opened.options.as_ref(), asks);
@@ -239,6 +244,7 @@ pub(crate) async fn end_all(actor: &mut Actor) {
         }
         tracing::info!(session = %actor.id, %runner, agent = host.agent(), "ending an agent");
         stop(connection).await;
+        actor.shared.metrics.agents.of(host.agent()).ended.increment();
     }
     for runner in runners {
         actor.links.remove(runner);

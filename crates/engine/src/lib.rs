@@ -19,7 +19,9 @@ mod login;
 mod model_call;
 mod models;
 mod news;
+mod observer;
 mod places;
+mod pulse;
 mod recover;
 mod review;
 mod room;
@@ -42,6 +44,7 @@ use domain::rule::{Rule, Scope};
 use jiff::Timestamp;
 use serde_json::Value;
 use store::{Marks, NewSession, Row, SessionRow, Store, StoreError, Write};
+use telemetry::Metrics;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -86,6 +89,7 @@ pub(crate) struct Shared {
     rules: rules::Rules,
     current: choices::Current,
     news: news::News,
+    pub metrics: Arc<Metrics>,
     sessions: Mutex<HashMap<SessionId, Live>>,
     /// By agent id.
     learned: Mutex<HashMap<String, catalogue::Learned>>,
@@ -145,6 +149,7 @@ impl Engine {
         let rules = rules::Rules::new(store.rules().await?);
         catalogue::recall_npx(&store, &settings).await?;
         let current = choices::Current::new(Choices::of(&settings));
+        let metrics = Arc::new(pulse::metrics(&settings));
         let words = settings.catalogue.iter().map(|agent| (agent.id.clone(), words(agent))).collect();
         let agents = room::Room::new(settings.agents_most);
         let shared = Shared {
@@ -154,6 +159,7 @@ impl Engine {
             rules,
             current,
             news: news::News::default(),
+            metrics,
             sessions: Mutex::default(),
             learned: Mutex::default(),
             disk: Mutex::default(),

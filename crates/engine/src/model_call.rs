@@ -8,6 +8,7 @@ use tokio::task::AbortHandle;
 
 use crate::actor::{Actor, Ended};
 use crate::attachments::{self, Contents};
+use crate::observer::model::Asked;
 use crate::settings::RELAY;
 use crate::{Refusal, history, instructions, tool_call};
 
@@ -65,9 +66,11 @@ impl Actor {
         (self.model.signals, self.model.message_id) = (Some(signals), Some(message_id));
         let shared = self.shared.clone();
         let (session, row) = (self.id, self.row.clone());
+        let mut asked = self.observer.model_asked(&row.model);
         tracing::debug!(%session, %message_id, "the model is asked");
         async move {
-            let outcome = ask(&shared, &row, message_id, &sender).await;
+            let outcome = ask(&shared, &row, message_id, &sender, &mut asked).await;
+            asked.ended(outcome.as_ref().map_err(Failure::fault));
             let signal = match outcome {
                 Ok(completion) => {
                     let tool_calls = named(&shared, session, message_id, completion.tool_calls).await;
@@ -110,11 +113,21 @@ enum Failure {
     Setup(Refusal),
 }
 
+impl Failure {
+    fn fault(&self) -> Option<&Fault> {
+        match self {
+            Failure::Model(fault) => Some(fault),
+            Failure::Setup(_) => None,
+        }
+    }
+}
+
 async fn ask(
     shared: &crate::Shared,
     row: &store::SessionRow,
     message_id: MessageId,
     signals: &mpsc::Sender<ModelSignal>,
+    asked: &mut Asked,
 ) -> Result<model::Completion, Failure> {
     let settings = shared.settings.model_settings(&row.model).map_err(Failure::Setup)?;
     let model =
@@ -126,9 +139,13 @@ async fn ask(
     loop {
         tokio::select! {
             biased;
-            Some(event) = events.recv() => forward(event, message_id, signals).await,
+            Some(event) = events.recv() => {
+                asked.heard(&event);
+                forward(event, message_id, signals).await;
+            }
             outcome = &mut completion => {
                 while let Ok(event) = events.try_recv() {
+                    asked.heard(&event);
                     forward(event, message_id, signals).await;
                 }
                 return outcome.map_err(Failure::Model);

@@ -67,6 +67,8 @@ pub struct Settings {
     /// How long an agent has to end a turn that was stopped.
     pub cancel_timeout: Duration,
     pub deadlines: agents::Deadlines,
+    /// Where spans of turns go; nowhere unless somebody wants them.
+    pub spans: telemetry::Spans,
 }
 
 impl Settings {

@@ -3,6 +3,7 @@
 
 pub mod client;
 pub mod codex;
+pub mod collector;
 pub mod copilot;
 pub mod counts;
 pub mod crash;

@@ -51,6 +51,8 @@ pub struct Config {
     pub work_dirs: Vec<PathBuf>,
     /// None: the secret of the data directory, made at first start.
     pub token: Option<Secret>,
+    /// What opens `/metrics` and nothing else.
+    pub metrics_token: Option<Secret>,
     /// More host names that are ours, in small letters.
     pub allowed_hosts: Vec<String>,
     /// Networks whose `X-Forwarded-*` headers count: an address and how many of its bits.
@@ -88,6 +90,8 @@ pub struct Config {
     /// A tracing filter, known to parse.
     pub log: String,
     pub log_format: LogFormat,
+    /// Where spans are sent; None: nowhere.
+    pub otlp_endpoint: Option<String>,
     /// The project's name.
     pub title: Option<String>,
     /// What the welcome page proposes.

@@ -15,6 +15,7 @@ pub mod repair;
 pub mod say;
 mod scratch;
 pub mod serve;
+mod spans;
 pub mod stop;
 pub mod token;
 pub mod trust;

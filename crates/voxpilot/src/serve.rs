@@ -24,6 +24,7 @@ use crate::catalogue::{catalogue, default_agent};
 use crate::client::address;
 use crate::config::{Config, Durability, McpSection, McpTransport, Secret, Sources};
 use crate::say::say;
+use crate::spans::Sending;
 use crate::{choices, housekeeping, logging, memory, stop, token, trust};
 
 /// How long open requests may take once the server stops.
@@ -107,9 +108,10 @@ async fn serve(config: &Config, sources: &Sources) -> Result<End> {
     let push = push::Sender::new(keys, config.push_contact.clone()).context("preparing notifications")?;
     let listener = bind(&config.bind).await?;
     let address = listener.local_addr().context("asking for the server's own address")?;
-    let settings = settings(config, sources)?;
-    keep_token_from_agents(config, &secret)?;
-    logging::hide(settings.secrets().into_iter().chain([secret.expose().to_owned(), web::token_for_agents(secret.expose())]));
+    let mut sending = Sending::start(config.otlp_endpoint.as_deref())?;
+    let settings = engine::Settings { spans: sending.spans.clone(), ..settings(config, sources)? };
+    check_tokens(config, &secret)?;
+    logging::hide(settings.secrets().into_iter().chain(own_secrets(config, &secret)));
     let engine = Engine::start(store, settings).await.context("starting the engine")?;
     engine.learn_versions();
     let stopping = CancellationToken::new();
@@ -117,6 +119,7 @@ async fn serve(config: &Config, sources: &Sources) -> Result<End> {
     let reach = web::Settings {
         address,
         token: secret.expose().to_owned(),
+        metrics_token: config.metrics_token.as_ref().map(|token| token.expose().to_owned()),
         allowed_hosts: config.allowed_hosts.clone(),
         trusted_proxies: config.trusted_proxies.clone(),
         tls: tls(config)?,
@@ -142,7 +145,7 @@ async fn serve(config: &Config, sources: &Sources) -> Result<End> {
     tracing::info!("stopping; a second signal ends at once");
     stopping.cancel();
     tokio::select! {
-        () = finish(&mut server, &engine) => {
+        () = finish(&mut server, &engine, &mut sending) => {
             Ok(if restart.is_cancelled() { End::Again(address) } else { End::Stopped(ExitCode::SUCCESS) })
         }
         signalled = stop_signal() => {
@@ -153,8 +156,18 @@ async fn serve(config: &Config, sources: &Sources) -> Result<End> {
     }
 }
 
-/// Whoever has the server's own token can answer for a person, so an agent is not given it, not even as a tool's.
-fn keep_token_from_agents(config: &Config, secret: &Secret) -> Result<()> {
+/// What of our own no log may show.
+fn own_secrets(config: &Config, secret: &Secret) -> Vec<String> {
+    let metrics = config.metrics_token.as_ref().map(|token| token.expose().to_owned());
+    [secret.expose().to_owned(), web::token_for_agents(secret.expose())].into_iter().chain(metrics).collect()
+}
+
+/// Whoever has the server's own token can answer for a person, so an agent is not given it, not even as a tool's; nor is whoever may only
+/// read the server's numbers.
+fn check_tokens(config: &Config, secret: &Secret) -> Result<()> {
+    if config.metrics_token.as_ref() == Some(secret) {
+        bail!("VOXPILOT_METRICS_TOKEN is the server's own token, which opens everything: choose another");
+    }
     for (name, section) in &config.mcp_servers {
         let words: Vec<&str> = match &section.transport {
             McpTransport::Stdio { args, .. } => args.iter().map(String::as_str).collect(),
@@ -179,11 +192,12 @@ fn tls(config: &Config) -> Result<web::Tls> {
     })
 }
 
-async fn finish(server: &mut (impl Future<Output = std::io::Result<()>> + Unpin), engine: &Engine) {
+async fn finish(server: &mut (impl Future<Output = std::io::Result<()>> + Unpin), engine: &Engine, sending: &mut Sending) {
     if tokio::time::timeout(DRAIN, server).await.is_err() {
         tracing::warn!("some requests did not end in time and are cut off");
     }
     let left = engine.shutdown().await;
+    sending.flush().await;
     if left > 0 {
         say(format_args!("{left} agent(s) go on in the background; start the server again to take them up"));
     }
@@ -283,6 +297,7 @@ pub(crate) fn settings(config: &Config, sources: &Sources) -> Result<engine::Set
         permission_timeout: config.permission_timeout,
         cancel_timeout: CANCEL_TIMEOUT,
         deadlines: agents::Deadlines::default(),
+        spans: telemetry::Spans::default(),
     })
 }
 

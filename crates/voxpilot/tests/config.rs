@@ -52,7 +52,7 @@ fn defaults_are_those_of_the_contract() {
     assert_eq!(config.bind, "127.0.0.1:8000");
     assert_eq!(config.data_dir, Path::new("/home/ada/.local/share/voxpilot"));
     assert_eq!(config.work_dir, Path::new("/work"));
-    assert_eq!(config.token, None);
+    assert_eq!((config.token, config.metrics_token, config.otlp_endpoint), (None, None, None));
     assert_eq!((config.model.as_str(), config.max_agent_iterations), ("relay", 25));
     assert_eq!((config.model_base_url, config.model_api_key, config.model_provider), (None, None, None));
     assert_eq!((config.agent, config.copilot_cli_path), (None, PathBuf::from("copilot")));
@@ -86,12 +86,13 @@ fn a_flag_beats_a_variable_beats_the_project_file_beats_the_users_file() {
 }
 
 /// A value for every setting, with what it must become.
-const EVERY_SETTING: [(&str, &str, &str); 31] = [
+const EVERY_SETTING: [(&str, &str, &str); 33] = [
     ("bind", "localhost:0", "localhost:0"),
     ("data_dir", "/data", "/data"),
     ("work_dir", "/elsewhere", "/elsewhere"),
     ("work_dirs", "/more", "/more"),
     ("token", "0123456789abcdef", "***"),
+    ("metrics_token", "fedcba9876543210", "***"),
     ("allowed_hosts", "vox.lan,Cockpit.example", "vox.lan,Cockpit.example"),
     ("trusted_proxies", "127.0.0.1,10.0.0.0/8", "127.0.0.1,10.0.0.0/8"),
     ("tls", "self-signed", "self-signed"),
@@ -113,6 +114,7 @@ const EVERY_SETTING: [(&str, &str, &str); 31] = [
     ("durability", "disk", "disk"),
     ("log", "info,engine=debug", "info,engine=debug"),
     ("log_format", "json", "json"),
+    ("otlp_endpoint", "http://127.0.0.1:4318", "http://127.0.0.1:4318"),
     ("title", "A project", "A project"),
     ("suggestions", "Mend it", "Mend it"),
     ("ignore", "*.min.js", "*.min.js"),
@@ -140,6 +142,8 @@ fn every_setting_can_be_given_in_every_way() {
         }
         assert_eq!(config.token.unwrap().expose(), "0123456789abcdef");
         assert_eq!(config.model_api_key.unwrap().expose(), "sk-hidden");
+        assert_eq!(config.metrics_token.unwrap().expose(), "fedcba9876543210");
+        assert_eq!(config.otlp_endpoint.as_deref(), Some("http://127.0.0.1:4318"));
         assert_eq!(config.permission_policy, Some(Policy::ReadOnly));
         assert_eq!(config.permission_timeout, Some(Duration::from_secs(90)));
         assert_eq!((config.durability, config.log_format), (Durability::Disk, LogFormat::Json));
@@ -208,6 +212,10 @@ fn a_bad_value_is_named_with_its_source_and_the_expected_form() {
         ("durability", "forever", "process or disk"),
         ("log", "engine=loud", "a filter"),
         ("log_format", "xml", "text or json"),
+        ("metrics_token", "only-15-letters", "at least 16"),
+        ("otlp_endpoint", "127.0.0.1:4318", "http or https"),
+        ("otlp_endpoint", "http://host:4318?key=x", "a query"),
+        ("otlp_endpoint", "http://user:secret@host/x", "without a password"),
     ];
     for (key, value, expected) in table {
         let variable = format!("VOXPILOT_{}", key.to_uppercase());
@@ -221,7 +229,9 @@ fn a_bad_value_is_named_with_its_source_and_the_expected_form() {
             let problems = problems(&sources);
             assert_eq!(problems.len(), 1, "{problems:?}");
             assert!(problems[0].contains(&named) && problems[0].contains(expected), "{named} {expected}: {problems:?}");
-            assert_eq!(problems[0].contains(value), key != "token", "only a secret is not repeated: {problems:?}");
+            let secret = key.ends_with("token") || value.contains('@');
+            assert_eq!(problems[0].contains(value), !secret, "only a secret is not repeated: {problems:?}");
+            assert!(!problems[0].contains("user:secret"), "{problems:?}");
         }
     }
 }

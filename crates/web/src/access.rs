@@ -33,11 +33,14 @@ const COOKIE_AGE_S: u32 = 90 * 24 * 3600;
 /// What the audit log calls a program that has the token.
 const TOKEN: &str = "token";
 const AGENTS_TOKEN: &str = "token for agents";
+const METRICS_TOKEN: &str = "token for metrics";
 const KEY_HEADER: &str = "x-voxpilot-key";
 
 pub(crate) struct Access {
     store: Store,
     token: String,
+    /// The hash of what lets one read the numbers and nothing else.
+    metrics_token: Option<String>,
     cookie: String,
     address: SocketAddr,
     pub(crate) devices: Arc<Devices>,
@@ -53,6 +56,8 @@ pub(crate) enum Caller {
     Token,
     /// Whoever has the token that is handed to agents: it may delegate, and never answer for a person.
     Agent,
+    /// Whoever has the token for the numbers alone.
+    Scraper,
     Device {
         device: Device,
         /// It is bound to no page, or its page has shown its key.
@@ -67,29 +72,35 @@ pub(crate) enum Refused {
     KeyRequired,
     ReadOnly,
     DelegatesOnly,
+    MetricsOnly,
     TooManyTries { wait: Duration },
 }
 
 impl Caller {
     pub(crate) fn device(&self) -> Option<&DeviceRow> {
         match self {
-            Caller::Token | Caller::Agent => None,
+            Caller::Token | Caller::Agent | Caller::Scraper => None,
             Caller::Device { device, .. } => Some(&device.row),
         }
     }
 
     pub(crate) fn who(&self, peer: Peer) -> audit::Who {
         let row = self.device();
-        let token = if matches!(self, Caller::Agent) { AGENTS_TOKEN } else { TOKEN };
+        let token = match self {
+            Caller::Agent => AGENTS_TOKEN,
+            Caller::Scraper => METRICS_TOKEN,
+            Caller::Token | Caller::Device { .. } => TOKEN,
+        };
         let name = row.map_or_else(|| token.to_owned(), |row| row.name.clone());
         audit::Who { device_id: row.map(|row| row.id), name, address: peer.ip }
     }
 }
 
 impl Access {
-    pub(crate) async fn open(token: String, address: SocketAddr, store: Store) -> Result<Access, StoreError> {
+    pub(crate) async fn open(token: String, metrics_token: Option<&str>, address: SocketAddr, store: Store) -> Result<Access, StoreError> {
         Ok(Access {
             token,
+            metrics_token: metrics_token.map(secret::hash),
             // Browsers share cookies between the ports of a host, so two servers on one machine need two names.
             cookie: format!("voxpilot_{}", address.port()),
             address,
@@ -113,6 +124,7 @@ impl Access {
         }
         match self.by_token(peer, headers)? {
             Some(Caller::Agent) if call.who != Who::Delegator => return Err(Refused::DelegatesOnly),
+            Some(Caller::Scraper) if call.who != Who::Scraper => return Err(Refused::MetricsOnly),
             Some(caller) => return Ok(Some(caller)),
             None => {}
         }
@@ -120,7 +132,7 @@ impl Access {
         let shown = shown_key(method, query, headers);
         let proven = device.row.key_hash.is_none() || shown.is_some_and(|key| device::is_key_of(&device.row, key));
         match call.who {
-            Who::Reader | Who::Owner | Who::Delegator if !proven => Err(Refused::KeyRequired),
+            Who::Reader | Who::Owner | Who::Delegator | Who::Scraper if !proven => Err(Refused::KeyRequired),
             Who::Owner | Who::Delegator if device.row.kind == DeviceKind::ReadOnly => Err(Refused::ReadOnly),
             _ => Ok(Some(Caller::Device { device, proven })),
         }
@@ -140,6 +152,9 @@ impl Access {
         }
         if secret::same(&secret::hash(&secret::for_agents(&self.token)), &secret::hash(offered.trim())) {
             return Ok(Some(Caller::Agent));
+        }
+        if self.metrics_token.as_ref().is_some_and(|ours| secret::same(ours, &secret::hash(offered.trim()))) {
+            return Ok(Some(Caller::Scraper));
         }
         self.was_wrong(peer);
         Ok(None)
@@ -241,7 +256,7 @@ mod tests {
     async fn access(bind: &str) -> (tempfile::TempDir, Access) {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(&dir.path().join("log.db"), false).await.unwrap();
-        (dir, Access::open("a-token-of-programs".to_owned(), bind.parse().unwrap(), store).await.unwrap())
+        (dir, Access::open("a-token-of-programs".to_owned(), None, bind.parse().unwrap(), store).await.unwrap())
     }
 
     #[tokio::test]

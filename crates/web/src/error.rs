@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 
 use axum::Json;
+use axum::extract::State;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -12,6 +13,8 @@ use engine::Refusal;
 use serde::Serialize;
 use store::StoreError;
 use utoipa::ToSchema;
+
+use crate::App;
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
 
@@ -137,8 +140,24 @@ impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let message = self.told().into_owned();
         let body = ErrorBody { error: ErrorDetail { code: self.code.to_owned(), message } };
-        (self.status, Json(body)).into_response()
+        let mut response = (self.status, Json(body)).into_response();
+        response.extensions_mut().insert(Code(self.code));
+        response
     }
+}
+
+/// Goes along with a refusal, for whoever counts them.
+#[derive(Clone, Copy)]
+struct Code(&'static str);
+
+/// Counts an answer, and what went wrong where it is our own fault.
+pub(crate) async fn count(State(app): State<App>, response: Response) -> Response {
+    let status = response.status();
+    app.engine.metrics().answered(status.as_u16());
+    if status.is_server_error() {
+        app.engine.metrics().errors.count(response.extensions().get().map_or("http", |Code(code)| code));
+    }
+    response
 }
 
 /// Of every absolute path only its last part. The texts come from everywhere (programs, agents, the system), so this is the one place

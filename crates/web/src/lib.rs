@@ -58,6 +58,8 @@ pub struct Settings {
     pub address: SocketAddr,
     /// The bearer of programs.
     pub token: String,
+    /// What lets one read `/metrics` and nothing else.
+    pub metrics_token: Option<String>,
     /// More host names that are its own, in small letters.
     pub allowed_hosts: Vec<String>,
     /// Networks whose `X-Forwarded-*` headers count: an address and how many of its bits.
@@ -125,7 +127,8 @@ impl App {
         let (hosts, proxies) =
             (hosts::Hosts::new(settings.address, &settings.allowed_hosts), peer::Proxies::new(&settings.trusted_proxies));
         let certificates = tls::Certificates::load(&settings)?.map(Arc::new);
-        let access = access::Access::open(settings.token, settings.address, engine.store().clone()).await?;
+        let metrics_token = settings.metrics_token.as_deref();
+        let access = access::Access::open(settings.token, metrics_token, settings.address, engine.store().clone()).await?;
         Ok(App {
             engine,
             hosts: Arc::new(hosts),
@@ -177,6 +180,7 @@ impl App {
             .layer(axum::middleware::map_response(access::guard::secure_headers))
             .layer(DefaultBodyLimit::max(BODY_MAX))
             .layer(compression)
+            .layer(axum::middleware::map_response_with_state(self.clone(), error::count))
             .with_state(self.clone())
     }
 }

@@ -13,7 +13,7 @@ use crate::routes::{
     agents, artifacts, attachments, audit, changes, conversations, devices, files, health, login, messages, models, queue, rules, search,
     sessions, stream,
 };
-use crate::routes::{push, review, server, settings, trace, trust, turn};
+use crate::routes::{metrics, push, review, server, settings, trace, trust, turn};
 use crate::{App, mcp};
 
 #[derive(OpenApi)]
@@ -88,6 +88,7 @@ pub(crate) fn router() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(push::read, push::subscribe, push::unsubscribe))
         .routes(routes!(push::test))
         .routes(routes!(trust::look, trust::consent, trust::revoke))
+        .routes(routes!(metrics::read))
         .routes(routes!(mcp::serve))
         .split_for_parts()
 }

@@ -12,6 +12,7 @@ pub(crate) mod files;
 pub(crate) mod health;
 pub(crate) mod login;
 pub(crate) mod messages;
+pub(crate) mod metrics;
 pub(crate) mod models;
 pub(crate) mod push;
 pub(crate) mod queue;
@@ -42,6 +43,8 @@ pub(crate) enum Who {
     Owner,
     /// Those, and agents with the token that is made for them.
     Delegator,
+    /// Every device, and programs with the token or with the one that opens nothing else.
+    Scraper,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -156,6 +159,7 @@ const CALLS: &[Call] = &[
     call("GET", "/api/trust", Who::Reader),
     act("POST", "/api/trust", "project-trusted"),
     act("DELETE", "/api/trust", "project-trust-revoked"),
+    call("GET", "/metrics", Who::Scraper),
     // Its tools tell the audit log themselves: only they know what was done.
     call("POST", "/mcp", Who::Delegator),
 ];

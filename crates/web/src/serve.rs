@@ -96,6 +96,8 @@ async fn connection(app: App, router: Router, stream: TcpStream, remote: SocketA
     // Events are small, and each of them is to go out at once.
     let _delayed = stream.set_nodelay(true);
     let limits = app.ledger.limits.clone();
+    let _counted = app.engine.metrics().connections.hold();
+    app.engine.metrics().connections_taken.increment();
     tokio::select! {
         served = Box::pin(speak(&app, router, stream, remote, &place)) => {
             if let Err(error) = served {

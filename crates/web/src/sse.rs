@@ -4,6 +4,7 @@ mod many;
 mod one;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -15,6 +16,7 @@ use domain::ids::SessionId;
 use engine::Viewer;
 use futures::{Stream, StreamExt};
 use store::{Batch, Feed, Frame};
+use telemetry::Gauge;
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 
 use crate::App;
@@ -30,8 +32,14 @@ const PIECE: usize = 64 * 1024;
 /// How many messages a snapshot holds; older ones are paged.
 const MESSAGES: u32 = 50;
 
-/// The response that sends these pieces as they come.
-fn response(pieces: impl Stream<Item = Bytes> + Send + 'static) -> Response {
+/// The response that sends these pieces as they come, and counts them; it is one of those that `open` counts.
+fn response(app: &App, open: &Arc<Gauge>, pieces: impl Stream<Item = Bytes> + Send + 'static) -> Response {
+    let (counted, metrics) = (open.hold(), app.engine.metrics().clone());
+    let pieces = pieces.inspect(move |piece| {
+        let _until_it_ends = &counted;
+        metrics.stream_pieces.increment();
+        metrics.stream_bytes.add(piece.len());
+    });
     let headers = [
         (header::CONTENT_TYPE, "text/event-stream"),
         (header::CACHE_CONTROL, "no-store"),
@@ -87,6 +95,7 @@ impl Source {
         match batch {
             Ok(Batch::Frames { frames }) => {
                 self.cursor = frames.last().map(|frame| frame.seq).or(self.cursor);
+                self.app.engine.metrics().stream_events.add(frames.len());
                 self.waiting.extend(frames);
                 self.piece(pieces).await;
                 Went::On

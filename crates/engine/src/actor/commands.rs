@@ -1,11 +1,14 @@
 //! What people ask of a session.
 
+use std::sync::Arc;
+
 use domain::event::{Message, QueueItem, Role, SessionChange};
 use domain::ids::{CommentId, MessageId, TurnId};
 use domain::turn::{CallState, Input, Phase};
 use domain::{host, machine};
 use jiff::Timestamp;
 use store::Row;
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::Actor;
@@ -159,12 +162,14 @@ impl Actor {
             self.rows.push(Row::RemoveComments { ids: sent });
         }
         let (write, acts) = self.take_write();
+        let (write, begun) = (Arc::new(write), Instant::now());
         // A message that cannot be stored is not accepted: its sender keeps it and is told.
-        if let Err(error) = self.shared.store.commit(write).await {
+        if let Err(error) = self.shared.store.commit(Arc::clone(&write)).await {
             (self.machine, self.row, self.stored_queue) = before;
             self.begun_by = None;
             return Err(error.into());
         }
+        self.observer.committed(&write, &self.row, begun.elapsed());
         for act in acts {
             self.act(act).await;
         }

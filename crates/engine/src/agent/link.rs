@@ -7,6 +7,7 @@ use std::task::Poll;
 
 use agents::{Batch, Connection, Terminal};
 use domain::ids::RunnerId;
+use telemetry::Held;
 use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -32,6 +33,8 @@ pub(super) struct Link {
     stops: Vec<CancellationToken>,
     /// By the id that the agent knows them by.
     terminals: HashMap<String, Running>,
+    /// It is one of the processes that are held.
+    _counted: Held,
 }
 
 /// Stops that were on their way at one moment.
@@ -56,9 +59,9 @@ pub(super) struct Running {
 
 impl Links {
     /// A runner is being started or adopted: what it says is taken from now on.
-    pub(super) fn add(&mut self, runner: RunnerId, agent: String, signals: mpsc::Receiver<Batch>) {
+    pub(super) fn add(&mut self, runner: RunnerId, agent: String, signals: mpsc::Receiver<Batch>, counted: Held) {
         let (signals, stops, terminals) = (Some(signals), Vec::new(), HashMap::new());
-        self.links.push(Link { runner, agent, connection: None, signals, _place: None, stops, terminals });
+        self.links.push(Link { runner, agent, connection: None, signals, _place: None, stops, terminals, _counted: counted });
     }
 
     pub(super) fn connect(&mut self, runner: RunnerId, connection: Connection, place: Option<Place>) {

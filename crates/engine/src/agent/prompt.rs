@@ -24,7 +24,8 @@ pub(super) struct Prompt {
 }
 
 impl Actor {
-    pub(super) fn prompt(&self, agent: String, prompt: Prompt) -> Work {
+    pub(super) fn prompt(&mut self, agent: String, prompt: Prompt) -> Work {
+        self.observer.prompted(&agent, prompt.turn_id, &prompt.call_id, prompt.round);
         let connection = self.links.connection(prompt.runner).cloned();
         let dir = self.shared.settings.runner_dir(prompt.runner);
         let write_id = prompt.turn_id.prompt_write(&prompt.call_id, prompt.round);

@@ -154,7 +154,8 @@ impl Actor {
         match Connection::adopt(&dir, cursor, known, self.shared.settings.deadlines, sender).await {
             Ok(connection) => {
                 let connection = self.offer(connection, agent);
-                self.links.add(runner, agent.to_owned(), signals);
+                let counted = self.shared.metrics.agents.of(agent).processes.hold();
+                self.links.add(runner, agent.to_owned(), signals, counted);
                 self.links.connect(runner, connection, self.shared.agents.place_of_running());
             }
             Err(error) => {

@@ -66,7 +66,9 @@ impl Actor {
         }
         // What it says is taken from now on: some agents say a lot before their first answer.
         let (sender, signals) = mpsc::channel(SIGNALS);
-        self.links.add(runner, agent.clone(), signals);
+        let counted = self.shared.metrics.agents.of(&agent).processes.hold();
+        self.links.add(runner, agent.clone(), signals, counted);
+        let span = self.observer.begin("agent start").with("agent", agent.as_str());
         let (deadlines, store) = (self.shared.settings.deadlines_of(&agent), self.shared.store.clone());
         let fetching = self.fetch(&agent, runner);
         self.tell_of_room();
@@ -75,6 +77,7 @@ impl Actor {
             let place = place.await;
             let outcome = Connection::start(launch, deadlines, sender).await.map(|connection| (connection, place));
             drop(fetching);
+            span.end(outcome.is_err());
             if let Ok((connection, _)) = &outcome {
                 let known = store.method_names(&agent, version(connection)).await.ok().flatten();
                 if let Some(names) = known.and_then(|names| serde_json::from_value(names).ok()) {
@@ -114,10 +117,12 @@ impl Actor {
                 let connection = self.offer(connection, &agent);
                 self.links.connect(runner, connection, Some(place));
                 self.touch();
+                self.shared.metrics.agents.of(&agent).started.increment();
                 Ok(Started { capabilities, can_reopen, warning: self.remote_warning(&agent) })
             }
             Err(error) => {
                 tracing::warn!(session = %self.id, %runner, agent, %error, "the agent did not start");
+                self.shared.metrics.agents.of(&agent).not_started.increment();
                 self.shared.learn(&agent, |learned| learned.problem = Some(error.to_string()));
                 Err(StartFailure { code: "agent_not_started", gone: error.is_gone(), message: error.to_string() })
             }

@@ -84,6 +84,7 @@ impl Setup {
             permission_timeout: self.permission_timeout,
             cancel_timeout: SOON,
             deadlines: agents::Deadlines::default(),
+            spans: telemetry::Spans::default(),
         }
     }
 

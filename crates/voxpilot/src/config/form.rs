@@ -1,5 +1,6 @@
 //! The forms that values take as text. Each function gives None for a text that has not got its form.
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
@@ -58,6 +59,16 @@ pub(super) fn url(text: &str) -> Option<String> {
         && !authority.contains('@')
         && !text.contains(char::is_whitespace);
     fits.then(|| text.to_owned())
+}
+
+/// An address as it may be shown: whoever is let in by a name or a password in it is not.
+pub(super) fn without_password(text: &str) -> Cow<'_, str> {
+    let Some((scheme, rest)) = text.split_once("://") else { return text.into() };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    match rest[..end].rfind('@') {
+        Some(at) => format!("{scheme}://***{}", &rest[at..]).into(),
+        None => text.into(),
+    }
 }
 
 /// An address of a person or a page.

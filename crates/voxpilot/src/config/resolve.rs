@@ -7,7 +7,7 @@ use agents::catalogue::Reference;
 
 use super::error::ConfigError;
 use super::file::{self, ParsedFile};
-use super::form::{Given, visible};
+use super::form::{Given, visible, without_password};
 use super::setting::{Fallback, PREFIX, PROVIDERS, SETTINGS, Setting};
 use super::sources::Sources;
 use super::{Config, EnvValue, Secret};
@@ -147,7 +147,7 @@ fn bad_value(setting: &Setting, origin: &Origin, text: &str) -> String {
     let value = match (setting.secret, text) {
         (_, "") => "is empty".to_owned(),
         (true, _) => "has a bad value".to_owned(),
-        (false, text) => format!("has the bad value `{}`", text.escape_debug()),
+        (false, text) => format!("has the bad value `{}`", without_password(text).escape_debug()),
     };
     format!("{named} {value}: expected {}", setting.form)
 }

@@ -93,7 +93,7 @@ const ROW: Setting = Setting {
     apply: |_, _| None,
 };
 
-pub(super) static SETTINGS: [Setting; 31] = [
+pub(super) static SETTINGS: [Setting; 33] = [
     Setting {
         name: "bind",
         value_name: "HOST:PORT",
@@ -156,6 +156,19 @@ pub(super) static SETTINGS: [Setting; 31] = [
         for_project: ForProject::Consent("sets the secret that lets programs in"),
         apply: |config, given| {
             token::is_usable(given.text).then(|| config.token = Some(Secret::new(given.text)))?;
+            Some(given.owned())
+        },
+        ..ROW
+    },
+    Setting {
+        name: "metrics-token",
+        value_name: "SECRET",
+        help: "a secret that opens /metrics and nothing else; better given by the environment",
+        form: token::FORM,
+        secret: true,
+        for_project: ForProject::Consent("sets a secret that lets programs read the server's numbers"),
+        apply: |config, given| {
+            token::is_usable(given.text).then(|| config.metrics_token = Some(Secret::new(given.text)))?;
             Some(given.owned())
         },
         ..ROW
@@ -431,6 +444,18 @@ pub(super) static SETTINGS: [Setting; 31] = [
                 "json" => LogFormat::Json,
                 _ => return None,
             };
+            Some(given.owned())
+        },
+        ..ROW
+    },
+    Setting {
+        name: "otlp-endpoint",
+        value_name: "URL",
+        help: "a collector that is sent spans of what turns do, without their content [default: none]",
+        form: "an http or https URL without a password or a query, such as http://127.0.0.1:4318",
+        for_project: ForProject::Consent("names an address that is told when you work, and with which agent and model"),
+        apply: |config, given| {
+            config.otlp_endpoint = Some(url(given.text).filter(|url| !url.contains(['?', '#']))?);
             Some(given.owned())
         },
         ..ROW

@@ -40,7 +40,7 @@ const NETWORK: &str = "Access and network";
 const STORAGE: &str = "Storage and logs";
 
 /// By the name of the setting.
-const TABLE: [(&str, Shown); 31] = [
+const TABLE: [(&str, Shown); 33] = [
     ("title", Shown { title: "Project name", group: GENERAL, kind: Kind::Text, change: Change::Now }),
     ("suggestions", Shown { title: "Suggestions", group: GENERAL, kind: Kind::List, change: Change::Now }),
     ("work-dir", Shown { title: "Work directory", group: GENERAL, kind: Kind::Text, change: Change::Never }),
@@ -77,6 +77,7 @@ const TABLE: [(&str, Shown); 31] = [
     ("model-api-key", Shown { title: "Key of the endpoint", group: MODEL, kind: Kind::Secret, change: Change::Never }),
     ("bind", Shown { title: "Address", group: NETWORK, kind: Kind::Text, change: Change::Never }),
     ("token", Shown { title: "Access token", group: NETWORK, kind: Kind::Secret, change: Change::Never }),
+    ("metrics-token", Shown { title: "Token for metrics", group: NETWORK, kind: Kind::Secret, change: Change::Never }),
     ("allowed-hosts", Shown { title: "Host names", group: NETWORK, kind: Kind::Text, change: Change::Never }),
     ("trusted-proxies", Shown { title: "Trusted proxies", group: NETWORK, kind: Kind::Text, change: Change::Never }),
     ("tls", Shown { title: "Encryption", group: NETWORK, kind: Kind::Choice(&["off", "self-signed"]), change: Change::Never }),
@@ -88,6 +89,7 @@ const TABLE: [(&str, Shown); 31] = [
     ("durability", Shown { title: "Survives", group: STORAGE, kind: Kind::Choice(&["process", "disk"]), change: Change::Never }),
     ("log", Shown { title: "Log", group: STORAGE, kind: Kind::Text, change: Change::Never }),
     ("log-format", Shown { title: "Form of the log", group: STORAGE, kind: Kind::Choice(&["text", "json"]), change: Change::Never }),
+    ("otlp-endpoint", Shown { title: "Collector of traces", group: STORAGE, kind: Kind::Text, change: Change::Never }),
 ];
 
 /// In the order of the page: key, what it is, what it means, and its default as text.

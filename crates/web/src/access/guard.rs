@@ -30,7 +30,7 @@ pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Ne
     let route = request.extensions().get::<MatchedPath>().map(|route| route.as_str().to_owned());
     let path = request.uri().path();
     let api = path.starts_with("/api/");
-    let for_programs = api || path == "/mcp";
+    let for_programs = api || matches!(path, "/mcp" | "/metrics");
     let call = routes::find(request.method(), route.as_deref(), path);
     if let Err(message) = is_ours(&app.hosts, call, &request, peer) {
         return ApiError::new(StatusCode::FORBIDDEN, "forbidden", message).into_response();
@@ -56,7 +56,7 @@ pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Ne
         }
     };
     match caller {
-        Caller::Token | Caller::Agent => response,
+        Caller::Token | Caller::Agent | Caller::Scraper => response,
         Caller::Device { device, .. } => {
             app.access.devices.used(&device, peer.ip).await;
             let ended = app.access.devices.clone().until_ended(device);
@@ -123,6 +123,10 @@ fn refuse(refused: Refused, api: bool) -> Response {
         Refused::DelegatesOnly => {
             let message = "this token lets agents delegate at /mcp and no more: use the server's own for anything else";
             ApiError::new(StatusCode::FORBIDDEN, "delegates_only", message).into_response()
+        }
+        Refused::MetricsOnly => {
+            let message = "this token opens /metrics and no more: use the server's own for anything else";
+            ApiError::new(StatusCode::FORBIDDEN, "metrics_only", message).into_response()
         }
         Refused::TooManyTries { wait } => too_many_tries(wait, api),
     }

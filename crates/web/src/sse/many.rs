@@ -69,7 +69,7 @@ pub(crate) fn open(app: &App, wanted: Vec<Wanted>) -> Response {
         let piece = reader.next().await?;
         Some((piece, reader))
     });
-    super::response(pieces.fuse())
+    super::response(app, &app.engine.metrics().many_streams, pieces.fuse())
 }
 
 impl Reader {

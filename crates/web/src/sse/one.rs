@@ -32,7 +32,7 @@ pub(crate) async fn open(app: &App, session: SessionId, cursor: Option<u64>) -> 
         let piece = reader.next().await?;
         Some((piece, reader))
     });
-    Ok(super::response(pieces.fuse()))
+    Ok(super::response(app, &app.engine.metrics().single_streams, pieces.fuse()))
 }
 
 impl Reader {

@@ -23,6 +23,7 @@ mod health;
 mod hostile;
 mod limits;
 mod messages;
+mod metrics;
 mod model_faults;
 mod models;
 mod openapi;

@@ -18,6 +18,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) const TOKEN: &str = "the-access-secret-0123456789";
+pub(crate) const METRICS_TOKEN: &str = "the-metrics-secret-0123456789";
 pub(crate) const CONTACT: &str = "mailto:ada@example.org";
 pub(crate) const API_KEY: &str = "sk-the-model-key-0123456789";
 /// Far above any healthy test, also on a busy machine.
@@ -125,6 +126,7 @@ impl Rig {
         let web_settings = web::Settings {
             address,
             token: TOKEN.to_owned(),
+            metrics_token: Some(METRICS_TOKEN.to_owned()),
             allowed_hosts: options.allowed_hosts.clone(),
             trusted_proxies: options.trusted_proxies.clone(),
             tls: web::Tls::Off,
@@ -273,6 +275,7 @@ fn settings(dir: &Path, model: &ModelServer, options: &Options) -> engine::Setti
         permission_timeout: options.permission_timeout,
         cancel_timeout: options.cancel_timeout,
         deadlines: agents::Deadlines::default(),
+        spans: telemetry::Spans::default(),
     }
 }
 

@@ -47,6 +47,11 @@ fn calls() -> Vec<Call> {
     calls
 }
 
+/// Likewise, for those who are let in elsewhere: method, route and path.
+pub(crate) fn every_path() -> Vec<(Method, String, String)> {
+    calls().into_iter().map(|call| (call.method, call.route, call.path)).collect()
+}
+
 fn filled(route: &str) -> String {
     // A stream that is opened has no end; one that is refused has.
     let filled = route.replace("{seq}", "1").replace("{name}", "main").replace("/api/stream", "/api/stream?s=nobody");
