@@ -89,8 +89,6 @@ impl Observer {
 
     /// A write of the session is durable, after so long.
     pub(crate) fn committed(&mut self, write: &Write, session: &SessionRow, took: Duration) {
-        self.metrics.writes.increment();
-        self.metrics.events.add(write.events.len());
         self.metrics.write_seconds.observe(took);
         for event in &write.events {
             match event {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use telemetry::{Metrics, Moment, StoreCounts};
+use telemetry::{Metrics, Moment, Reading, StoreCounts};
 
 use crate::{Engine, Settings, observer};
 
@@ -35,8 +35,21 @@ impl Engine {
         }
     }
 
-    /// The store does not tell of its commits yet.
-    fn store_counts(&self) -> Option<StoreCounts> {
-        None
+    fn store_counts(&self) -> StoreCounts {
+        let counts = self.shared.store.counts();
+        let commit_seconds = Reading {
+            bounds: store::COMMIT_TIMES_US.iter().map(|bound| *bound as f64 / 1e6).collect(),
+            counts: counts.commit_times.to_vec(),
+            sum_s: counts.commit_us as f64 / 1e6,
+        };
+        StoreCounts {
+            commits: counts.commits,
+            writes: counts.writes,
+            events: counts.events,
+            statements: counts.statements,
+            checkpoints: counts.checkpoints,
+            waiting_writes: counts.waiting,
+            commit_seconds,
+        }
     }
 }

@@ -22,9 +22,7 @@ pub struct Metrics {
     pub agent_bytes: Counter,
     pub model_chunks: Counter,
     pub model_bytes: Counter,
-    /// Writes of sessions that are durable, their events, and how long each was waited for.
-    pub writes: Counter,
-    pub events: Counter,
+    /// How long each write of a session was waited for.
     pub write_seconds: Histogram,
     /// Open streams of one session, and of several.
     pub single_streams: Arc<Gauge>,
@@ -72,8 +70,7 @@ pub struct Moment {
     pub sessions_in_memory: usize,
     /// Commands that wait for those.
     pub waiting_commands: usize,
-    /// None where the store does not tell.
-    pub store: Option<StoreCounts>,
+    pub store: StoreCounts,
     pub spans: Option<SpanCounts>,
 }
 
@@ -84,6 +81,9 @@ pub struct StoreCounts {
     /// Several share a commit.
     pub writes: u64,
     pub events: u64,
+    pub statements: u64,
+    /// How often the log of changes was brought into the database.
+    pub checkpoints: u64,
     pub waiting_writes: u64,
     pub commit_seconds: Reading,
 }
@@ -98,8 +98,6 @@ impl Metrics {
             agent_bytes: Counter::default(),
             model_chunks: Counter::default(),
             model_bytes: Counter::default(),
-            writes: Counter::default(),
-            events: Counter::default(),
             write_seconds: Histogram::new(WRITES_S),
             single_streams: Arc::default(),
             many_streams: Arc::default(),
@@ -160,18 +158,20 @@ impl Metrics {
     }
 
     fn commits(&self, page: &mut Page, moment: &Moment) {
-        let store = moment.store.as_ref();
-        let (writes, events) = store.map_or((self.writes.get(), self.events.get()), |store| (store.writes, store.events));
-        page.single("voxpilot_writes_total", Kind::Counter, "Writes that are durable; several may share a commit.", writes);
-        page.single("voxpilot_events_total", Kind::Counter, "Events that are durable.", events);
+        let store = &moment.store;
+        let counters = [
+            ("voxpilot_writes_total", "Writes that are durable; several may share a commit.", store.writes),
+            ("voxpilot_events_total", "Events that are durable.", store.events),
+            ("voxpilot_commits_total", "Transactions that the store has committed.", store.commits),
+            ("voxpilot_statements_total", "Statements that the database has run, for writes and for reads.", store.statements),
+            ("voxpilot_checkpoints_total", "How often the write-ahead log was brought into the database.", store.checkpoints),
+        ];
+        counters.iter().for_each(|(name, help, count)| page.single(name, Kind::Counter, help, count));
         page.family("voxpilot_write_seconds", Kind::Histogram, "How long a session waited until its write was durable.");
         page.histogram("voxpilot_write_seconds", &self.write_seconds.read());
-        page.family("voxpilot_commits_total", Kind::Counter, "Transactions that the store has committed.");
-        store.into_iter().for_each(|store| page.sample("voxpilot_commits_total", &[], store.commits));
         page.family("voxpilot_commit_seconds", Kind::Histogram, "How long a transaction took, from its begin to its commit.");
-        store.into_iter().for_each(|store| page.histogram("voxpilot_commit_seconds", &store.commit_seconds));
-        page.family("voxpilot_waiting_writes", Kind::Gauge, "Writes that wait for the next commit.");
-        store.into_iter().for_each(|store| page.sample("voxpilot_waiting_writes", &[], store.waiting_writes));
+        page.histogram("voxpilot_commit_seconds", &store.commit_seconds);
+        page.single("voxpilot_waiting_writes", Kind::Gauge, "Writes that wait for the next commit.", store.waiting_writes);
     }
 
     fn people(&self, page: &mut Page, moment: &Moment) {

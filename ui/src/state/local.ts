@@ -1,11 +1,11 @@
 // Changes of a session's state that do not come from its stream: what this page fetched or did itself.
 
-import type { Message } from "../api/types";
+import type { Message, ReviewArtifact } from "../api/types";
 import { emptyState, type SessionState } from "./model";
 import { apply } from "./reducer";
 
 /** Puts older messages in front. */
-export function applyOlder(state: SessionState, messages: Message[], more: boolean): void {
+export function applyOlder(state: SessionState, messages: Message[], more: boolean, artifacts: ReviewArtifact[] = []): void {
   const older = emptyState(state.epoch);
   for (const message of messages) apply(older, { event: "message", data: message });
   apply(older, { event: "ready", data: { seq: 0 } });
@@ -21,6 +21,7 @@ export function applyOlder(state: SessionState, messages: Message[], more: boole
       known.startedAt = call.startedAt;
     }
   }
+  for (const artifact of artifacts) state.artifacts[artifact.artifact_id] ??= artifact;
   state.entries = [...fresh, ...state.entries];
   state.oldestMessage = older.oldestMessage ?? state.oldestMessage;
   state.moreBefore = more && messages.length > 0;

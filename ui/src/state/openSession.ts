@@ -134,7 +134,7 @@ export function openSession(id: string, createSource?: ConnectionOptions["create
         const page = await api.messages(id, before, page_limit);
         // A snapshot may have taken over meanwhile; then this page no longer fits.
         if (state.oldestMessage !== before) return;
-        insert(() => change((draft) => applyOlder(draft, page.messages, page.more)));
+        insert(() => change((draft) => applyOlder(draft, page.messages, page.more, page.artifacts)));
       } finally {
         setLoadingOlder(false);
       }

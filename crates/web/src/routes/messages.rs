@@ -8,7 +8,7 @@ use axum::extract::{Query, Request, State};
 use axum::http::{StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use domain::event::Message;
+use domain::event::{Message, ReviewArtifact};
 use domain::ids::{MessageId, SessionId, TurnId};
 use futures::StreamExt;
 use serde::{Deserialize, Serialize};
@@ -55,6 +55,8 @@ pub(crate) struct MessagePage {
     pub messages: Vec<Message>,
     /// There are older ones.
     pub more: bool,
+    /// The changes to review that these messages name.
+    pub artifacts: Vec<ReviewArtifact>,
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -78,7 +80,9 @@ pub(crate) async fn list(
     for message in &mut page.messages {
         app.html.fill(message).await;
     }
-    Ok(Json(MessagePage { messages: page.messages, more: page.more }))
+    let named: Vec<_> = page.messages.iter().filter_map(|message| message.artifact_id).collect();
+    let artifacts = if named.is_empty() { Vec::new() } else { app.engine.store().artifact_summaries(session, named).await? };
+    Ok(Json(MessagePage { messages: page.messages, more: page.more, artifacts }))
 }
 
 /// One message, with the HTML of its text so far: also while the model is still writing it.
