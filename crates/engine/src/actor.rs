@@ -151,14 +151,17 @@ impl Actor {
     }
 
     async fn run(&mut self, commands: &mut mpsc::Receiver<Command>) {
-        let stop = self.shared.stopping().clone();
+        let shared = Arc::clone(&self.shared);
+        // Asked for once: to register anew for every chunk would cost more than the rest of the loop.
+        let stop = shared.stopping().cancelled();
+        tokio::pin!(stop);
         self.resume().await;
         let mut batches = Vec::new();
         let mut model_signals = Vec::new();
         loop {
             let (idle, overdue) = (self.idle_deadline(), self.permission_deadline());
             tokio::select! {
-                () = stop.cancelled() => break,
+                () = &mut stop => break,
                 command = commands.recv() => match command {
                     Some(Command::Delete { reply }) => {
                         let deleted = self.delete().await;

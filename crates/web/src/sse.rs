@@ -29,6 +29,8 @@ const KEEPALIVE: Duration = Duration::from_secs(15);
 /// How many events are taken at once, and about how many bytes go out in one piece.
 const FRAMES: usize = 512;
 const PIECE: usize = 64 * 1024;
+/// From this size on an event is not copied for each of its readers.
+const SHARED: usize = 16 * 1024;
 /// How many messages a snapshot holds; older ones are paged.
 const MESSAGES: u32 = 50;
 
@@ -125,7 +127,7 @@ impl Source {
                 "agent-update" if hunks::may_hold_change(&frame.data) => self.rendered(&frame).await,
                 _ => frame.data,
             };
-            if data.len() >= PIECE {
+            if data.len() >= SHARED {
                 // All readers share it; a copy for each would make a slow one expensive.
                 head.begin(&mut out, Some(frame.seq), &frame.kind);
                 return pieces.extend([out.freeze(), data, Bytes::from_static(END)]);
