@@ -75,7 +75,7 @@ impl Exporter {
     /// Until it is told to stop; then what still waits is tried once. Whoever stops it decides how long that may take.
     pub async fn run(mut self, stop: CancellationToken) {
         let mut batch = Vec::new();
-        while !stop.is_cancelled() && !(self.queue.is_closed() && self.queue.is_empty()) {
+        while !(stop.is_cancelled() || self.queue.is_closed() && self.queue.is_empty()) {
             self.gather(&mut batch, &stop).await;
             if !batch.is_empty() {
                 self.deliver(&batch, &stop).await;

@@ -6,7 +6,7 @@ use testkit::client::Client;
 use testkit::model_server::Reply;
 
 use crate::browser::with_code;
-use crate::rig::{API_KEY, Answer, Rig, SOON, TOKEN, answer, delegate};
+use crate::rig::{API_KEY, Answer, METRICS_TOKEN, Rig, SOON, TOKEN, answer, delegate};
 
 const CALLS: [(Method, &str); 8] = [
     (Method::GET, "/api/sessions"),
@@ -127,7 +127,9 @@ async fn secrets_are_in_no_response() {
     assert_eq!(state, "completed", "{}", client.seen.tail());
     let mut shown = String::new();
     let paths = ["", "/messages", "/queue", "/agents"].map(|path| format!("/api/sessions/{session}{path}"));
-    for path in paths.iter().map(String::as_str).chain(["/api/sessions", "/api/agents", "/api/openapi.json", "/api/health", "/"]) {
+    for path in
+        paths.iter().map(String::as_str).chain(["/api/sessions", "/api/agents", "/api/openapi.json", "/api/health", "/metrics", "/"])
+    {
         let answer = rig.get(path).await;
         shown.push_str(&format!("{:?}\n{}\n", answer.headers, answer.text));
     }
@@ -137,7 +139,7 @@ async fn secrets_are_in_no_response() {
         shown.push_str(&format!("{:?}", client.seen.events));
     }
     assert!(shown.contains("model_unauthorized") && shown.contains("unset"));
-    for secret in [TOKEN, API_KEY] {
+    for secret in [TOKEN, METRICS_TOKEN, API_KEY] {
         assert!(!shown.contains(secret), "{secret} is shown");
     }
 }

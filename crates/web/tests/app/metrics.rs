@@ -44,7 +44,8 @@ async fn its_own_token_opens_it_and_nothing_else() {
         assert_eq!(with(&rig, method, "/metrics", TOKEN).await.status, 405);
     }
     // It is no way to become a device either.
-    let login = rig.http.post(format!("{}/login", rig.base)).form(&[("token", METRICS_TOKEN)]);
+    let login = rig.http.post(format!("{}/login", rig.base)).header("content-type", "application/x-www-form-urlencoded");
+    let login = login.body(format!("token={METRICS_TOKEN}"));
     assert_eq!(answer(login).await.status, 401);
 }
 
