@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     const ANSWER: &[u8] =
-        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1b\r\nid: 4\nevent: ready\n\nid: 5\nev\r\n13\r\nent: turn\ndata: {}\n\n\r\n";
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1c\r\nid: 4\nevent: ready\n\nid: 5\nev\r\n14\r\nent: turn\ndata: {}\n\n\r\n";
 
     #[test]
     fn events_are_whole_however_the_answer_is_cut() {
