@@ -101,13 +101,13 @@ impl Journal {
     }
 
     /// Appends what comes from the agent. It is never refused: with a full disk it waits in memory, and when that is full too
-    /// the caller waits here.
-    pub(crate) fn append(&self, fill: impl FnOnce(&mut Batch<'_>)) {
+    /// the caller waits here. Says whether it is written.
+    pub(crate) fn append(&self, fill: impl FnOnce(&mut Batch<'_>)) -> bool {
         let mut writer = self.writer();
         while writer.backlog_bytes >= BACKLOG_BYTES && !writer.sealed {
             writer = self.room.wait(writer).unwrap_or_else(PoisonError::into_inner);
         }
-        self.append_now(&mut writer, fill);
+        self.append_now(&mut writer, fill)
     }
 
     /// Appends the last records without waiting for room, then takes no more. Returns the last sequence number.
@@ -202,14 +202,14 @@ impl Journal {
         self.news.notify_all();
     }
 
-    fn append_now(&self, writer: &mut Writer, fill: impl FnOnce(&mut Batch<'_>)) {
+    fn append_now(&self, writer: &mut Writer, fill: impl FnOnce(&mut Batch<'_>)) -> bool {
         if writer.sealed {
-            return;
+            return true;
         }
         let block = writer.encode(fill);
         if block.bytes.is_empty() {
             writer.keep_scratch(block.bytes);
-            return;
+            return true;
         }
         let written = if writer.backlog.is_empty() {
             writer.segments.write(&block.bytes, block.first_seq)
@@ -230,8 +230,10 @@ impl Journal {
                 if first {
                     self.fault(&error.to_string());
                 }
+                return false;
             }
         }
+        true
     }
 
     /// The block is in the file. It is handed to whoever sleeps for it under the lock, so that nothing is handed out of order.

@@ -47,16 +47,18 @@ pub(crate) struct Draft {
     pub kind: &'static str,
     /// Lent to the database, and after that the frame's own.
     pub text: String,
+    is_piece: bool,
 }
 
 impl Draft {
     fn new(event: &Event) -> Draft {
-        Draft { kind: event.kind(), text: event.data() }
+        Draft { kind: event.kind(), text: event.data(), is_piece: piece(event).is_some() }
     }
 
-    /// What nobody could read again is not shown either: readers from memory and from the database get the same.
+    /// What nobody could read again is not shown either: readers from memory and from the database get the same. A piece of a stream
+    /// has no depth.
     pub(crate) fn number(self, session: SessionId, seq: u64) -> Frame {
-        if unreadable::is_too_deep(&self.text) {
+        if !self.is_piece && unreadable::is_too_deep(&self.text) {
             return Frame::stand_in(session, seq, self.kind);
         }
         Frame { seq, kind: Cow::Borrowed(self.kind), data: Bytes::from(self.text) }

@@ -1,8 +1,12 @@
 //! How memory is given back to the system.
 
-/// Buffers of this size and more are mapped, and returned to the system the moment they are freed.
+/// Buffers of this size and more are mapped, and returned to the system the moment they are freed. What a flood passes through is
+/// smaller: to map that anew each time would cost more than the rest of the way.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-const LARGE: libc::c_int = 128 * 1024;
+const LARGE: libc::c_int = 512 * 1024;
+/// So much may be free at the end of the heap before it is returned.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const SPARE: libc::c_int = 1024 * 1024;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const ARENAS: libc::c_int = 2;
 
@@ -11,7 +15,7 @@ const ARENAS: libc::c_int = 2;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[expect(unsafe_code, reason = "there is no safe way to say it; called before any other thread exists")]
 pub fn give_back_what_is_freed() {
-    for (what, value) in [(libc::M_MMAP_THRESHOLD, LARGE), (libc::M_TRIM_THRESHOLD, LARGE), (libc::M_ARENA_MAX, ARENAS)] {
+    for (what, value) in [(libc::M_MMAP_THRESHOLD, LARGE), (libc::M_TRIM_THRESHOLD, SPARE), (libc::M_ARENA_MAX, ARENAS)] {
         // SAFETY: mallopt takes two integers and changes only the allocator's own settings; no other thread runs yet.
         let _refused = unsafe { libc::mallopt(what, value) };
     }

@@ -14,7 +14,7 @@ fn open(dir: &Path) -> Journal {
 }
 
 fn line(journal: &Journal, text: &str) {
-    journal.append(|batch| batch.push(Kind::FromAgent, &[text.as_bytes()]));
+    assert!(journal.append(|batch| batch.push(Kind::FromAgent, &[text.as_bytes()])));
 }
 
 fn texts(dir: &Path, after: u64) -> Vec<(u64, String)> {

@@ -67,7 +67,10 @@ fn drain_stdout(hub: &Hub, mut pipe: ChildStdout) -> io::Result<()> {
         }
         hub.spoke.store(true, Ordering::Relaxed);
         let fast = before.elapsed() < FAST_READ;
-        hub.journal.append(|batch| lines.feed(&chunk[..length], |piece| push(batch, &piece)));
+        if !hub.journal.append(|batch| lines.feed(&chunk[..length], |piece| push(batch, &piece))) {
+            // One that is on its way already says the same.
+            let _ = hub.events.try_send(Event::Fault);
+        }
         if fast && length < SMALL_READ_BYTES {
             gather();
         }

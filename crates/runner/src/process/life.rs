@@ -16,6 +16,8 @@ use crate::record::ExitPayload;
 
 /// How often an idle runner looks whether its directory is still there.
 const TICK: Duration = Duration::from_secs(1);
+/// While a server is attached, that one sees to most of what a look would find.
+const ATTACHED_TICK: Duration = Duration::from_secs(5);
 const RETRY: Duration = Duration::from_millis(100);
 /// The server attaches right after it has started the runner; a shorter TTL counts only from then on.
 const FIRST_ATTACH: Duration = Duration::from_secs(10);
@@ -45,6 +47,8 @@ pub(super) enum Event {
     Stop(&'static str),
     /// A server has left.
     Company,
+    /// The journal cannot be written: it is to be tried again soon.
+    Fault,
 }
 
 pub(super) struct Life {
@@ -132,7 +136,7 @@ impl Life {
         }
         let company = self.hub.attach.company();
         if company.attached {
-            return Err(TICK);
+            return Err(ATTACHED_TICK);
         }
         let ttl = Duration::from_secs(self.hub.spec.ttl_s);
         let (since, limit) = if company.busy {
@@ -209,14 +213,14 @@ impl Life {
 
     /// Takes what has happened, waiting for it at most so long; meanwhile a faulty journal is tried again.
     fn pump(&mut self, limit: Duration) {
-        let limit = if self.faulty { limit.min(RETRY) } else { limit.min(TICK) };
+        let limit = if self.faulty { limit.min(RETRY) } else { limit };
         match self.inbox.recv_timeout(limit) {
             Ok(Event::AgentExit(status)) => self.exit = Some(status),
             Ok(Event::TreeGone) => self.tree_gone = true,
             Ok(Event::StdoutEnd) => self.stdout_ended = true,
             Ok(Event::StderrEnd) => self.stderr_ended = true,
             Ok(Event::Stop(reason)) => self.stop = Some(reason),
-            Ok(Event::Company) | Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+            Ok(Event::Company | Event::Fault) | Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
         }
         let seq = self.hub.journal.last_seq();
         if seq != self.last_seq {

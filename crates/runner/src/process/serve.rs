@@ -113,6 +113,9 @@ fn control(hub: &Hub, stream: &mut UnixStream) -> io::Result<()> {
             Some(Request::Ping) => (Status::Done, String::new()),
             Some(Request::Control { .. } | Request::Records { .. }) | None => (Status::Refused, "unknown request".to_owned()),
         };
+        if status == Status::DiskFull {
+            let _ = hub.events.try_send(Event::Fault);
+        }
         stream.write_all(&status.answer(reason.as_bytes()))?;
         // Only now: the runner may end as soon as its last record is acknowledged.
         hub.attach.acknowledge(acknowledged);

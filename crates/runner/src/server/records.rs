@@ -11,8 +11,7 @@ use crate::record::{self, Body, Peek, Record};
 
 /// Larger buffers would be mapped anew each time, and their first use costs more than the reading.
 const READ_BYTES: usize = 64 * 1024;
-/// With less room than this in the buffer a new one is begun.
-const LOW_BYTES: usize = 8 * 1024;
+const LEAST_BYTES: usize = 4 * 1024;
 
 #[derive(Debug, Error)]
 pub enum ReadError {
@@ -30,6 +29,8 @@ pub enum ReadError {
 pub struct Records {
     stream: UnixStream,
     buffer: BytesMut,
+    /// How much room a new buffer gets: more where much comes at once. There may be hundreds of runners that say little.
+    room: usize,
     last_seq: u64,
     /// The exit has been delivered, or reading has failed: nothing can follow.
     over: bool,
@@ -37,7 +38,7 @@ pub struct Records {
 
 impl Records {
     pub(super) fn new(stream: UnixStream, cursor: u64) -> Self {
-        Self { stream, buffer: BytesMut::new(), last_seq: cursor, over: false }
+        Self { stream, buffer: BytesMut::new(), room: LEAST_BYTES, last_seq: cursor, over: false }
     }
 
     /// Everything that has arrived, at least one record; waits if there is none. `None` once the runner has closed after the
@@ -54,6 +55,8 @@ impl Records {
             match self.stream.read_buf(&mut self.buffer).await {
                 Ok(0) if self.over => return None,
                 Ok(0) => return self.fail(ReadError::Gone),
+                Ok(length) if length > self.room / 2 => self.room = READ_BYTES.min(self.room * 4),
+                Ok(length) if length < self.room / 16 => self.room = LEAST_BYTES.max(self.room / 2),
                 Ok(_) => {}
                 Err(_) if self.over => return None,
                 Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return self.fail(ReadError::Gone),
@@ -83,8 +86,8 @@ impl Records {
             }
         };
         let mut block = self.buffer.split_to(whole).freeze();
-        if self.buffer.capacity() - self.buffer.len() < missing.max(LOW_BYTES) {
-            self.buffer.reserve(missing.max(READ_BYTES));
+        if self.buffer.capacity() - self.buffer.len() < missing.max(self.room / 4) {
+            self.buffer.reserve(missing.max(self.room));
         }
         let mut records = Vec::with_capacity(count);
         while let Peek::Whole(total) = whole_frame(&block) {
