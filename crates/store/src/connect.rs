@@ -12,7 +12,7 @@ use crate::wal;
 pub(crate) const BUSY: Duration = Duration::from_secs(10);
 /// Memory for pages, in KiB: the file's pages are in the system's own cache anyway.
 const READER_CACHE_KIB: i64 = 512;
-const WRITER_CACHE_KIB: i64 = 1024;
+const WRITER_CACHE_KIB: i64 = 4096;
 
 /// To read and write a file that is there already.
 pub(crate) fn plain(path: &Path) -> Read<Connection> {

@@ -65,9 +65,7 @@ fn prepare(access: &Access, migrations: &[&str]) -> Result<Connection, OpenError
         // An earlier version may have left deleted text in the file; written anew, it has none.
         conn.execute_batch("VACUUM").map_err(failed)?;
     }
-    for (version, sql) in migrations.iter().enumerate().skip(found) {
-        migrate(&conn, version + 1, sql).map_err(failed)?;
-    }
+    migrate(&conn, found, migrations).map_err(failed)?;
     check(&conn, path)?;
     wal::watch(&conn);
     Ok(conn)
@@ -128,11 +126,16 @@ pub(crate) fn examine(path: &Path, conn: Read<Connection>, known: usize) -> Resu
     }
 }
 
-fn migrate(conn: &Connection, version: usize, sql: &str) -> Read<()> {
+/// Everything that is missing, at once: a start that is killed leaves the version that there was.
+fn migrate(conn: &Connection, found: usize, migrations: &[&str]) -> Read<()> {
+    let missing = &migrations[found..];
+    if missing.is_empty() {
+        return Ok(());
+    }
     statement::transaction(conn, |conn| {
-        conn.execute_batch(sql)?;
+        missing.iter().try_for_each(|sql| conn.execute_batch(sql))?;
         conn.pragma_update(None, "application_id", APPLICATION_ID)?;
-        conn.pragma_update(None, "user_version", i64::try_from(version).unwrap_or(i64::MAX))
+        conn.pragma_update(None, "user_version", i64::try_from(migrations.len()).unwrap_or(i64::MAX))
     })
 }
 
