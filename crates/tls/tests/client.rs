@@ -22,7 +22,8 @@ fn both_versions_of_the_protocol_are_spoken() {
 /// A name that is not ASCII is asked for in the form that name servers know.
 #[test]
 fn international_host_names_are_understood() {
-    for (written, asked) in [("https://bücher.example/", "xn--bcher-kva.example"), ("https://例え.テスト/", "xn--r8jz45g.xn--zckzah")] {
+    for (written, asked) in [("https://bücher.example/", "xn--bcher-kva.example"), ("https://例え.テスト/", "xn--r8jz45g.xn--zckzah")]
+    {
         assert_eq!(reqwest::Url::parse(written).unwrap().host_str(), Some(asked));
     }
 }
