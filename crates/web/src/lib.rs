@@ -39,13 +39,13 @@ use tokio_util::sync::CancellationToken;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
 
+pub use self::tls::{Certificate, TlsError};
 pub use access::secret::for_agents as token_for_agents;
 pub use configuration::{Configuration, Here, OriginKind, SettingKind, SettingOrigin, SettingRefusal, SettingView};
 pub use limits::Limits;
 pub use machine::addresses;
 pub use openapi::document as openapi_document;
 pub use serve::serve;
-pub use tls::{Certificate, TlsError};
 pub use trust::{ProjectFile, Trust, TrustLine, TrustRefusal, TrustState};
 
 /// The largest request body. A message is text; files come by path.
