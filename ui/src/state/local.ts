@@ -5,7 +5,12 @@ import { emptyState, type SessionState } from "./model";
 import { apply } from "./reducer";
 
 /** Puts older messages in front. */
-export function applyOlder(state: SessionState, messages: Message[], more: boolean, artifacts: ReviewArtifact[] = []): void {
+export function applyOlder(
+  state: SessionState,
+  messages: Message[],
+  more: boolean,
+  artifacts: ReviewArtifact[] = [],
+): void {
   const older = emptyState(state.epoch);
   for (const message of messages) apply(older, { event: "message", data: message });
   apply(older, { event: "ready", data: { seq: 0 } });
