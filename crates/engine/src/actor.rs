@@ -345,18 +345,20 @@ impl Actor {
         self.idle_since = Instant::now();
     }
 
-    /// When agents that nobody needs are ended: no turn, no viewer, for the whole of the time to live.
+    /// When agents that nobody needs are ended: no turn, no viewer, for the whole of the time to live. At once where others wait for their
+    /// places.
     fn idle_deadline(&self) -> Option<Instant> {
         let idle = self.machine.turn().turn.is_none() && self.machine.hosts().any(host::Host::is_idle);
-        idle.then(|| self.idle_since + self.shared.choices().agent_ttl)
+        let patience = || if self.shared.agents.is_wanted() { Duration::ZERO } else { self.shared.choices().agent_ttl };
+        idle.then(|| self.idle_since + patience())
     }
 
     fn idle(&mut self) {
         // The engine's table and this task hold one each; whatever is beyond that is looking.
         let watched = Arc::strong_count(&self.viewers) > 2;
         self.touch();
-        if !watched {
-            tracing::info!(session = %self.id, "the agents were idle for their time to live and are ended");
+        if !watched || self.shared.agents.is_wanted() {
+            tracing::info!(session = %self.id, "the agents were idle for their time to live, or others need their places: they are ended");
             self.tell_hosts(|| host::Input::Retire);
         }
     }

@@ -14,6 +14,8 @@ pub const AGENTS_MOST: usize = 256;
 pub(crate) struct Room {
     places: Arc<Semaphore>,
     most: usize,
+    /// One share for each that waits for a place, and one here.
+    waiting: Arc<()>,
 }
 
 /// Held as long as the agent runs.
@@ -21,7 +23,7 @@ pub(crate) type Place = OwnedSemaphorePermit;
 
 impl Room {
     pub(crate) fn new(most: usize) -> Room {
-        Room { places: Arc::new(Semaphore::new(most)), most }
+        Room { places: Arc::new(Semaphore::new(most)), most, waiting: Arc::default() }
     }
 
     pub(crate) fn most(&self) -> usize {
@@ -32,10 +34,19 @@ impl Room {
         self.places.available_permits() == 0
     }
 
+    /// Somebody waits: whoever has nothing to do any more shall leave.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.is_full() && Arc::strong_count(&self.waiting) > 1
+    }
+
     /// Waits for a place.
     pub(crate) fn place(&self) -> impl Future<Output = Place> + Send + use<> {
-        let places = Arc::clone(&self.places);
-        async move { places.acquire_owned().await.expect("the room is never closed") }
+        let (places, waiting) = (Arc::clone(&self.places), Arc::clone(&self.waiting));
+        async move {
+            let place = places.acquire_owned().await.expect("the room is never closed");
+            drop(waiting);
+            place
+        }
     }
 
     /// A place for one that runs already: it is counted as far as there is room, and goes on in any case.

@@ -214,3 +214,32 @@ async fn an_idle_agent_is_ended_with_its_server_and_a_session_goes_on_without_it
     engine.shutdown().await;
     testkit::processes::none_left(setup.dir.path(), Duration::from_secs(60)).await.unwrap();
 }
+
+/// Two agents at most: one idles, one works, and a third is wanted, and then a fourth.
+#[tokio::test(flavor = "multi_thread")]
+async fn beyond_the_most_an_agent_waits_until_another_has_ended() {
+    let mut setup = Setup::new([]);
+    setup.agents_most = 2;
+    let engine = setup.engine().await;
+    let mut ids = Vec::new();
+    for _ in 0..4 {
+        ids.push(engine.create(relay()).await.unwrap().id);
+    }
+    let waits = |event: &Event| matches!(event, Event::Notice(notice) if notice.code == "agents_waiting");
+    engine.post(ids[0], "slow 1".to_owned(), None, vec![]).await.unwrap();
+    setup::until(&engine, ids[0], is_end).await;
+    engine.post(ids[1], "slow 40".to_owned(), None, vec![]).await.unwrap();
+    setup::until(&engine, ids[1], |event| matches!(event, Event::CopilotDelta(_))).await;
+    // The idle one makes room.
+    engine.post(ids[2], "slow 40".to_owned(), None, vec![]).await.unwrap();
+    setup::until(&engine, ids[2], waits).await;
+    setup::until(&engine, ids[2], |event| matches!(event, Event::CopilotDelta(_))).await;
+    // Now both work, so this one begins when the first of them is done and has been asked to leave.
+    engine.post(ids[3], "slow 1".to_owned(), None, vec![]).await.unwrap();
+    setup::until(&engine, ids[3], waits).await;
+    for id in &ids[1..] {
+        let events = setup::until(&engine, *id, is_end).await;
+        assert_eq!(kinds(&events).last().unwrap(), "turn completed");
+    }
+    engine.shutdown().await;
+}

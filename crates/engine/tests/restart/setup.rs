@@ -18,6 +18,7 @@ pub(crate) struct Setup {
     pub dir: TempDir,
     pub confirm_timeout: Duration,
     pub permission_timeout: Option<Duration>,
+    pub agents_most: usize,
     model: ModelServer,
 }
 
@@ -25,7 +26,8 @@ impl Setup {
     pub(crate) fn new(replies: impl IntoIterator<Item = Reply>) -> Setup {
         let dir = TempDir::new().unwrap();
         std::fs::create_dir(dir.path().join("work")).unwrap();
-        Setup { dir, confirm_timeout: SOON, permission_timeout: None, model: ModelServer::start(Script::replies(replies)) }
+        let model = ModelServer::start(Script::replies(replies));
+        Setup { dir, confirm_timeout: SOON, permission_timeout: None, agents_most: engine::AGENTS_MOST, model }
     }
 
     pub(crate) async fn engine(&self) -> Engine {
@@ -78,7 +80,7 @@ impl Setup {
             disk_quota: None,
             durability: agents::Durability::Process,
             agent_ttl: Duration::from_secs(120),
-            agents_most: engine::AGENTS_MOST,
+            agents_most: self.agents_most,
             term_grace_ms: 200,
             confirm_timeout: self.confirm_timeout,
             permission_timeout: self.permission_timeout,
