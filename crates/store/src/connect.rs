@@ -84,6 +84,8 @@ impl Access {
         overwriting(&conn)?;
         conn.pragma_update(None, "journal_size_limit", self.log_bytes_most)?;
         conn.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
+        // A statement of many rows notes what it changes, to take it back by itself; in a file that would cost more than the change.
+        conn.pragma_update(None, "temp_store", "MEMORY")?;
         if let Some(pages) = self.pages_most {
             conn.pragma_update(None, "max_page_count", pages)?;
         }
