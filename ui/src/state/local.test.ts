@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Message } from "../api/types";
+import type { Message, ReviewArtifact } from "../api/types";
 import { applyDropOldest, applyOlder } from "./local";
 import { emptyState } from "./model";
 import { apply } from "./reducer";
@@ -45,4 +45,12 @@ it("a conversation of ordinary length is kept whole", () => {
   applyDropOldest(state);
   expect(state.entries.length).toBe(300);
   expect(state.oldestMessage).toBe("m0");
+});
+
+it("the changes that older messages name come with them, and what is known already stays", () => {
+  const { state } = talk(1);
+  const artifact = (id: string, title: string) => ({ artifact_id: id, title }) as ReviewArtifact;
+  state.artifacts.known = artifact("known", "as the stream told it");
+  applyOlder(state, [], false, [artifact("known", "older"), artifact("new", "of an older message")]);
+  expect(Object.values(state.artifacts).map(({ title }) => title)).toEqual(["as the stream told it", "of an older message"]);
 });
