@@ -52,5 +52,8 @@ it("the changes that older messages name come with them, and what is known alrea
   const artifact = (id: string, title: string) => ({ artifact_id: id, title }) as ReviewArtifact;
   state.artifacts.known = artifact("known", "as the stream told it");
   applyOlder(state, [], false, [artifact("known", "older"), artifact("new", "of an older message")]);
-  expect(Object.values(state.artifacts).map(({ title }) => title)).toEqual(["as the stream told it", "of an older message"]);
+  expect(Object.values(state.artifacts).map(({ title }) => title)).toEqual([
+    "as the stream told it",
+    "of an older message",
+  ]);
 });
