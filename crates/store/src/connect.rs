@@ -79,6 +79,10 @@ impl Access {
     /// As long as nobody else minds the write-ahead log.
     pub(crate) fn owner(&self) -> Read<Connection> {
         let conn = plain(&self.path)?;
+        // In a file that holds nothing yet there is nothing to lose, so the first start does not wait for the disk.
+        if conn.pragma_query_value(None, "page_count", |row| row.get::<_, i64>(0))? == 0 {
+            conn.pragma_update(None, "synchronous", "OFF")?;
+        }
         conn.pragma_update(None, "journal_mode", "WAL")?;
         conn.pragma_update(None, "synchronous", if self.disk { "FULL" } else { "NORMAL" })?;
         overwriting(&conn)?;

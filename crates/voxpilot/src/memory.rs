@@ -8,7 +8,7 @@ const LARGE: libc::c_int = 512 * 1024;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const SPARE: libc::c_int = 1024 * 1024;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-const ARENAS: libc::c_int = 2;
+const ARENAS: libc::c_int = 1;
 
 /// A turn's whole output passes through memory a few times when it ends. Left to itself, glibc raises its idea of "large" with every
 /// such buffer that is freed, and then keeps them all: after a flood of 12 MB the server stayed at four times its size.

@@ -90,8 +90,18 @@ async fn it_tells_of_turns_agents_the_model_and_streams() {
     let session = rig.session_with(json!({ "permission_policy": "auto" })).await;
     let (state, client) = rig.turn(&session, "go").await;
     assert_eq!(state, "completed", "{}", client.seen.tail());
-    let after = numbers(&rig).await;
     let of = |numbers: &BTreeMap<String, f64>, name: &str| numbers.get(name).copied().unwrap_or_else(|| panic!("{name} is not told"));
+    // A client may see the end of a turn a moment before it is counted.
+    let ended = "voxpilot_turns_ended_total{ending=\"completed\"}";
+    let counted = async {
+        loop {
+            let now = numbers(&rig).await;
+            if of(&now, ended) > of(&before, ended) {
+                return now;
+            }
+        }
+    };
+    let after = tokio::time::timeout(SOON, counted).await.expect("the turn is counted");
     let grew = |name: &str| of(&after, name) - of(&before, name);
     for (name, expected) in [
         ("voxpilot_turns_ended_total{ending=\"completed\"}", 1.0),
