@@ -12,3 +12,6 @@ pub(crate) mod model;
 pub(crate) mod open;
 pub(crate) mod paced;
 pub(crate) mod start;
+
+/// Why a process has more resident memory than it uses.
+const BINARY_PAGES: &str = "pages of the binary's code, which the system shares between all processes of it; what is its own is far less";

@@ -18,16 +18,18 @@ pub(crate) struct Line {
     server: Option<Figure>,
     bare: Option<(Figure, &'static str)>,
     goal: Option<Goal>,
+    /// What stands in the way of the goal.
+    limit: Option<&'static str>,
 }
 
 impl Line {
     pub(crate) fn new(what: impl Into<String>, server: impl Into<Figure>) -> Line {
-        Line { what: what.into(), server: Some(server.into()), bare: None, goal: None }
+        Line { what: what.into(), server: Some(server.into()), bare: None, goal: None, limit: None }
     }
 
     /// What the machine does, for the reader to compare with.
     pub(crate) fn bare(what: impl Into<String>, bare: impl Into<Figure>, whose: &'static str) -> Line {
-        Line { what: what.into(), server: None, bare: Some((bare.into(), whose)), goal: None }
+        Line { what: what.into(), server: None, bare: Some((bare.into(), whose)), goal: None, limit: None }
     }
 
     /// What the same takes without VoxPilot, and what that was.
@@ -43,6 +45,12 @@ impl Line {
 
     pub(crate) fn at_most(mut self, goal: f64) -> Line {
         self.goal = Some(Goal::AtMost(goal));
+        self
+    }
+
+    /// Said where the goal is missed; `README.md` has the profile that shows it.
+    pub(crate) fn limited_by(mut self, limit: &'static str) -> Line {
+        self.limit = Some(limit);
         self
     }
 
@@ -89,7 +97,13 @@ impl Table {
             let name = if is_first { row } else { "" }.to_owned();
             let stolen = if is_first { format!("{stolen_percent:.1} %") } else { String::new() };
             let [what, server, bare, ratio, goal, verdict] = line.cells();
+            let limit = line.limit.filter(|_| verdict == "FAIL");
             self.push([name, what, server, bare, ratio, goal, verdict, stolen]);
+            if let Some(limit) = limit {
+                let mut cells: [String; 8] = Default::default();
+                cells[1] = format!("  limited by {limit}");
+                self.push(cells);
+            }
         }
     }
 

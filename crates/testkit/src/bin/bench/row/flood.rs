@@ -51,6 +51,6 @@ pub(crate) async fn run(rounds: usize) -> anyhow::Result<Vec<Line>> {
         Line::new("client CPU a chunk, µs", Figure::of(client_us)),
         Line::new(format!("wall time a chunk, µs (events of {event_bytes} B)"), stored_us).beside(sqlite_us, "SQLite, the same events"),
         Line::new("last chunk to end of turn, ms", Figure::of(ends_ms)),
-        Line::new("server resident after, MB", highest_mb).at_most(30.0),
+        Line::new("server resident after, MB", highest_mb).at_most(30.0).limited_by(super::BINARY_PAGES),
     ])
 }

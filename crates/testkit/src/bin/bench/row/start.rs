@@ -33,8 +33,8 @@ pub(crate) async fn run(rounds: usize) -> anyhow::Result<Vec<Line>> {
     Ok(vec![
         Line::new("to listening, new database, ms", Figure::of(empty_ms)).beside(bare, "`voxpilot --version`").at_most(15.0),
         Line::new("to listening, 1,000 sessions, ms", Figure::of(full_ms)).beside(bare, "`voxpilot --version`").at_most(15.0),
-        Line::new("server resident when idle, MB", idle_mb).at_most(15.0),
-        Line::new("runner with an idle agent, MB", runner_mb).at_most(4.0),
+        Line::new("server resident when idle, MB", idle_mb).at_most(15.0).limited_by(super::BINARY_PAGES),
+        Line::new("runner with an idle agent, MB", runner_mb).at_most(4.0).limited_by(super::BINARY_PAGES),
     ])
 }
 
