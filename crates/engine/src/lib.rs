@@ -343,7 +343,7 @@ impl Engine {
     /// What the model has written so far of a message that it has not finished; none where it writes no such message.
     pub async fn unfinished(&self, id: SessionId, message_id: MessageId) -> Result<Option<Message>, Refusal> {
         // A session whose task does not run writes nothing.
-        if !self.live().get(&id).is_some_and(|live| !live.inbox.is_closed()) {
+        if self.live().get(&id).is_none_or(|live| live.inbox.is_closed()) {
             return Ok(None);
         }
         self.ask(id, |reply| Command::Unfinished { message_id, reply }).await

@@ -4,6 +4,8 @@
 //! that the two belong together, so a mistake in here is a key that is refused and never a wrong signature. Nothing secret of a peer
 //! comes by here: this runs once, at the start, on the server's own key.
 
+#![allow(clippy::needless_range_loop, reason = "the words of several numbers are walked in step")]
+
 /// Numbers modulo the prime of the curve, in Montgomery's form: each stands for itself times 2²⁵⁶, the lowest 64 bits first.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Number([u64; 4]);

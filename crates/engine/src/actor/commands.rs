@@ -77,22 +77,20 @@ impl Actor {
                 self.flush().await;
                 let _ = reply.send(Ok(()));
             }
-            Command::MakeRoom => {
-                if self.machine.turn().turn.is_none() {
-                    self.tell_hosts(|| host::Input::Retire);
-                }
-            }
+            Command::MakeRoom => self.make_room(),
             Command::LoggedIn { agent } => self.tell_host(agent, host::Input::LoggedIn),
-            Command::Agents { reply } => {
-                let _ = reply.send(Ok(self.agent_views()));
-            }
-            Command::Unfinished { message_id, reply } => {
-                let _ = reply.send(Ok(self.unfinished(message_id)));
-            }
+            Command::Agents { reply } => drop(reply.send(Ok(self.agent_views()))),
+            Command::Unfinished { message_id, reply } => drop(reply.send(Ok(self.unfinished(message_id)))),
             Command::SetOptions { name, set, reply } => {
                 self.want_options(&name, set, reply).await;
             }
             Command::Delete { .. } => unreachable!("deleting ends the task and is handled by its loop"),
+        }
+    }
+
+    fn make_room(&mut self) {
+        if self.machine.turn().turn.is_none() {
+            self.tell_hosts(|| host::Input::Retire);
         }
     }
 

@@ -106,7 +106,7 @@ async fn the_results_of_a_named_session_are_found_from_the_latest_back() {
         let delegation = json!({ "session_name": name, "stop_reason": "end_turn", "summary": n.to_string() });
         Message { delegation: serde_json::from_value(delegation).unwrap(), ..message(n, Role::Tool, "r") }
     };
-    let given = vec![result(1, "a"), message(2, Role::User, "u"), result(3, "b"), result(4, "a"), result(5, "a")];
+    let given = [result(1, "a"), message(2, Role::User, "u"), result(3, "b"), result(4, "a"), result(5, "a")];
     fixture.store.commit(rows(id, given.iter().cloned().map(Row::Message).collect())).await.unwrap();
     assert_eq!(fixture.store.results(id, "a", 2).await.unwrap(), [given[4].clone(), given[3].clone()]);
     assert_eq!(fixture.store.results(id, "b", 9).await.unwrap(), given[2..3]);
