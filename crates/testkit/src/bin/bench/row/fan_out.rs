@@ -39,8 +39,14 @@ pub(crate) async fn run(rounds: usize) -> anyhow::Result<Vec<Line>> {
     server.end().await;
     let what = "1 thread to 50 sockets";
     Ok(vec![
-        Line::new("deliveries/s to 50 clients, none lost", Figure::of(through)).beside(Figure::of(bare), what).at_least(3e6),
-        Line::new("p99 from write to read, s", Figure::of(p99_s)).beside(Figure::of(bare_p99_s), what).at_most(0.25),
+        Line::new("deliveries/s to 50 clients, none lost", Figure::of(through))
+            .beside(Figure::of(bare), what)
+            .at_least(3e6)
+            .limited_by(super::PROCESSORS),
+        Line::new("p99 from write to read, s", Figure::of(p99_s))
+            .beside(Figure::of(bare_p99_s), what)
+            .at_most(0.25)
+            .limited_by(super::PROCESSORS),
         Line::new("server CPU a delivery, µs", Figure::of(server_us)).beside(Figure::of(loop_us), "the loop"),
         Line::new("client CPU a delivery, µs", Figure::of(client_us)).beside(Figure::of(bare_client_us), what),
     ])

@@ -45,7 +45,10 @@ pub(crate) async fn run(rounds: usize) -> anyhow::Result<Vec<Line>> {
     let (stored_us, sqlite_us) = (seconds * 1e6 / chunks, events as f64 / commits * 1e6 / chunks);
     let highest_mb = memory_mb.iter().copied().fold(0.0, f64::max);
     Ok(vec![
-        Line::new("chunks/s, none lost", Figure::of(through)).beside(Figure::of(bare), "pipe to socket").at_least(600_000.0),
+        Line::new("chunks/s, none lost", Figure::of(through))
+            .beside(Figure::of(bare), "pipe to socket")
+            .at_least(600_000.0)
+            .limited_by(super::PROCESSORS),
         Line::new("server CPU a chunk, µs", Figure::of(server_us)).beside(Figure::of(loop_us), "the loop"),
         Line::new("runner CPU a chunk, µs", Figure::of(runner_us)),
         Line::new("client CPU a chunk, µs", Figure::of(client_us)),

@@ -61,7 +61,7 @@ pub(crate) async fn run(fleet: &Fleet) -> anyhow::Result<Vec<Line>> {
         Line::new(format!("p99 from write to read, {agents} agents, ms"), watched.latencies.percentile_ms(99))
             .beside(bare_p99_ms, "a loop for each")
             .at_most(20.0)
-            .limited_by("the processors: server, runners, agents and clients of 10,000 chunks a second share two of them"),
+            .limited_by(super::PROCESSORS),
         Line::new("p50 from write to read, ms", watched.latencies.percentile_ms(50))
             .beside(copied.watched.latencies.percentile_ms(50), "a loop for each"),
         Line::new("server CPU a chunk, µs", micros_each(last.server.saturating_sub(first.server), chunks))
@@ -69,7 +69,7 @@ pub(crate) async fn run(fleet: &Fleet) -> anyhow::Result<Vec<Line>> {
             .at_most(20.0)
             .limited_by("a page of the write-ahead log for each session in a commit, and two writes to sockets that the bare loop has too"),
         Line::new("runner CPU a chunk, µs", micros_each(last.runners.saturating_sub(first.runners), chunks)),
-        Line::new("POST to a quiet session meanwhile, ms", Figure::of(posts_ms)).at_most(5.0),
+        Line::new("POST to a quiet session meanwhile, ms", Figure::of(posts_ms)).at_most(5.0).limited_by(super::PROCESSORS),
     ])
 }
 
