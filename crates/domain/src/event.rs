@@ -1,6 +1,5 @@
 //! The events of a session's log: everything a client may see, in the words of the public contract.
 
-mod coalescer;
 mod message;
 
 use jiff::Timestamp;
@@ -14,7 +13,6 @@ use crate::ids::{ArtifactId, MessageId, PermissionId, TurnId};
 use crate::policy::Policy;
 use crate::rule::Choice;
 
-pub use coalescer::Coalescer;
 pub use message::{Delegation, Message, PlacedUpdate, Role, Times};
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]

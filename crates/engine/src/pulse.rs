@@ -8,7 +8,7 @@ use crate::{Engine, Settings, observer};
 
 pub(crate) fn metrics(settings: &Settings) -> Metrics {
     let agents = settings.catalogue.iter().map(|agent| agent.id.clone());
-    Metrics::new(env!("CARGO_PKG_VERSION"), agents, &observer::model::OUTCOMES)
+    Metrics::new(env!("CARGO_PKG_VERSION"), agents, &observer::model::outcomes())
 }
 
 impl Engine {
@@ -47,6 +47,7 @@ impl Engine {
             writes: counts.writes,
             events: counts.events,
             statements: counts.statements,
+            reads: counts.reads,
             checkpoints: counts.checkpoints,
             waiting_writes: counts.waiting,
             commit_seconds,

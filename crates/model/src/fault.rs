@@ -32,19 +32,34 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// Every name that [`Fault::code`] can give.
+    pub const CODES: [&str; 10] = [
+        "model_unauthorized",
+        "model_rate_limited",
+        "model_unavailable",
+        "model_stalled",
+        "model_cut",
+        "model_unreachable",
+        "model_bad_request",
+        "model_malformed",
+        "model_too_long",
+        "model_empty",
+    ];
+
     /// The stable name of the fault in the `error` event.
     pub fn code(&self) -> &'static str {
+        let [unauthorized, rate_limited, unavailable, stalled, cut, unreachable, bad_request, malformed, too_long, empty] = Self::CODES;
         match self {
-            Fault::Unauthorized { .. } => "model_unauthorized",
-            Fault::RateLimited { .. } => "model_rate_limited",
-            Fault::Unavailable { .. } => "model_unavailable",
-            Fault::Stalled { .. } => "model_stalled",
-            Fault::Cut { .. } => "model_cut",
-            Fault::Refused { .. } => "model_unreachable",
-            Fault::BadRequest { .. } => "model_bad_request",
-            Fault::Malformed { .. } => "model_malformed",
-            Fault::TooLong { .. } => "model_too_long",
-            Fault::Empty { .. } => "model_empty",
+            Fault::Unauthorized { .. } => unauthorized,
+            Fault::RateLimited { .. } => rate_limited,
+            Fault::Unavailable { .. } => unavailable,
+            Fault::Stalled { .. } => stalled,
+            Fault::Cut { .. } => cut,
+            Fault::Refused { .. } => unreachable,
+            Fault::BadRequest { .. } => bad_request,
+            Fault::Malformed { .. } => malformed,
+            Fault::TooLong { .. } => too_long,
+            Fault::Empty { .. } => empty,
         }
     }
 

@@ -16,6 +16,8 @@ pub struct Counts {
     pub steps: u64,
     pub rows_read: u64,
     pub rows_written: u64,
+    /// How often somebody read the database.
+    pub reads: u64,
     pub commits: u64,
     /// The sessions' writes in those commits.
     pub writes: u64,
@@ -37,6 +39,7 @@ pub(crate) struct Tally {
     steps: AtomicU64,
     rows_read: AtomicU64,
     rows_written: AtomicU64,
+    reads: AtomicU64,
     commits: AtomicU64,
     writes: AtomicU64,
     commits_in_place: AtomicU64,
@@ -53,6 +56,10 @@ impl Tally {
         self.steps.fetch_add(spent.steps, Relaxed);
         self.rows_read.fetch_add(spent.rows_read, Relaxed);
         self.rows_written.fetch_add(spent.rows_written, Relaxed);
+    }
+
+    pub(crate) fn read_once(&self) {
+        self.reads.fetch_add(1, Relaxed);
     }
 
     pub(crate) fn wrote(&self, writes: usize, events: usize) {
@@ -82,6 +89,7 @@ impl Tally {
             steps: self.steps.load(Relaxed),
             rows_read: self.rows_read.load(Relaxed),
             rows_written: self.rows_written.load(Relaxed),
+            reads: self.reads.load(Relaxed),
             commits: self.commits.load(Relaxed),
             writes: self.writes.load(Relaxed),
             commits_in_place: self.commits_in_place.load(Relaxed),

@@ -147,7 +147,7 @@ fn known(text: &str) -> Cow<'static, str> {
 
 #[cfg(test)]
 mod tests {
-    use domain::event::{Coalescer, Notice};
+    use domain::event::Notice;
     use domain::ids::MessageId;
     use proptest::prelude::*;
     use uuid::Uuid;
@@ -172,16 +172,44 @@ mod tests {
         ]
     }
 
+    /// The same, piece by piece and with copies.
+    fn plainly_joined(events: &[Event]) -> Vec<Event> {
+        let mut all: Vec<Event> = Vec::new();
+        let mut end = 0;
+        for next in events {
+            let place = piece(next);
+            match (all.last_mut(), place) {
+                (Some(last), Some((offset, content))) if end == offset && is_same_stream(last, next) => match last {
+                    Event::TextDelta(last) => last.content.push_str(content),
+                    Event::CopilotDelta(last) => last.content.push_str(content),
+                    other => panic!("{other:?} is no piece"),
+                },
+                _ => all.push(next.clone()),
+            }
+            end = place.map_or(0, |(offset, content)| offset + utf16_len(content));
+        }
+        all
+    }
+
     proptest! {
         #[test]
         fn pieces_are_joined_as_the_contract_joins_them(events in prop::collection::vec(any_event(), 0..20)) {
-            let (mut assembly, mut coalescer) = (Assembly::default(), Coalescer::default());
-            for event in &events {
-                assembly.push(event);
-                coalescer.push(event.clone());
-            }
-            let expected: Vec<Draft> = coalescer.finish().iter().map(Draft::new).collect();
+            let mut assembly = Assembly::default();
+            events.iter().for_each(|event| assembly.push(event));
+            let expected: Vec<Draft> = plainly_joined(&events).iter().map(Draft::new).collect();
             prop_assert_eq!(assembly.finish(), expected);
         }
+    }
+
+    #[test]
+    fn neighbouring_pieces_of_one_stream_become_one_event() {
+        let delta = |call: &str, offset, content: &str| {
+            Event::CopilotDelta(CopilotDelta { tool_call_id: call.into(), session_name: "n".into(), offset, content: content.into() })
+        };
+        let events = [delta("a", 0, "x😀"), delta("a", 3, "y"), delta("b", 0, "z"), delta("a", 4, "w"), delta("a", 9, "gap")];
+        let mut assembly = Assembly::default();
+        events.iter().for_each(|event| assembly.push(event));
+        let joined = [delta("a", 0, "x😀y"), delta("b", 0, "z"), delta("a", 4, "w"), delta("a", 9, "gap")];
+        assert_eq!(assembly.finish(), joined.iter().map(Draft::new).collect::<Vec<_>>());
     }
 }

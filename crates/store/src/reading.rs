@@ -55,6 +55,7 @@ impl Reading {
             let conn = kept.map_or_else(|| shelf.access.reader(), Ok)?;
             let done = read(&conn);
             shelf.tally.spent(statement::spent());
+            shelf.tally.read_once();
             // One that is left in the middle of something is not lent again.
             if conn.is_autocommit() {
                 shelf.free().push(conn);

@@ -82,6 +82,7 @@ pub struct StoreCounts {
     pub writes: u64,
     pub events: u64,
     pub statements: u64,
+    pub reads: u64,
     /// How often the log of changes was brought into the database.
     pub checkpoints: u64,
     pub waiting_writes: u64,
@@ -164,6 +165,7 @@ impl Metrics {
             ("voxpilot_events_total", "Events that are durable.", store.events),
             ("voxpilot_commits_total", "Transactions that the store has committed.", store.commits),
             ("voxpilot_statements_total", "Statements that the database has run, for writes and for reads.", store.statements),
+            ("voxpilot_reads_total", "How often the database was read; what is in memory is not read there.", store.reads),
             ("voxpilot_checkpoints_total", "How often the write-ahead log was brought into the database.", store.checkpoints),
         ];
         counters.iter().for_each(|(name, help, count)| page.single(name, Kind::Counter, help, count));

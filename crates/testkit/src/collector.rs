@@ -1,32 +1,18 @@
 //! A collector of traces on loopback: it takes what it is sent, answers as it was told to, and lets a test look at the spans.
 
 use std::collections::VecDeque;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+pub use crate::loopback::Answer;
+use crate::loopback::{Loopback, Request};
+
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// What a request is answered with.
-#[derive(Clone, Debug)]
-pub enum Answer {
-    /// A status and headers, each with its line break, and a body.
-    Http(u16, String, String),
-    /// None, while the connection stays open.
-    Silence,
-}
-
-impl Answer {
-    pub fn status(status: u16) -> Answer {
-        Answer::Http(status, String::new(), String::new())
-    }
-}
 
 #[derive(Clone, Debug)]
 pub struct Posted {
@@ -40,7 +26,7 @@ pub struct Posted {
 pub struct Collector {
     address: SocketAddr,
     shared: Arc<Shared>,
-    _accepting: JoinSet<()>,
+    _serving: JoinSet<()>,
 }
 
 struct Shared {
@@ -59,12 +45,11 @@ struct State {
 impl Collector {
     /// Must be called inside a tokio runtime. Takes everything, unless it is told otherwise.
     pub async fn start() -> Collector {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a free loopback port can be bound");
-        let address = listener.local_addr().expect("it is bound");
+        let loopback = Loopback::bind().await;
+        let address = loopback.address();
         let shared = Arc::new(Shared { state: Mutex::default(), changes: watch::channel(0).0 });
-        let mut accepting = JoinSet::new();
-        accepting.spawn(accept(listener, Arc::clone(&shared)));
-        Collector { address, shared, _accepting: accepting }
+        let taking = Arc::clone(&shared);
+        Collector { address, shared, _serving: loopback.serve(move |request| taking.take(request)) }
     }
 
     pub fn url(&self) -> String {
@@ -114,50 +99,15 @@ impl Shared {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-async fn accept(listener: TcpListener, shared: Arc<Shared>) {
-    let mut connections = JoinSet::new();
-    while let Ok((socket, _)) = listener.accept().await {
-        connections.spawn(converse(socket, Arc::clone(&shared)));
-    }
-}
-
-async fn converse(socket: TcpStream, shared: Arc<Shared>) {
-    let (reader, mut writer) = socket.into_split();
-    let mut reader = BufReader::new(reader);
-    while let Some(posted) = request(&mut reader).await {
+    fn take(&self, Request { line, headers, body }: Request) -> Answer {
+        let posted = Posted { line, headers, body: String::from_utf8(body).expect("a body is text") };
         let answer = {
-            let mut state = shared.state();
+            let mut state = self.state();
             state.posted.push(posted);
             state.answers.pop_front().or_else(|| state.otherwise.clone()).unwrap_or_else(|| Answer::status(200))
         };
-        shared.changes.send_modify(|count| *count += 1);
-        let Answer::Http(status, headers, body) = answer else { return std::future::pending().await };
-        let text = format!("HTTP/1.1 {status} So\r\n{headers}content-length: {}\r\n\r\n{body}", body.len());
-        if writer.write_all(text.as_bytes()).await.is_err() {
-            return;
-        }
+        self.changes.send_modify(|count| *count += 1);
+        answer
     }
-}
-
-/// The next one of a connection; none when the peer has closed it.
-async fn request(reader: &mut (impl AsyncBufReadExt + Unpin)) -> Option<Posted> {
-    let mut lines = Vec::new();
-    loop {
-        let mut line = String::new();
-        reader.read_line(&mut line).await.ok().filter(|read| *read > 0)?;
-        let line = line.trim_end().to_owned();
-        if line.is_empty() {
-            break;
-        }
-        lines.push(line);
-    }
-    let line = lines.first()?.trim_end_matches(" HTTP/1.1").to_owned();
-    let pair = |line: &String| line.split_once(':').map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()));
-    let headers: Vec<_> = lines[1..].iter().filter_map(pair).collect();
-    let length: usize = headers.iter().find(|(name, _)| name == "content-length")?.1.parse().ok()?;
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).await.ok()?;
-    Some(Posted { line, headers, body: String::from_utf8(body).expect("a body is text") })
 }

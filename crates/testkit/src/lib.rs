@@ -8,6 +8,7 @@ pub mod copilot;
 pub mod counts;
 pub mod crash;
 pub mod faulty_agent;
+mod loopback;
 pub mod model_server;
 pub mod processes;
 pub mod push_service;

@@ -3,21 +3,20 @@
 //! Who may send is checked as a real one does it: by the signature over its own address.
 
 use std::collections::VecDeque;
-use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use web_push_native::p256::ecdsa::signature::Verifier;
 use web_push_native::p256::ecdsa::{Signature, VerifyingKey};
 use web_push_native::p256::elliptic_curve::sec1::ToEncodedPoint;
 use web_push_native::{Auth, p256};
+
+use crate::loopback::{Answer, Loopback, Request};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 const BODY_LIMIT: usize = 4096;
@@ -41,9 +40,8 @@ impl Pushed {
 
 /// Dropping it closes the socket and every connection.
 pub struct PushService {
-    address: SocketAddr,
     shared: Arc<Shared>,
-    _accepting: JoinSet<()>,
+    _serving: JoinSet<()>,
 }
 
 struct Shared {
@@ -65,26 +63,24 @@ struct State {
 impl PushService {
     /// Must be called inside a tokio runtime.
     pub async fn start() -> PushService {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a free loopback port can be bound");
-        let address = listener.local_addr().expect("it is bound");
+        let loopback = Loopback::bind().await;
         let seed = [uuid::Uuid::new_v4().into_bytes(), uuid::Uuid::new_v4().into_bytes()].concat();
         let shared = Arc::new(Shared {
-            origin: format!("http://{address}"),
+            origin: format!("http://{}", loopback.address()),
             secret: p256::SecretKey::from_slice(&seed).expect("random bytes are a key"),
             auth: uuid::Uuid::new_v4().into_bytes(),
             state: Mutex::default(),
             changes: watch::channel(0).0,
         });
-        let mut accepting = JoinSet::new();
-        accepting.spawn(accept(listener, Arc::clone(&shared)));
-        PushService { address, shared, _accepting: accepting }
+        let taking = Arc::clone(&shared);
+        PushService { shared, _serving: loopback.serve(move |request| taking.answer(request)) }
     }
 
     /// What the browser tells its page when it has subscribed.
     pub fn subscription(&self, name: &str) -> Value {
         let key = self.shared.secret.public_key().to_encoded_point(false);
         json!({
-            "endpoint": format!("http://{}/{name}", self.address),
+            "endpoint": format!("{}/{name}", self.shared.origin),
             "keys": { "p256dh": URL_SAFE_NO_PAD.encode(key.as_bytes()), "auth": URL_SAFE_NO_PAD.encode(self.shared.auth) },
         })
     }
@@ -126,7 +122,26 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn take(&self, path: String, headers: Vec<(String, String)>, body: Vec<u8>) -> Pushed {
+    fn answer(&self, request: Request) -> Answer {
+        let refusal = self.state().refusals.pop_front();
+        let answer = match refusal {
+            Some((status, wait)) => {
+                self.state().refused += 1;
+                Answer::Http(status, wait.map(|seconds| format!("retry-after: {seconds}\r\n")).unwrap_or_default(), String::new())
+            }
+            None => {
+                let pushed = self.take(request);
+                self.state().pushed.push(pushed);
+                Answer::status(201)
+            }
+        };
+        self.changes.send_modify(|count| *count += 1);
+        answer
+    }
+
+    fn take(&self, Request { line, headers, body }: Request) -> Pushed {
+        assert!(body.len() <= BODY_LIMIT, "no push service takes {} bytes", body.len());
+        let path = line.split_once(' ').expect("a method and a path").1.to_owned();
         let header = |name: &str| headers.iter().find(|(found, _)| found == name).map_or("", |(_, value)| value.as_str());
         assert_eq!(header("content-encoding"), "aes128gcm");
         let claims = signed(header("authorization"));
@@ -144,59 +159,4 @@ fn signed(authorization: &str) -> Value {
     let key = VerifyingKey::from_sec1_bytes(&decoded(key)).expect("a point");
     key.verify(text.as_bytes(), &Signature::from_slice(&decoded(signature)).expect("64 bytes")).expect("the signature holds");
     serde_json::from_slice(&decoded(text.split_once('.').expect("two parts").1)).expect("JSON")
-}
-
-async fn accept(listener: TcpListener, shared: Arc<Shared>) {
-    let mut connections = JoinSet::new();
-    while let Ok((socket, _)) = listener.accept().await {
-        connections.spawn(converse(socket, Arc::clone(&shared)));
-    }
-}
-
-async fn converse(socket: TcpStream, shared: Arc<Shared>) {
-    let (reader, mut writer) = socket.into_split();
-    let mut reader = BufReader::new(reader);
-    while let Some((path, headers, body)) = request(&mut reader).await {
-        let refusal = shared.state().refusals.pop_front();
-        let answer = match refusal {
-            Some((status, wait)) => {
-                shared.state().refused += 1;
-                let wait = wait.map(|seconds| format!("retry-after: {seconds}\r\n")).unwrap_or_default();
-                format!("HTTP/1.1 {status} No\r\n{wait}content-length: 0\r\n\r\n")
-            }
-            None => {
-                let pushed = shared.take(path, headers, body);
-                shared.state().pushed.push(pushed);
-                "HTTP/1.1 201 Created\r\ncontent-length: 0\r\n\r\n".to_owned()
-            }
-        };
-        shared.changes.send_modify(|count| *count += 1);
-        if writer.write_all(answer.as_bytes()).await.is_err() {
-            return;
-        }
-    }
-}
-
-type Request = (String, Vec<(String, String)>, Vec<u8>);
-
-/// The next one of a connection; none when the peer has closed it.
-async fn request(reader: &mut (impl AsyncBufReadExt + Unpin)) -> Option<Request> {
-    let mut lines = Vec::new();
-    loop {
-        let mut line = String::new();
-        reader.read_line(&mut line).await.ok().filter(|read| *read > 0)?;
-        let line = line.trim_end().to_owned();
-        if line.is_empty() {
-            break;
-        }
-        lines.push(line);
-    }
-    let path = lines.first()?.split_whitespace().nth(1)?.to_owned();
-    let pair = |line: &String| line.split_once(':').map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()));
-    let headers: Vec<_> = lines[1..].iter().filter_map(pair).collect();
-    let length: usize = headers.iter().find(|(name, _)| name == "content-length")?.1.parse().ok()?;
-    assert!(length <= BODY_LIMIT, "no push service takes {length} bytes");
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).await.ok()?;
-    Some((path, headers, body))
 }

@@ -148,9 +148,9 @@ impl Source {
                 event
             }
             Some(Event::Done(mut done)) => {
-                if let Ok(Some(mut message)) = self.app.engine.store().message(self.session, done.message_id).await {
-                    self.app.html.fill(&mut message).await;
-                    done.html = message.html;
+                match self.app.html.finished(self.app.engine.store(), self.session, done.message_id).await {
+                    Ok(html) => done.html = html,
+                    Err(error) => tracing::error!(session = %self.session, %error, "a finished message goes out without its HTML"),
                 }
                 Event::Done(done)
             }

@@ -1,6 +1,5 @@
 //! A connection to the odd agent, and waiting for what it signals.
 
-use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -18,9 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Odd {
     pub connection: Connection,
-    batches: mpsc::Receiver<Batch>,
-    /// What came while it was started.
-    early: VecDeque<Batch>,
+    batches: mpsc::UnboundedReceiver<Batch>,
     pub cursor: u64,
     pub dir: TempDir,
 }
@@ -71,17 +68,9 @@ impl Odd {
             names,
             file: None,
         };
-        let (signals, mut batches) = mpsc::channel(4);
-        let starting = Connection::start(launch, deadlines, signals);
-        tokio::pin!(starting);
-        let mut early = vec![];
-        let connection = loop {
-            tokio::select! {
-                started = &mut starting => break started?,
-                Some(batch) = batches.recv() => early.push(batch),
-            }
-        };
-        Ok(Self { connection, batches, early: early.into(), cursor: 0, dir })
+        let (signals, batches) = taken();
+        let connection = Connection::start(launch, deadlines, signals).await?;
+        Ok(Self { connection, batches, cursor: 0, dir })
     }
 
     /// Started well, with a session open.
@@ -119,10 +108,7 @@ impl Odd {
     }
 
     pub(crate) async fn batch(&mut self) -> Batch {
-        let batch = match self.early.pop_front() {
-            Some(batch) => batch,
-            None => timeout(PATIENCE, self.batches.recv()).await.expect("a signal in time").expect("a living connection"),
-        };
+        let batch = timeout(PATIENCE, self.batches.recv()).await.expect("a signal in time").expect("a living connection");
         assert!(batch.cursor >= self.cursor);
         self.cursor = batch.cursor;
         batch
@@ -152,13 +138,27 @@ impl Odd {
 
     /// As if the server had been killed and started again.
     pub(crate) async fn restart(self, known: Known) -> Self {
-        let Self { connection, batches, cursor, dir, early } = self;
-        drop((connection, batches, early));
-        let (signals, batches) = mpsc::channel(64);
+        let Self { connection, batches, cursor, dir } = self;
+        drop((connection, batches));
+        let (signals, batches) = taken();
         let known = Known { quirks: quirks(), ..known };
         let connection = Connection::adopt(&runner_dir(&dir), cursor, known, deadlines(), signals).await.unwrap();
-        Self { connection, batches, early: VecDeque::new(), cursor, dir }
+        Self { connection, batches, cursor, dir }
     }
+}
+
+/// Signals that are taken as they come, whatever the test awaits: a connection goes no further than its signals are taken.
+fn taken() -> (mpsc::Sender<Batch>, mpsc::UnboundedReceiver<Batch>) {
+    let (sender, mut signals) = mpsc::channel(4);
+    let (pile, batches) = mpsc::unbounded_channel();
+    tokio::spawn(async move {
+        while let Some(batch) = tokio::select! { batch = signals.recv() => batch, () = pile.closed() => None } {
+            if pile.send(batch).is_err() {
+                break;
+            }
+        }
+    });
+    (sender, batches)
 }
 
 fn runner_dir(dir: &TempDir) -> PathBuf {

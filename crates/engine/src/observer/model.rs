@@ -15,21 +15,9 @@ const STOPPED: &str = "stopped";
 /// It could not even be asked.
 pub(crate) const NOT_ASKED: &str = "model_not_available";
 /// How a call can end.
-pub(crate) const OUTCOMES: [&str; 13] = [
-    COMPLETED,
-    STOPPED,
-    NOT_ASKED,
-    "model_unauthorized",
-    "model_rate_limited",
-    "model_unavailable",
-    "model_stalled",
-    "model_cut",
-    "model_unreachable",
-    "model_bad_request",
-    "model_malformed",
-    "model_too_long",
-    "model_empty",
-];
+pub(crate) fn outcomes() -> Vec<&'static str> {
+    [&[COMPLETED, STOPPED, NOT_ASKED][..], &Fault::CODES].concat()
+}
 
 /// One that is dropped before it has ended was stopped.
 pub(crate) struct Asked(Option<Call>);

@@ -47,7 +47,7 @@ async fn text(reader: &mut Client) -> String {
 async fn fifty_readers_ask_the_database_no_more_than_one() {
     const CHUNKS: usize = 2000;
     let server = server().await;
-    let mut beside_commits = Vec::new();
+    let mut reads = Vec::new();
     for count in [1, 50] {
         let session = server.new_session(json!({ "title": "fan-out" })).await;
         // The agent is started by a turn of its own.
@@ -56,19 +56,16 @@ async fn fifty_readers_ask_the_database_no_more_than_one() {
         text(&mut first[0]).await;
         drop(first);
         let mut readers = readers(&server, &session, count).await;
-        let (statements, commits) = (metric(&server, "voxpilot_statements_total").await, metric(&server, "voxpilot_commits_total").await);
+        let before = metric(&server, "voxpilot_reads_total").await;
         server.send(&session, &format!("flood {CHUNKS} {SIZE}")).await;
         let texts = join_all(readers.iter_mut().map(text)).await;
         for read in &texts {
             assert_eq!(read.len(), CHUNKS * SIZE, "every reader has everything, once");
             assert_eq!(read, &texts[0]);
         }
-        let statements = metric(&server, "voxpilot_statements_total").await - statements;
-        let commits = metric(&server, "voxpilot_commits_total").await - commits;
-        // A commit of a chunk is two statements; how many commits there are depends on the machine.
-        beside_commits.push(statements.saturating_sub(2 * commits));
+        reads.push(metric(&server, "voxpilot_reads_total").await - before);
     }
-    assert!(beside_commits[1] < beside_commits[0] + 50, "statements beside those of commits: {beside_commits:?}");
+    assert!(reads[1] < reads[0] + 10, "with one reader and with fifty the database was read so often: {reads:?}");
     server.end().await;
 }
 
@@ -100,8 +97,8 @@ async fn many_sessions_at_work_share_commits_and_take_what_they_may() {
     let commits = metric(&server, "voxpilot_commits_total").await - commits;
     assert!(commits < writes, "{writes} writes took {commits} commits");
     assert!(threads <= 80, "{threads} threads");
-    // Of each session two connections to its runner and one to its reader.
-    assert!(files <= files_before + 4 * SESSIONS + 32, "{files} files, {files_before} before");
+    // Of each session the connections of its reader and its message, two to its runner, and a few pipes while that is started.
+    assert!(files <= files_before + 8 * SESSIONS + 32, "{files} files, {files_before} before");
     assert!(begun <= SESSIONS as u64, "{begun} sessions had a task before anybody spoke to them");
     server.end().await;
 }
