@@ -24,7 +24,7 @@ use known::{KNOWN, Known};
 pub use offline::{Offline, Words};
 pub use package::Package;
 pub use place::{Found, Places, Program};
-pub use program::{find, version};
+pub use program::version;
 pub use quirks::{Asks, Offers, Quirks, SecondPrompt};
 pub use registry::registry;
 pub use secret::{Reference, SecretError};

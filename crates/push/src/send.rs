@@ -54,7 +54,7 @@ impl Sender {
     /// `contact` is a `mailto:` or `https:` address for those who run push services.
     ///
     /// # Errors
-    /// Where this machine has no certificates to know push services by.
+    /// Where no HTTP client can be made.
     pub fn new(keys: Keys, contact: String) -> reqwest::Result<Sender> {
         // Nobody is sent on to an address that was not checked.
         let client = tls::client().redirect(Policy::none()).timeout(DEADLINE).build()?;

@@ -13,6 +13,8 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+use crate::find_program;
+
 /// The word by which this binary is told to confine itself.
 pub const CONFINED: &str = "confined";
 
@@ -47,9 +49,7 @@ impl Mechanism {
         if landlock::works() {
             return Some(Self::Landlock);
         }
-        let directories = path.map(std::env::split_paths).into_iter().flatten();
-        let program = directories.filter(|directory| directory.is_absolute()).map(|directory| directory.join("bwrap"));
-        program.into_iter().find(|program| program.is_file() && bubblewrap::works(program)).map(Self::Bubblewrap)
+        find_program(Path::new("bwrap"), path).filter(|program| bubblewrap::works(program)).map(Self::Bubblewrap)
     }
 
     /// As people call it.

@@ -10,6 +10,7 @@ mod identity;
 mod journal;
 mod process;
 mod processes;
+mod program;
 mod pty;
 mod record;
 mod server;
@@ -22,6 +23,7 @@ pub use confine::{CONFINED, Confinement, Mechanism, run_confined};
 pub use identity::{Identity, ProcessIdentity};
 pub use journal::{JournalReader, journal_pieces, read_journal};
 pub use process::run;
+pub use program::find_program;
 pub use pty::{Pty, PtySpec};
 pub use record::{Body, MAX_LINE_BYTES, Record};
 pub use server::{

@@ -142,7 +142,7 @@ impl Rig {
         std::fs::write(own.join("voxpilot.toml"), &self.config).expect("the configuration can be written");
         let (child, scheme, port, rest) = spawn(&self, 0).await;
         // Which certificate an encrypted server shows is looked at by the tests that are about it.
-        let http = tls::client().no_proxy().tls_danger_accept_invalid_certs(true).build();
+        let http = tls::client_trusting().no_proxy().tls_danger_accept_invalid_certs(true).build();
         let http = http.expect("a client without options can be built");
         Server { base: format!("{scheme}://127.0.0.1:{port}"), port, child, http, _rest: rest, rig: self }
     }

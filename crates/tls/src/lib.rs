@@ -1,10 +1,13 @@
 //! The one library that encrypts connections, and HTTP clients that use it.
 //!
 //! `reqwest` is built without a library of its own choice, so that no second one is compiled; a client that were made past this crate
-//! would find none. Who is called, and which certificates are shown or trusted, is not known here.
+//! would find none.
+
+mod system;
 
 use std::sync::Arc;
 
+use rustls::ClientConfig;
 use rustls::crypto::{CryptoProvider, ring};
 
 /// For whoever makes settings of `rustls`.
@@ -12,9 +15,21 @@ pub fn provider() -> Arc<CryptoProvider> {
     Arc::new(ring::default_provider())
 }
 
-/// In place of `reqwest::Client::builder()`. Servers are known by the certificates of the system.
-#[allow(clippy::disallowed_methods, reason = "the one place where clients are made")]
+/// In place of `reqwest::Client::builder()`. Servers are known by the certificates of the system, and nothing that the builder is told
+/// of certificates changes that.
 pub fn client() -> reqwest::ClientBuilder {
+    let provider = provider();
+    let config = ClientConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions();
+    let config = config.expect("the library speaks the usual versions").dangerous();
+    let mut config = config.with_custom_certificate_verifier(Arc::new(system::System::new(provider))).with_no_client_auth();
+    config.alpn_protocols = ["h2", "http/1.1"].map(Into::into).to_vec();
+    client_trusting().tls_backend_preconfigured(config)
+}
+
+/// Likewise, for whoever tells the builder which certificates are trusted; those of the system are read when it is built, unless they
+/// are not asked for.
+#[allow(clippy::disallowed_methods, reason = "the one place where clients are made")]
+pub fn client_trusting() -> reqwest::ClientBuilder {
     // An error says that it was done before.
     let _ = ring::default_provider().install_default();
     reqwest::Client::builder()

@@ -4,7 +4,9 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use super::{Agent, program};
+use runner::find_program;
+
+use super::Agent;
 
 /// More than any settings of npm take.
 const MOST_BYTES: u64 = 64 * 1024;
@@ -68,7 +70,7 @@ impl Places {
         npm.extend(prefix.and_then(absolute).map(|prefix| prefix.join("bin")));
         npm.extend(variable("NVM_BIN").map(PathBuf::from).and_then(absolute));
         // What npm installs goes beside the real program of Node, which `PATH` may only have a link to.
-        let node = program::find(Path::new("node"), path.as_deref()).and_then(|node| node.canonicalize().ok());
+        let node = find_program(Path::new("node"), path.as_deref()).and_then(|node| node.canonicalize().ok());
         npm.extend(node.and_then(|node| node.parent().map(Path::to_owned)));
         npm.extend(home.iter().flat_map(|home| USUAL.map(|usual| home.join(usual))));
         npm.push("/usr/local/bin".into());
@@ -76,11 +78,11 @@ impl Places {
     }
 
     fn find(&self, command: &Path) -> Option<Program> {
-        if let Some(path) = program::find(command, self.path.as_deref()) {
+        if let Some(path) = find_program(command, self.path.as_deref()) {
             return Some(Program { path, how: Found::Path });
         }
         let bare = command.components().count() == 1 && !command.is_absolute();
-        let found = self.npm.iter().filter(|_| bare).find_map(|dir| program::find(&dir.join(command), None));
+        let found = self.npm.iter().filter(|_| bare).find_map(|dir| find_program(&dir.join(command), None));
         found.map(|path| Program { path, how: Found::Npm })
     }
 
@@ -108,7 +110,7 @@ impl Agent {
     pub(super) fn find(&self, places: &Places, npx_allowed: bool) -> Option<Program> {
         if self.remote.is_some() || self.built_in {
             let how = if self.remote.is_some() { Found::Remote } else { Found::BuiltIn };
-            return Some(Program { path: program::find(&self.command, places.path.as_deref())?, how });
+            return Some(Program { path: find_program(&self.command, places.path.as_deref())?, how });
         }
         let names = std::iter::once(self.command.as_path()).chain(self.other_names.iter().map(Path::new));
         let installed = names.filter_map(|name| places.find(name)).next();
@@ -129,7 +131,7 @@ impl Agent {
         match program.how {
             // What npm has put there runs on the Node that is there.
             Found::Npm => {
-                let dir = program.path.parent().filter(|dir| program::find(&dir.join("node"), None).is_some());
+                let dir = program.path.parent().filter(|dir| find_program(&dir.join("node"), None).is_some());
                 let Some(dir) = dir.and_then(Path::to_str) else { return };
                 match env.iter_mut().find(|(name, _)| name == "PATH") {
                     Some((_, path)) => *path = format!("{dir}:{path}"),

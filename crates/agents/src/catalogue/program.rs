@@ -1,8 +1,6 @@
-//! Looking for an agent's program and asking for its version.
+//! Asking an agent's program for its version.
 
-use std::ffi::OsStr;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -12,7 +10,6 @@ use tokio::process::Command;
 use tokio::time::timeout;
 
 const MAX_OUTPUT_BYTES: u64 = 4096;
-const EXECUTABLE: u32 = 0o111;
 /// Programs whose work is to run others: what they say of themselves says nothing of those. Any version of them.
 const RUNNERS: [&str; 32] = [
     "node", "nodejs", "npx", "npm", "pnpm", "pnpx", "yarn", "bun", "bunx", "deno", "tsx", "python", "uv", "uvx", "pipx", "ruby", "perl",
@@ -23,21 +20,6 @@ const RUNNERS: [&str; 32] = [
 pub(super) fn runs_others(name: &str) -> bool {
     let name = name.trim_end_matches(|end: char| end.is_ascii_digit() || end == '.');
     RUNNERS.contains(&name)
-}
-
-/// A bare name is looked up in `path`; anything with a slash is taken as it is.
-pub fn find(command: &Path, path: Option<&OsStr>) -> Option<PathBuf> {
-    if command.as_os_str().is_empty() {
-        return None;
-    }
-    if command.components().count() > 1 || command.is_absolute() {
-        return is_executable(command).then(|| command.to_owned());
-    }
-    std::env::split_paths(path?).map(|dir| dir.join(command)).find(|candidate| is_executable(candidate))
-}
-
-fn is_executable(path: &Path) -> bool {
-    path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & EXECUTABLE != 0)
 }
 
 /// The first line that `program --version` prints. `None` where it fails, says nothing or takes too long.
@@ -82,6 +64,8 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::PathBuf;
 
     use super::*;
 
@@ -90,19 +74,6 @@ mod tests {
         fs::write(&path, format!("#!/bin/sh\n{body}\n")).unwrap();
         fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
         path
-    }
-
-    #[test]
-    fn a_program_is_found_in_the_path_only_if_it_can_be_run() {
-        let dir = tempfile::tempdir().unwrap();
-        let good = script(dir.path(), "good", "");
-        fs::write(dir.path().join("plain"), "").unwrap();
-        let path = std::env::join_paths([Path::new("/nowhere"), dir.path()]).unwrap();
-        assert_eq!(find(Path::new("good"), Some(&path)), Some(good.clone()));
-        assert_eq!(find(&good, None), Some(good));
-        for missing in ["plain", "absent", "", "/nowhere/good"] {
-            assert_eq!(find(Path::new(missing), Some(&path)), None, "{missing}");
-        }
     }
 
     #[tokio::test]

@@ -9,15 +9,19 @@ use runner::{Body, Durability, Spec, read_journal};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 use uuid::Uuid;
 
 /// Far beyond what anything here takes; only a fault gets there.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// More than any agent here has to say.
+const PILE: usize = 1 << 17;
 
 pub(crate) struct Odd {
     pub connection: Connection,
-    batches: mpsc::UnboundedReceiver<Batch>,
+    batches: mpsc::Receiver<Batch>,
+    taking: JoinSet<()>,
     pub cursor: u64,
     pub dir: TempDir,
 }
@@ -68,9 +72,9 @@ impl Odd {
             names,
             file: None,
         };
-        let (signals, batches) = taken();
+        let (signals, batches, taking) = taken();
         let connection = Connection::start(launch, deadlines, signals).await?;
-        Ok(Self { connection, batches, cursor: 0, dir })
+        Ok(Self { connection, batches, taking, cursor: 0, dir })
     }
 
     /// Started well, with a session open.
@@ -138,27 +142,26 @@ impl Odd {
 
     /// As if the server had been killed and started again.
     pub(crate) async fn restart(self, known: Known) -> Self {
-        let Self { connection, batches, cursor, dir } = self;
-        drop((connection, batches));
-        let (signals, batches) = taken();
+        let Self { connection, batches, taking, cursor, dir } = self;
+        drop((connection, batches, taking));
+        let (signals, batches, taking) = taken();
         let known = Known { quirks: quirks(), ..known };
         let connection = Connection::adopt(&runner_dir(&dir), cursor, known, deadlines(), signals).await.unwrap();
-        Self { connection, batches, cursor, dir }
+        Self { connection, batches, taking, cursor, dir }
     }
 }
 
 /// Signals that are taken as they come, whatever the test awaits: a connection goes no further than its signals are taken.
-fn taken() -> (mpsc::Sender<Batch>, mpsc::UnboundedReceiver<Batch>) {
+fn taken() -> (mpsc::Sender<Batch>, mpsc::Receiver<Batch>, JoinSet<()>) {
     let (sender, mut signals) = mpsc::channel(4);
-    let (pile, batches) = mpsc::unbounded_channel();
-    tokio::spawn(async move {
-        while let Some(batch) = tokio::select! { batch = signals.recv() => batch, () = pile.closed() => None } {
-            if pile.send(batch).is_err() {
-                break;
-            }
+    let (pile, batches) = mpsc::channel(PILE);
+    let mut taking = JoinSet::new();
+    taking.spawn(async move {
+        while let Some(batch) = signals.recv().await {
+            pile.send(batch).await.unwrap();
         }
     });
-    (sender, batches)
+    (sender, batches, taking)
 }
 
 fn runner_dir(dir: &TempDir) -> PathBuf {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::atomic::{AtomicI32, Ordering};
 
+use runner::find_program;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
@@ -92,10 +93,10 @@ impl Git {
     }
 
     pub(crate) async fn call(&self, call: Call<'_>) -> Result<Printed, Refusal> {
-        let mut child = self.command(&call).spawn().map_err(|why| match why.kind() {
-            std::io::ErrorKind::NotFound => Refusal::new("git is not installed or not on the PATH"),
-            _ => Refusal::new(format!("git cannot be started: {why}")),
-        })?;
+        // By its whole path: then the system makes a process without copying the tables of this one, which may have grown large.
+        let program = find_program(Path::new("git"), search_path().as_deref());
+        let program = program.ok_or_else(|| Refusal::new("git is not installed or not on the PATH"))?;
+        let mut child = self.command(&program, &call).spawn().map_err(|why| Refusal::new(format!("git cannot be started: {why}")))?;
         let group = Group::of(&child);
         let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
             return Err(Refusal::new("git was started without pipes"));
@@ -124,8 +125,8 @@ impl Git {
         Ok(Printed { stdout, was_cut, success: status.success() || was_cut, complaint: String::from_utf8_lossy(&stderr).into_owned() })
     }
 
-    fn command(&self, call: &Call<'_>) -> Command {
-        let mut command = Command::new("git");
+    fn command(&self, program: &Path, call: &Call<'_>) -> Command {
+        let mut command = Command::new(program);
         command.arg("--no-pager").arg("--no-optional-locks").arg("--literal-pathspecs");
         for setting in SETTINGS {
             command.arg("-c").arg(setting);
@@ -160,6 +161,11 @@ impl Git {
         command.envs(call.environment.iter().copied());
         command
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "where git is looked for, and no setting of ours")]
+fn search_path() -> Option<OsString> {
+    std::env::var_os("PATH")
 }
 
 #[expect(clippy::disallowed_methods, reason = "passed on to git, never read as a setting")]

@@ -63,15 +63,15 @@ pub(super) struct Api {
 
 impl Api {
     pub(super) fn new(server: Address) -> anyhow::Result<Api> {
-        // The server is this machine's or given by its address: a proxy could only be in the way.
-        let http = tls::client().no_proxy().connect_timeout(CONNECT_TIMEOUT);
         // One that is given may be the data directory's or any other: the certificate of the first counts beside those of the system.
         let own = if server.is_given() { std::fs::read(server.certificate()).ok() } else { None };
         let http = match own.and_then(|own| Certificate::from_der(&own).ok()) {
-            Some(own) => http.tls_certs_merge([own]),
-            None if server.is_given() => http,
-            None => http.tls_backend_preconfigured(pinned::only(server.certificate())?),
+            Some(own) => tls::client_trusting().tls_certs_merge([own]),
+            None if server.is_given() => tls::client(),
+            None => tls::client_trusting().tls_backend_preconfigured(pinned::only(server.certificate())?),
         };
+        // The server is this machine's or given by its address: a proxy could only be in the way.
+        let http = http.no_proxy().connect_timeout(CONNECT_TIMEOUT);
         Ok(Api { http: http.build().context("preparing to call the server")?, server })
     }
 

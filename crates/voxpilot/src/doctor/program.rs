@@ -1,11 +1,13 @@
 //! The programs: are they there, do they start, which version.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
+use runner::find_program;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::Command;
 use tokio::time::timeout;
@@ -13,7 +15,6 @@ use tokio::time::timeout;
 use engine::Settings;
 
 use super::{Check, Verdict};
-use crate::config::find_program;
 
 pub(super) const VERSION_DEADLINE: Duration = Duration::from_secs(10);
 const FIRST_LINE_BYTES: u64 = 256;
@@ -55,7 +56,7 @@ fn needs_node(program: &Path) -> bool {
 /// The version of a program, or what is wrong with it.
 async fn look(program: impl AsRef<Path>, search_path: Option<&str>) -> Result<String, String> {
     let program = program.as_ref();
-    let path = find_program(program, search_path).ok_or_else(|| format!("{} is not installed", program.display()))?;
+    let path = find_program(program, search_path.map(OsStr::new)).ok_or_else(|| format!("{} is not installed", program.display()))?;
     version(&path, VERSION_DEADLINE).await
 }
 

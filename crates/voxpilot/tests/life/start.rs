@@ -19,6 +19,17 @@ async fn a_message_becomes_work_and_an_answer() {
     server.end().await;
 }
 
+/// As in many a container: whoever calls nobody needs none.
+#[tokio::test]
+async fn a_system_without_certificates_is_enough() {
+    let server = Rig::default().demo_agent().env("SSL_CERT_FILE", "/nowhere").env("SSL_CERT_DIR", "/nowhere").start().await;
+    let session = server.new_session(json!({})).await;
+    let mut client = server.stream(&session, None).await;
+    server.send(&session, "say hello").await;
+    assert_eq!(client.turn_end(SOON).await, "completed");
+    server.end().await;
+}
+
 #[tokio::test]
 async fn server_and_runner_are_small() {
     let server = Rig::default().demo_agent().start().await;

@@ -29,5 +29,5 @@ impl Made {
 /// A client that checks names and lets in this certificate alone.
 pub(crate) fn client(pem: &str) -> reqwest::ClientBuilder {
     let root = reqwest::Certificate::from_pem(pem.as_bytes()).unwrap();
-    tls::client().no_proxy().pool_max_idle_per_host(0).tls_certs_only([root])
+    tls::client_trusting().no_proxy().pool_max_idle_per_host(0).tls_certs_only([root])
 }
