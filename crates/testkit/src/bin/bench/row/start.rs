@@ -12,6 +12,8 @@ use crate::table::Line;
 
 /// Seen with `strace -r`.
 const STARTING: &str = "the linker's relocations, the tables of routes and their description, and the login link, all before it listens";
+const CHECKING: &str =
+    "asking the database whether the tables that recovery reads are whole, the turns above all, which grows with their number";
 
 const SESSIONS: usize = 1_000;
 const TURNS: usize = 10;
@@ -41,7 +43,7 @@ pub(crate) async fn run(rounds: usize) -> anyhow::Result<Vec<Line>> {
         Line::new("to listening, 1,000 sessions, ms", Figure::of(full_ms))
             .beside(bare, "`voxpilot --version`")
             .at_most(15.0)
-            .limited_by(STARTING),
+            .limited_by(CHECKING),
         Line::new("server resident when idle, MB", idle_mb).at_most(15.0).limited_by(super::BINARY_PAGES),
         Line::new("runner with an idle agent, MB", runner_mb).at_most(4.0).limited_by(super::BINARY_PAGES),
     ])
