@@ -29,9 +29,14 @@ async fn health(http: &reqwest::Client, server: &Server) -> reqwest::Result<Vers
 
 /// A command of ours that finds the server by its data directory.
 fn command(server: &Server, args: &[&str]) -> Output {
+    command_with(server, &server.rig().data_dir(), args).output().unwrap()
+}
+
+fn command_with(server: &Server, data_dir: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(faulty_agent::voxpilot_path());
-    command.args(args).env_clear().env("HOME", server.rig().home().join("home")).env("VOXPILOT_DATA_DIR", server.rig().data_dir());
-    command.env("VOXPILOT_TOKEN", server.token()).current_dir(server.rig().home().join("home")).output().unwrap()
+    command.args(args).env_clear().env("HOME", server.rig().home().join("home")).env("VOXPILOT_DATA_DIR", data_dir);
+    command.env("VOXPILOT_TOKEN", server.token()).current_dir(server.rig().home().join("home"));
+    command
 }
 
 async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
@@ -76,6 +81,27 @@ async fn a_certificate_without_this_machines_address_does_for_the_commands_too()
     let refused = command(&server, &["sessions"]);
     assert_eq!(refused.status.code(), Some(1), "{refused:?}");
     assert!(String::from_utf8_lossy(&refused.stderr).contains("shows a certificate that is not known here"), "{refused:?}");
+    server.end().await;
+}
+
+/// Where nothing is known of the server but its address.
+#[tokio::test]
+async fn elsewhere_the_certificates_of_the_system_count() {
+    let made = certificate::make(&["127.0.0.1"]);
+    let server = with_files(&made).await;
+    let elsewhere = tempfile::tempdir().unwrap();
+    let stranger = certificate::make(&["127.0.0.1"]).write(elsewhere.path()).0;
+    let listed = |system: &Path| {
+        let mut command = command_with(&server, elsewhere.path(), &["sessions", "--url", &server.base]);
+        let done = command.env("SSL_CERT_FILE", system).env("SSL_CERT_DIR", "/nowhere").output().unwrap();
+        (done.status.code(), String::from_utf8_lossy(&done.stderr).into_owned())
+    };
+    assert_eq!(listed(&server.rig().home().join("cert.pem")), (Some(0), String::new()));
+    for (system, why) in [(stranger.as_path(), "shows a certificate that is not known here"), (Path::new("/nowhere"), "No CA certificates")]
+    {
+        let (code, said) = listed(system);
+        assert!(code == Some(1) && said.contains(why), "{said}");
+    }
     server.end().await;
 }
 
