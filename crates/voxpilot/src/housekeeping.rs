@@ -1,9 +1,11 @@
-//! What a server does now and then: drops what is not needed any more, and looks how full the disk is.
+//! What a server does now and then: drops what is not needed any more, gives memory back, and looks how full the disk is.
 
 use std::time::Duration;
 
 use engine::Engine;
 use jiff::{SignedDuration, Timestamp};
+
+use crate::memory;
 
 /// Events of turns that were over for this long are dropped, and the raw traffic of agents that ended before; messages stay.
 const EVENTS_KEPT: SignedDuration = SignedDuration::from_hours(7 * 24);
@@ -11,10 +13,11 @@ const EVENTS_KEPT: SignedDuration = SignedDuration::from_hours(7 * 24);
 const COPIES_KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 const TIDY_EVERY: Duration = Duration::from_secs(3600);
 const MEASURE_EVERY: Duration = Duration::from_secs(60);
+const REST: Duration = Duration::from_secs(1);
 
 /// Never ends by itself.
 pub async fn run(engine: &Engine) {
-    tokio::join!(tidy(engine), watch_disk(engine));
+    tokio::join!(tidy(engine), watch_disk(engine), stay_small(engine));
 }
 
 async fn tidy(engine: &Engine) {
@@ -42,5 +45,20 @@ async fn watch_disk(engine: &Engine) {
             tracing::warn!("{warning}");
         }
         warned = disk.warning.is_some();
+    }
+}
+
+/// Gives memory back after the start, and after work: when no turn runs and something was done since the last time.
+async fn stay_small(engine: &Engine) {
+    let mut tick = tokio::time::interval(REST);
+    let mut done_before = None;
+    loop {
+        tick.tick().await;
+        let counts = engine.store().counts();
+        let done = Some(counts.commits + counts.reads);
+        if engine.metrics().turns_running.get() == 0 && done != done_before {
+            done_before = done;
+            memory::trim();
+        }
     }
 }

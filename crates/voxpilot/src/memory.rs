@@ -21,5 +21,17 @@ pub fn give_back_what_is_freed() {
     }
 }
 
+/// What is free between things that are still used goes back too, which glibc does not do by itself. Holds up whoever wants memory for
+/// about a millisecond.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[expect(unsafe_code, reason = "there is no safe way to say it")]
+pub fn trim() {
+    // SAFETY: malloc_trim takes a number and only returns pages that hold nothing; it may be called at any time from any thread.
+    let _any_returned = unsafe { libc::malloc_trim(0) };
+}
+
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub fn give_back_what_is_freed() {}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub fn trim() {}
