@@ -38,7 +38,7 @@ dev: need-rust ui/node_modules/.package-lock.json ## server and page, both reloa
 build: need-rust ui ## build the UI and the binary
 	$(call step,build,$(CARGO) build $(LOCKED) $(PACKAGES))
 
-# Not what `make run` starts: it takes several times as long, for a smaller and somewhat faster binary.
+# Not what `make run` starts: nothing of it is shared with the tests. The binary is smaller and faster.
 .PHONY: dist
 dist: need-rust ui ## build the binary that is handed on: target/dist/voxpilot
 	$(call step,dist,$(CARGO) build --profile dist --locked -p voxpilot)
