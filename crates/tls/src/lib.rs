@@ -4,11 +4,13 @@
 //! would find none.
 
 mod system;
+mod verify;
 
 use std::sync::Arc;
 
-use rustls::ClientConfig;
 use rustls::crypto::{CryptoProvider, ring};
+
+pub use verify::{Shown, config};
 
 /// For whoever makes settings of `rustls`.
 pub fn provider() -> Arc<CryptoProvider> {
@@ -18,10 +20,7 @@ pub fn provider() -> Arc<CryptoProvider> {
 /// In place of `reqwest::Client::builder()`. Servers are known by the certificates of the system, and nothing that the builder is told
 /// of certificates changes that.
 pub fn client() -> reqwest::ClientBuilder {
-    let provider = provider();
-    let config = ClientConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions();
-    let config = config.expect("the library speaks the usual versions").dangerous();
-    let mut config = config.with_custom_certificate_verifier(Arc::new(system::System::new(provider))).with_no_client_auth();
+    let mut config = config(system::check);
     config.alpn_protocols = ["h2", "http/1.1"].map(Into::into).to_vec();
     client_trusting().tls_backend_preconfigured(config)
 }

@@ -68,7 +68,7 @@ impl Api {
         let http = match own.and_then(|own| Certificate::from_der(&own).ok()) {
             Some(own) => tls::client_trusting().tls_certs_merge([own]),
             None if server.is_given() => tls::client(),
-            None => tls::client_trusting().tls_backend_preconfigured(pinned::only(server.certificate())?),
+            None => tls::client_trusting().tls_backend_preconfigured(pinned::only(server.certificate())),
         };
         // The server is this machine's or given by its address: a proxy could only be in the way.
         let http = http.no_proxy().connect_timeout(CONNECT_TIMEOUT);
