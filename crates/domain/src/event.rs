@@ -12,6 +12,7 @@ use crate::attachment::Attachment;
 use crate::ids::{ArtifactId, MessageId, PermissionId, TurnId};
 use crate::policy::Policy;
 use crate::rule::Choice;
+use crate::runs_later::Warning;
 
 pub use message::{Delegation, Message, PlacedUpdate, Role, Times};
 
@@ -122,6 +123,9 @@ pub struct PermissionRequest {
     /// What an answer for always can cover, the narrowest first. Filled in when it is sent, not stored.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scopes: Vec<Choice>,
+    /// Files that would be changed and whose content runs later. Filled in when it is sent, not stored.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
     /// The change that is asked for, file by file. Filled in when it is sent, not stored.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hunks: Vec<FileHunks>,

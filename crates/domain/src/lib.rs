@@ -15,6 +15,7 @@ pub mod policy;
 pub mod protected;
 pub mod review;
 pub mod rule;
+pub mod runs_later;
 pub mod text;
 pub mod trace;
 pub mod turn;

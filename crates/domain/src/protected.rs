@@ -13,18 +13,30 @@ enum When {
     Always,
 }
 
-/// Parts of a path that follow each other, in small letters. `*` stands for any end or beginning of one part.
+/// Parts of a path that follow each other, in small letters. One `*` stands for any text within a part.
 const TABLE: &[(&str, When)] = &[
     // Repositories: what their configuration and hooks name is run. Credentials may stand there, too.
     (".git", Always),
     (".githooks", Changed),
     (".husky", Changed),
+    (".gitmodules", Changed),
+    (".pre-commit-config.y*ml", Changed),
+    ("lefthook.y*ml", Changed),
+    (".lefthook.y*ml", Changed),
+    ("lefthook-local.y*ml", Changed),
+    (".lefthook-local.y*ml", Changed),
+    ("lefthook.toml", Changed),
+    ("lefthook.json", Changed),
+    (".lefthook", Changed),
+    (".lefthook-local", Changed),
+    (".overcommit.yml", Changed),
     // Our own settings and instructions.
     ("voxpilot.toml", Changed),
     ("voxpilot.md", Changed),
     (".config/voxpilot", Always),
     (".local/share/voxpilot", Always),
     // Those of agents.
+    ("agent.md", Changed),
     ("agents.md", Changed),
     ("agents.override.md", Changed),
     (".agents", Changed),
@@ -56,6 +68,17 @@ const TABLE: &[(&str, When)] = &[
     (".windsurf", Changed),
     (".windsurfrules", Changed),
     (".clinerules", Changed),
+    (".kiro", Changed),
+    (".roo", Changed),
+    (".roorules*", Changed),
+    (".roomodes", Changed),
+    (".continue", Changed),
+    (".continuerules", Changed),
+    (".continuerc.json", Changed),
+    (".junie", Changed),
+    (".amazonq", Changed),
+    (".augment", Changed),
+    (".trae", Changed),
     (".mcp.json", Changed),
     // What editors and shells run when a directory is entered.
     (".vscode/tasks.json", Changed),
@@ -64,7 +87,34 @@ const TABLE: &[(&str, When)] = &[
     (".vscode/mcp.json", Changed),
     (".devcontainer", Changed),
     (".devcontainer.json", Changed),
+    (".vscode/extensions.json", Changed),
+    (".idea", Changed),
+    (".zed", Changed),
+    (".fleet", Changed),
     (".envrc", Changed),
+    ("mise.toml", Changed),
+    (".mise.toml", Changed),
+    ("mise.*.toml", Changed),
+    (".mise.*.toml", Changed),
+    ("mise/config*.toml", Changed),
+    (".mise/config*.toml", Changed),
+    (".mise", Changed),
+    (".tool-versions", Changed),
+    (".cargo/config", Changed),
+    (".cargo/config.toml", Changed),
+    (".exrc", Changed),
+    (".nvimrc", Changed),
+    (".nvim.lua", Changed),
+    (".vimrc", Changed),
+    (".gvimrc", Changed),
+    (".ideavimrc", Changed),
+    (".lvimrc", Changed),
+    (".local.vimrc", Changed),
+    (".dir-locals*.el", Changed),
+    (".emacs", Changed),
+    (".emacs.d", Changed),
+    (".config/nvim", Changed),
+    (".vim", Changed),
     // What runs at a login or when a shell starts.
     (".bashrc", Changed),
     (".bash_*", Changed),
@@ -77,6 +127,13 @@ const TABLE: &[(&str, When)] = &[
     (".kshrc", Changed),
     (".cshrc", Changed),
     (".tcshrc", Changed),
+    (".login", Changed),
+    (".logout", Changed),
+    (".cshdirs", Changed),
+    ("nushell", Changed),
+    ("env.nu", Changed),
+    ("config.nu", Changed),
+    ("login.nu", Changed),
     (".inputrc", Changed),
     (".xprofile", Changed),
     (".xsession*", Changed),
@@ -120,26 +177,37 @@ const TABLE: &[(&str, When)] = &[
 /// are.
 pub fn is_protected(path: &str, reading: bool) -> bool {
     let path = path.to_lowercase();
-    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+    let parts = parts(&path);
     TABLE.iter().filter(|(_, when)| *when == Always || (*when == Read) == reading).any(|(pattern, _)| is_in(pattern, &parts))
 }
 
-fn is_in(pattern: &str, parts: &[&str]) -> bool {
+pub(crate) fn parts(path: &str) -> Vec<&str> {
+    path.split('/').filter(|part| !part.is_empty() && *part != ".").collect()
+}
+
+/// Whether `parts`, in small letters, hold the parts of `pattern` one after the other.
+pub(crate) fn is_in(pattern: &str, parts: &[&str]) -> bool {
     let pattern: Vec<&str> = pattern.split('/').collect();
     parts.windows(pattern.len()).any(|window| window.iter().zip(&pattern).all(|(part, pattern)| fits(pattern, part)))
 }
 
 fn fits(pattern: &str, part: &str) -> bool {
-    match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
-        (Some(end), _) => part.ends_with(end),
-        (_, Some(start)) => part.starts_with(start),
-        _ => part == pattern,
+    match pattern.split_once('*') {
+        Some((start, end)) => part.len() >= start.len() + end.len() && part.starts_with(start) && part.ends_with(end),
+        None => part == pattern,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pattern_has_one_star_at_most() {
+        for (pattern, _) in TABLE {
+            assert!(pattern.split('/').all(|part| part.matches('*').count() <= 1), "{pattern}");
+        }
+    }
 
     #[test]
     fn what_runs_later_and_what_is_secret_is_protected_wherever_it_is() {
@@ -163,6 +231,32 @@ mod tests {
             (".gitignore", false, false),
             ("src/git/config", false, false),
             ("vscode/tasks.json", false, false),
+            (".cargo/config.toml", true, false),
+            ("sub/.cargo/config", true, false),
+            ("mise.toml", true, false),
+            (".mise.local.toml", true, false),
+            (".config/mise/config.toml", true, false),
+            (".pre-commit-config.yaml", true, false),
+            ("lefthook.yml", true, false),
+            (".lefthook-local.yaml", true, false),
+            (".idea/workspace.xml", true, false),
+            (".zed/tasks.json", true, false),
+            (".kiro/hooks/x.json", true, false),
+            (".roo/mcp.json", true, false),
+            (".roorules-code", true, false),
+            (".continue/config.yaml", true, false),
+            (".junie/guidelines.md", true, false),
+            ("AGENT.md", true, false),
+            ("/home/me/.login", true, false),
+            ("/home/me/.config/nushell/env.nu", true, false),
+            ("config.nu", true, false),
+            (".exrc", true, false),
+            (".nvim.lua", true, false),
+            (".tool-versions", true, false),
+            ("miser.toml", false, false),
+            ("agent.mdx", false, false),
+            ("src/login.rs", false, false),
+            ("cargo/config.toml", false, false),
             ("src/main.rs", false, false),
             ("", false, false),
         ];

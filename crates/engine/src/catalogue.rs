@@ -232,7 +232,7 @@ async fn ask_versions(shared: &Shared) {
     let env = agents::catalogue::environment(settings.environment.iter().cloned(), &[], &[]);
     for agent in settings.catalogue.iter() {
         recall(shared, &agent.id).await;
-        let program = settings.find(agent);
+        let program = settings.find(agent).filter(|_| settings.check_pinned(agent).is_ok());
         let version = match program.filter(|program| agent.tells_version(program)) {
             Some(program) => {
                 let mut env = env.clone();

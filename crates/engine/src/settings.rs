@@ -43,6 +43,8 @@ pub struct Settings {
     pub private: Vec<PathBuf>,
     /// What every agent is given to use, as far as it can.
     pub mcp_servers: Arc<[McpServer]>,
+    /// What agents run of the project's own files, as it was trusted.
+    pub pinned: Arc<[PinnedFile]>,
     pub permission_policy: Option<Policy>,
     /// What people chose in the page; it goes before what is configured where a main AI delegates.
     pub chosen_policy: Option<Policy>,
@@ -71,7 +73,39 @@ pub struct Settings {
     pub spans: telemetry::Spans,
 }
 
+/// A file of the project that is run, with the content that a person has trusted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PinnedFile {
+    /// The agent that runs it; every agent where there is none.
+    pub agent: Option<String>,
+    pub path: PathBuf,
+    /// As people know it.
+    pub shown: String,
+    /// In hexadecimal.
+    pub sha256: String,
+}
+
+impl PinnedFile {
+    fn is_unchanged(&self) -> bool {
+        let found = tools::fingerprint(&self.path, 0);
+        matches!(found, Ok(tools::Fingerprint::File { sha256, .. }) if sha256 == self.sha256)
+    }
+}
+
 impl Settings {
+    /// Nothing is started for the agent from a file of the project that is no longer what was trusted. Blocking.
+    pub(crate) fn check_pinned(&self, agent: &Agent) -> Result<(), Refusal> {
+        let own = |file: &&PinnedFile| file.agent.as_ref().is_none_or(|id| *id == agent.id);
+        match self.pinned.iter().filter(own).find(|file| !file.is_unchanged()) {
+            Some(file) => Err(Refusal::Invalid(format!(
+                "{} was not started: {} has changed since you trusted this project; review the project's settings again, in the page or with \
+                 `voxpilot trust`",
+                agent.title, file.shown
+            ))),
+            None => Ok(()),
+        }
+    }
+
     pub fn agent(&self, id: &str) -> Result<&Agent, Refusal> {
         self.catalogue.get(id).ok_or_else(|| {
             let known: Vec<_> = self.catalogue.iter().map(|agent| agent.id.as_str()).collect();
@@ -85,6 +119,7 @@ impl Settings {
     }
 
     pub(crate) fn program(&self, agent: &Agent) -> Result<Program, Refusal> {
+        self.check_pinned(agent)?;
         self.find(agent).ok_or_else(|| {
             let name = agent.command.display();
             let advice = agent.install_advice();

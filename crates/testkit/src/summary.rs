@@ -10,7 +10,7 @@ use crate::client::{Event, Transcript};
 const MADE: [&str; 8] = ["tool_call_id", "request_id", "turn_id", "message_id", "created_at", "asked_at", "times", "id"];
 /// What was found on the disk: the files of one run lie outside of the other's work directory, and what an answer could cover follows
 /// from that.
-const FOUND: [&str; 3] = ["files", "cwd", "scopes"];
+const FOUND: [&str; 4] = ["files", "cwd", "scopes", "warnings"];
 
 /// By the name of the agent session, and under no name how the turns ended. Into how many pieces a text was cut, and how many reports of
 /// one tool call were taken together, depends on how busy the machine was, and is left out. So is what an agent says of its session as it

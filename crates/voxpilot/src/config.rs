@@ -14,6 +14,7 @@ mod project;
 mod report;
 mod resolve;
 mod review;
+mod scripts;
 mod setting;
 mod shown;
 mod sources;
@@ -35,6 +36,7 @@ pub use mcp::{McpSection, McpTransport};
 pub use project::file as project_file;
 pub use resolve::{Entry, Origin, resolve};
 pub use review::{Line, Review};
+pub use scripts::{Content, Script};
 pub use shown::{Change, Kind, Shown, as_text, can_be_chosen, shown};
 pub use sources::{ConfigFile, FILE_NAME, Sources, args, flags};
 

@@ -22,7 +22,7 @@ use web::Certificate;
 
 use crate::catalogue::{catalogue, default_agent};
 use crate::client::address;
-use crate::config::{Config, Durability, McpSection, McpTransport, Secret, Sources};
+use crate::config::{Config, Content, Durability, McpSection, McpTransport, Secret, Sources, visible};
 use crate::say::say;
 use crate::spans::Sending;
 use crate::{choices, housekeeping, logging, memory, stop, token, trust};
@@ -280,6 +280,7 @@ pub(crate) fn settings(config: &Config, sources: &Sources) -> Result<engine::Set
         sandbox: sandbox(config, sources),
         private: sources.config_dir().into_iter().collect(),
         mcp_servers: config.mcp_servers.iter().map(|(name, section)| mcp_server(name, section)).collect(),
+        pinned: pinned(sources),
         permission_policy: config.permission_policy,
         chosen_policy: config.chosen_policy,
         least_policy: config.least_policy,
@@ -299,6 +300,20 @@ pub(crate) fn settings(config: &Config, sources: &Sources) -> Result<engine::Set
         deadlines: agents::Deadlines::default(),
         spans: telemetry::Spans::default(),
     })
+}
+
+/// What a trusted project runs of its own files, as it was trusted.
+fn pinned(sources: &Sources) -> Arc<[engine::PinnedFile]> {
+    let scripts = sources.project.iter().filter(|project| project.trusted).flat_map(|project| &project.scripts);
+    let pinned = scripts.filter_map(|script| {
+        let Content::File { sha256, .. } = &script.content else { return None };
+        let agent = match script.key.strip_prefix("agents.") {
+            Some(id) => Some(id.to_owned()),
+            None => (script.key == "copilot_cli_path").then(|| agents::catalogue::COPILOT.to_owned()),
+        };
+        Some(engine::PinnedFile { agent, path: script.path.clone(), shown: visible(&script.shown), sha256: sha256.clone() })
+    });
+    pinned.collect()
 }
 
 /// Looked for only where an agent is to be confined.

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 
-use crate::config::{self, Consents, Review, Sources, visible};
+use crate::config::{self, Consents, Content, Review, Script, Sources, visible};
 use crate::say::say;
 use crate::serve;
 
@@ -53,7 +53,25 @@ fn show(review: &Review) -> io::Result<()> {
         }
         writeln!(out, "  {:width$} | {}", line.number, line.text)?;
     }
+    show_scripts(&mut out, &review.scripts)?;
     out.flush()
+}
+
+/// The files below the project that would run: trust covers their content too.
+fn show_scripts(out: &mut impl Write, scripts: &[Script]) -> io::Result<()> {
+    if scripts.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "It runs these files of the project. Read them: trust ends when one of them changes.")?;
+    for script in scripts {
+        let content = match &script.content {
+            Content::File { sha256, bytes, .. } => format!("{bytes} bytes, sha256 {sha256}"),
+            Content::Directory => "a directory; changes in it are not noticed".to_owned(),
+            Content::Unchecked(why) => format!("not checked: {why}"),
+        };
+        writeln!(out, "  {} ({}): {}", visible(&script.shown), visible(&script.key), visible(&content))?;
+    }
+    writeln!(out, "Files that these load are not checked.")
 }
 
 /// Enter alone is a no, and so is the end of the input.

@@ -19,7 +19,7 @@ fn map(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
 }
 
 fn file(path: &str, text: &str) -> ConfigFile {
-    ConfigFile { path: PathBuf::from(path), text: text.to_owned(), open_to_others: false, trusted: true }
+    ConfigFile { path: PathBuf::from(path), text: text.to_owned(), open_to_others: false, trusted: true, scripts: Vec::new() }
 }
 
 fn sources(flags: &[(&str, &str)], env: &[(&str, &str)], files: &[(&str, &str)]) -> Sources {

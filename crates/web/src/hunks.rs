@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use domain::agent::{PermissionAsk, ToolContent, Update};
 use domain::event::{FileHunks, Message, PermissionRequest};
 use domain::text::digest;
-use domain::{patch, rule};
+use domain::{patch, rule, runs_later};
 use render::hunks::{between, of_patch};
 use serde_json::Value;
 
@@ -60,9 +60,10 @@ impl Cache {
         }
     }
 
-    /// What is asked for, and what an answer for always can cover.
+    /// What is asked for, what an answer for always can cover, and what to warn about.
     pub(crate) async fn fill_request(&self, request: &mut PermissionRequest) {
         request.scopes = rule::choices(&request.agent, &request.ask);
+        request.warnings = runs_later::warnings(&request.ask);
         if let Some(diff) = request.ask.diff.clone().filter(|diff| diff.len() <= TEXT_BYTES) {
             let otherwise = named(&request.ask);
             let read = move |_: &Cache, hunks: &mut Vec<FileHunks>, until: Instant| *hunks = files(&diff, &otherwise, until);

@@ -46,7 +46,7 @@ pub use limits::Limits;
 pub use machine::addresses;
 pub use openapi::document as openapi_document;
 pub use serve::serve;
-pub use trust::{ProjectFile, Trust, TrustLine, TrustRefusal, TrustState};
+pub use trust::{ProjectFile, Trust, TrustLine, TrustRefusal, TrustScript, TrustState};
 
 /// The largest request body. A message is text; files come by path.
 const BODY_MAX: usize = 2 * 1024 * 1024;

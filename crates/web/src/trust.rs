@@ -31,11 +31,13 @@ pub struct ProjectFile {
     /// As people know it.
     pub path: String,
     pub state: TrustState,
-    /// Of its content: this is what consent is given to.
+    /// Of its content and of the scripts it runs: this is what consent is given to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hash: Option<String>,
     /// The very lines that need consent.
     pub lines: Vec<TrustLine>,
+    /// The files below the project that those lines run. Consent covers their content.
+    pub scripts: Vec<TrustScript>,
     /// The running server was started with just this content and this state.
     pub applied: bool,
     /// Why it cannot be consented to as it is.
@@ -65,6 +67,24 @@ pub struct TrustLine {
     pub key: String,
     /// What it does.
     pub why: String,
+}
+
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct TrustScript {
+    /// Relative to the project.
+    pub path: String,
+    /// The key that names it.
+    pub key: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// How it begins, where it is text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Why its content is not checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 #[derive(Clone, Debug)]

@@ -1849,6 +1849,8 @@ export interface components {
             asked_at?: string;
             /** @description What an answer for always can cover, the narrowest first. Filled in when it is sent, not stored. */
             scopes?: components["schemas"]["RuleChoice"][];
+            /** @description Files that would be changed and whose content runs later. Filled in when it is sent, not stored. */
+            warnings?: components["schemas"]["RunsLaterWarning"][];
             /** @description The change that is asked for, file by file. Filled in when it is sent, not stored. */
             hunks?: components["schemas"]["FileHunks"][];
         };
@@ -1896,10 +1898,12 @@ export interface components {
             /** @description As people know it. */
             path: string;
             state: components["schemas"]["TrustState"];
-            /** @description Of its content: this is what consent is given to. */
+            /** @description Of its content and of the scripts it runs: this is what consent is given to. */
             hash?: string | null;
             /** @description The very lines that need consent. */
             lines: components["schemas"]["TrustLine"][];
+            /** @description The files below the project that those lines run. Consent covers their content. */
+            scripts: components["schemas"]["TrustScript"][];
             /** @description The running server was started with just this content and this state. */
             applied: boolean;
             /** @description Why it cannot be consented to as it is. */
@@ -2063,6 +2067,12 @@ export interface components {
         };
         RuleView: components["schemas"]["PermissionRule"] & {
             /** @description What it covers, in words. */
+            text: string;
+        };
+        /** @description A file that a request would change and that runs later. */
+        RunsLaterWarning: {
+            /** @description As it is shown. */
+            path: string;
             text: string;
         };
         SearchHit: {
@@ -2344,6 +2354,19 @@ export interface components {
             key: string;
             /** @description What it does. */
             why: string;
+        };
+        TrustScript: {
+            /** @description Relative to the project. */
+            path: string;
+            /** @description The key that names it. */
+            key: string;
+            sha256?: string | null;
+            /** Format: int64 */
+            bytes?: number | null;
+            /** @description How it begins, where it is text. */
+            text?: string | null;
+            /** @description Why its content is not checked. */
+            note?: string | null;
         };
         /** @enum {string} */
         TrustState: "none" | "harmless" | "waiting" | "trusted";

@@ -1,4 +1,5 @@
 import { For, Show } from "solid-js";
+import type { Trust } from "../api/types";
 import { InlineError } from "../kit/InlineError";
 import { Spinner } from "../kit/Spinner";
 import { createSubmit } from "../kit/submit";
@@ -44,6 +45,7 @@ export function TrustBanner(props: { trust: TrustState }) {
             )}
           </For>
         </ol>
+        <Scripts scripts={file()?.scripts ?? []} />
         <InlineError message={error() ?? file()?.problem ?? null} />
         <div class="banner-actions">
           <button
@@ -60,5 +62,47 @@ export function TrustBanner(props: { trust: TrustState }) {
         </div>
       </Show>
     </section>
+  );
+}
+
+/** The files of the project that those lines run: consent covers what is in them. */
+function Scripts(props: { scripts: Trust["scripts"] }) {
+  return (
+    <Show when={props.scripts.length > 0}>
+      <p>
+        It runs these files of the project. Trust ends when one of them changes; files that they load aren't checked.
+      </p>
+      <ul class="trust-scripts">
+        <For each={props.scripts}>
+          {(script) => (
+            <li>
+              <Show when={script.text != null} fallback={<ScriptName script={script} />}>
+                <details>
+                  <summary>
+                    <ScriptName script={script} />
+                  </summary>
+                  <pre class="tool-output" tabindex="0">
+                    <Visible text={script.text ?? ""} />
+                  </pre>
+                </details>
+              </Show>
+            </li>
+          )}
+        </For>
+      </ul>
+    </Show>
+  );
+}
+
+function ScriptName(props: { script: Trust["scripts"][number] }) {
+  return (
+    <>
+      <code>
+        <Visible text={props.script.path} />
+      </code>{" "}
+      <span class="trust-why">
+        {props.script.note ?? `${props.script.bytes} bytes, SHA-256 ${props.script.sha256?.slice(0, 12)}…`}
+      </span>
+    </>
   );
 }

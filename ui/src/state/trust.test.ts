@@ -9,6 +9,7 @@ const waiting: Trust = {
   state: "waiting",
   hash: "a",
   lines: [{ line: 1, text: 'bind = "0.0.0.0:80"', key: "bind", why: "listens elsewhere" }],
+  scripts: [],
   applied: false,
 };
 

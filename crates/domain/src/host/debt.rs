@@ -186,6 +186,7 @@ impl Step<'_> {
             agent: self.host.agent.clone(),
             asked_at: self.context.now,
             scopes: Vec::new(),
+            warnings: Vec::new(),
             hunks: Vec::new(),
             ask,
         };

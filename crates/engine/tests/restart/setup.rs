@@ -72,6 +72,7 @@ impl Setup {
             sandbox: None,
             private: Vec::new(),
             mcp_servers: std::sync::Arc::default(),
+            pinned: std::sync::Arc::default(),
             permission_policy: None,
             chosen_policy: None,
             least_policy: None,

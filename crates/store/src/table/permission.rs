@@ -102,6 +102,7 @@ fn request(row: &Row<'_>) -> Read<PermissionRequest> {
         session_name: String::new(),
         agent: String::new(),
         scopes: Vec::new(),
+        warnings: Vec::new(),
         hunks: Vec::new(),
         asked_at: Timestamp::UNIX_EPOCH,
         ask: PermissionAsk {

@@ -214,6 +214,7 @@ pub(crate) fn request(n: u128, ask: PermissionAsk) -> PermissionRequest {
         session_name: "s".into(),
         agent: String::new(),
         scopes: Vec::new(),
+        warnings: Vec::new(),
         hunks: Vec::new(),
         asked_at: at(1),
         ask,

@@ -64,6 +64,10 @@ pub(super) fn show_ask(out: &mut impl Write, ask: &Value) -> io::Result<()> {
         };
         writeln!(out, "  file {}{place}", plain(file["path"].as_str().unwrap_or_default()).replace('\n', " "))?;
     }
+    for warning in ask["warnings"].as_array().into_iter().flatten() {
+        let part = |name: &str| plain(warning[name].as_str().unwrap_or_default()).replace('\n', " ");
+        writeln!(out, "  warning: {}: {}", part("path"), part("text"))?;
+    }
     for shown in ["command", "diff"].iter().filter_map(|name| text(name)) {
         shown.lines().try_for_each(|line| writeln!(out, "    {line}"))?;
     }

@@ -12,14 +12,14 @@ use toml::Value;
 
 use super::setting::{ForProject, SETTINGS};
 use super::sources::FILE_NAME;
-use super::{ConfigFile, open_to_others};
+use super::{ConfigFile, open_to_others, scripts};
 
 /// Far more than settings take.
 const MOST_BYTES: u64 = 64 * 1024;
 
 /// Reads the file in `dir`, which must be canonical. Not through a link, and nothing that could hang or never end. An error is why it is
 /// passed over.
-pub(super) fn read(dir: &Path) -> Result<Option<ConfigFile>, String> {
+pub(super) fn read(dir: &Path, home: Option<&Path>) -> Result<Option<ConfigFile>, String> {
     let path = dir.join(FILE_NAME);
     let passed_over = |why: &str| format!("{} is passed over: {why}", path.display());
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -39,18 +39,22 @@ pub(super) fn read(dir: &Path) -> Result<Option<ConfigFile>, String> {
         Err(error) => return Err(passed_over(&format!("it cannot be read: {error}"))),
     }
     let text = String::from_utf8(bytes).map_err(|_| passed_over("it is not UTF-8"))?;
-    Ok(Some(ConfigFile { open_to_others: open_to_others(&path), path, text, trusted: false }))
+    let scripts = scripts::find(dir, &text, home);
+    Ok(Some(ConfigFile { open_to_others: open_to_others(&path), path, text, trusted: false, scripts }))
 }
 
 /// The file at a path that was canonical when it was consented to, if it is still there.
-pub fn file(path: &Path) -> Option<ConfigFile> {
-    read(path.parent()?).ok().flatten().filter(|file| file.path == path)
+pub fn file(path: &Path, home: Option<&Path>) -> Option<ConfigFile> {
+    read(path.parent()?, home).ok().flatten().filter(|file| file.path == path)
 }
 
 impl ConfigFile {
-    /// SHA-256 of its content, in hexadecimal.
+    /// SHA-256 in hexadecimal of all that consent is given to: its content, and that of the files it runs.
     pub fn hash(&self) -> String {
-        Sha256::digest(self.text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+        let mut digest = Sha256::new_with_prefix(self.text.as_bytes());
+        // A text of TOML holds no such byte, so no file can be taken for another with scripts.
+        self.scripts.iter().for_each(|script| digest.update(format!("\0{}", script.identity())));
+        digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }
 

@@ -8,18 +8,20 @@ use toml::de::{DeTable, DeValue};
 
 use super::form::visible;
 use super::project::needs_consent;
-use super::{ConfigFile, Sources, file};
+use super::{ConfigFile, Script, Sources, file};
 
 /// The work directory's file as it is now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Review {
     pub path: PathBuf,
-    /// SHA-256 of its content.
+    /// Of all that consent is given to: see [`ConfigFile::hash`].
     pub hash: String,
     /// All of it counts.
     pub trusted: bool,
     /// What needs consent, in order; nothing where it is harmless.
     pub lines: Vec<Line>,
+    /// What those lines run below the project.
+    pub scripts: Vec<Script>,
     /// Why nothing of it can count.
     pub problem: Option<String>,
 }
@@ -50,7 +52,14 @@ impl Sources {
             Ok(lines) => (lines, None),
             Err(problem) => (Vec::new(), Some(problem)),
         };
-        Some(Review { path: source.path.clone(), hash: source.hash(), trusted: source.trusted, lines, problem })
+        Some(Review {
+            path: source.path.clone(),
+            hash: source.hash(),
+            trusted: source.trusted,
+            lines,
+            scripts: source.scripts.clone(),
+            problem,
+        })
     }
 }
 

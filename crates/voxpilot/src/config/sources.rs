@@ -10,6 +10,7 @@ use domain::policy::Policy;
 use super::consent::Consents;
 use super::error::ConfigError;
 use super::form::Given;
+use super::scripts::Script;
 use super::setting::{Fallback, PREFIX, SETTINGS, Setting};
 use super::{apart, file, open_to_others, project};
 
@@ -43,6 +44,8 @@ pub struct ConfigFile {
     pub open_to_others: bool,
     /// All of it counts, and what is wrong in it is an error.
     pub trusted: bool,
+    /// What it runs below its directory. Only a project's file is looked at for that: the person's own is theirs.
+    pub scripts: Vec<Script>,
 }
 
 /// The flags of every command that needs settings.
@@ -85,7 +88,7 @@ impl Sources {
         if own.is_some_and(|own| own.starts_with(work_dir)) {
             self.warnings.push("your own voxpilot.toml is inside of the work directory: whatever works there can change it".to_owned());
         }
-        match project::read(work_dir) {
+        match project::read(work_dir, self.home()) {
             Ok(Some(mut file)) => {
                 file.trusted = self.has_consent(work_dir, &file);
                 self.project = Some(file);
@@ -117,7 +120,7 @@ impl Sources {
         self.own_path("work_dir").unwrap_or_else(|| self.cwd.clone())
     }
 
-    pub(super) fn home(&self) -> Option<&Path> {
+    pub fn home(&self) -> Option<&Path> {
         self.variable("HOME").map(Path::new).filter(|home| home.is_absolute())
     }
 
@@ -178,7 +181,13 @@ fn environment() -> Result<BTreeMap<String, String>, ConfigError> {
 
 fn read(path: &Path) -> Result<Option<ConfigFile>, ConfigError> {
     match std::fs::read_to_string(path) {
-        Ok(text) => Ok(Some(ConfigFile { path: path.to_path_buf(), text, open_to_others: open_to_others(path), trusted: true })),
+        Ok(text) => Ok(Some(ConfigFile {
+            path: path.to_path_buf(),
+            text,
+            open_to_others: open_to_others(path),
+            trusted: true,
+            scripts: Vec::new(),
+        })),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
         Err(error) => Err(ConfigError { problems: vec![format!("{} cannot be read: {error}", path.display())] }),
     }

@@ -26,7 +26,7 @@ pub fn command() -> Command {
 pub fn run(matches: &ArgMatches) -> Result<ExitCode> {
     let sources = Sources::gather(config::flags(matches))?;
     if matches.get_flag("list") {
-        return list(&data_dir(&sources)?);
+        return list(&data_dir(&sources)?, sources.home());
     }
     if matches.contains_id("revoke") {
         return revoke(&sources, matches.get_one::<PathBuf>("revoke").map(PathBuf::as_path));
@@ -52,14 +52,14 @@ pub fn run(matches: &ArgMatches) -> Result<ExitCode> {
         return Ok(ExitCode::FAILURE);
     }
     consent(&sources)?;
-    say(format_args!("trusted, until its content changes; a server that runs takes it up when it is started again"));
+    say(format_args!("trusted, until the file or a script it runs changes; restart a running server to apply it"));
     Ok(ExitCode::SUCCESS)
 }
 
-fn list(data_dir: &Path) -> Result<ExitCode> {
+fn list(data_dir: &Path, home: Option<&Path>) -> Result<ExitCode> {
     let consents = Consents::read(data_dir)?;
     for (path, consent) in &consents.files {
-        let now = match config::project_file(path) {
+        let now = match config::project_file(path, home) {
             Some(file) if consents.cover(&file) => "unchanged",
             Some(_) => "changed, so it is not trusted",
             None => "gone",

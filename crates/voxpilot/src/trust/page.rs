@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
-use web::{ProjectFile, Trust, TrustLine, TrustRefusal, TrustState};
+use web::{ProjectFile, Trust, TrustLine, TrustRefusal, TrustScript, TrustState};
 
 use super::{consent, data_dir, usable};
-use crate::config::{Consents, FILE_NAME, Review, Sources, visible};
+use crate::config::{Consents, Content, FILE_NAME, Review, Script, Sources, visible};
 
 /// `running` is what the server was started with; `restart` is told when it should be started again.
 pub fn for_page(running: &Sources, restart: CancellationToken) -> Trust {
@@ -71,7 +71,8 @@ fn shown(sources: &Sources, review: Option<Review>, applied: bool) -> ProjectFil
     };
     let work_dir = sources.own_work_dir();
     let path = Path::new(work_dir.file_name().unwrap_or_default()).join(FILE_NAME);
-    let (hash, lines, problem) = review.map(|review| (Some(review.hash), review.lines, review.problem)).unwrap_or_default();
+    let (hash, lines, scripts, problem) =
+        review.map(|review| (Some(review.hash), review.lines, review.scripts, review.problem)).unwrap_or_default();
     let lines =
         lines.into_iter().map(|line| TrustLine { line: line.number as u64, text: line.text, key: line.key, why: line.why.to_owned() });
     ProjectFile {
@@ -79,7 +80,17 @@ fn shown(sources: &Sources, review: Option<Review>, applied: bool) -> ProjectFil
         state,
         hash,
         lines: lines.collect(),
+        scripts: scripts.into_iter().map(script).collect(),
         applied,
         problem: problem.map(|problem| visible(&problem)),
     }
+}
+
+fn script(script: Script) -> TrustScript {
+    let (sha256, bytes, text, note) = match script.content {
+        Content::File { sha256, bytes, text } => (Some(sha256), Some(bytes), text, None),
+        Content::Directory => (None, None, None, Some("A directory. Changes in it aren't noticed.".to_owned())),
+        Content::Unchecked(why) => (None, None, None, Some(format!("Not checked: {}", visible(&why)))),
+    };
+    TrustScript { path: visible(&script.shown), key: visible(&script.key), sha256, bytes, text, note }
 }

@@ -98,3 +98,25 @@ fn what_is_wrong_in_a_trusted_file_is_an_error_again() {
     let shown = person.run(&["config"]);
     assert!(shown.code == 2 && shown.err.contains("copilot_token_file"), "{shown:?}");
 }
+
+/// On the terminal too: what it runs is shown, and another content is another consent.
+#[test]
+fn consent_ends_when_a_script_changes() {
+    let person = Person::cloned("log = 'debug'\n[mcp_servers.theirs]\ncommand = 'node'\nargs = ['tools/server.js', 'tools']\n");
+    std::fs::create_dir(person.work_dir().join("tools")).unwrap();
+    let script = person.work_dir().join("tools/server.js");
+    std::fs::write(&script, "one").unwrap();
+    let shown = person.run(&["trust"]).out;
+    let hash = domain::text::digest("one");
+    assert!(shown.contains(&format!("  tools/server.js (mcp_servers.theirs): 3 bytes, sha256 {hash}\n")), "{shown}");
+    assert!(shown.contains("  tools (mcp_servers.theirs): a directory; changes in it are not noticed\n"), "{shown}");
+    assert_eq!(person.run(&["trust", "--yes"]).code, 0);
+    assert!(person.setting("log").starts_with("debug "));
+    std::fs::write(&script, "two").unwrap();
+    assert!(person.setting("log").starts_with("info "), "nothing of the file counts");
+    assert!(person.run(&["trust", "--list"]).out.contains("changed, so it is not trusted"));
+    std::fs::write(&script, "one").unwrap();
+    assert!(person.setting("log").starts_with("debug "));
+    std::fs::remove_file(&script).unwrap();
+    assert!(person.setting("log").starts_with("info "));
+}

@@ -35,7 +35,7 @@ async fn a_file_is_consented_to_changed_and_asked_about_again() {
     let rig = Rig::default().demo_agent();
     let file = rig.work_dir().join("voxpilot.toml");
     let server = rig.start().await;
-    assert_eq!(look(&server).await, json!({ "path": "work/voxpilot.toml", "state": "none", "lines": [], "applied": true }));
+    assert_eq!(look(&server).await, json!({ "path": "work/voxpilot.toml", "state": "none", "lines": [], "scripts": [], "applied": true }));
 
     std::fs::write(&file, "title = 'x'\n").unwrap();
     let told = look(&server).await;
@@ -111,5 +111,47 @@ async fn a_file_that_the_server_could_not_start_with_is_refused_and_the_server_s
         assert!(!message.contains(server.rig().home().to_str().unwrap()), "{message}");
     }
     assert_eq!(look(&server).await["problem"].as_str().map(|problem| problem.contains("not valid TOML")), Some(true));
+    server.end().await;
+}
+
+/// Consent is to what runs, not only to the line that names it.
+#[tokio::test]
+async fn a_changed_script_is_not_run_and_is_asked_about_again() {
+    let rig = Rig::default().demo_agent();
+    let (file, script) = (rig.work_dir().join("voxpilot.toml"), rig.work_dir().join("agent.sh"));
+    let ran = rig.home().join("ran");
+    let body = |mark: &str| format!("#!/bin/sh\ntouch {}.{mark}\nexec {} demo-agent\n", ran.display(), env!("CARGO_BIN_EXE_voxpilot"));
+    std::fs::write(&script, body("trusted")).unwrap();
+    std::fs::write(&file, "agent = 'theirs'\n[agents.theirs]\ncommand = 'sh'\nargs = ['./agent.sh']\n").unwrap();
+    let server = rig.start().await;
+    let told = look(&server).await;
+    let shown = &told["scripts"][0];
+    assert_eq!((&shown["path"], &shown["key"]), (&json!("agent.sh"), &json!("agents.theirs")), "{told}");
+    assert!(shown["text"].as_str().unwrap().contains("demo-agent") && shown["sha256"].as_str().unwrap().len() == 64, "{told}");
+
+    std::fs::write(&script, body("changed")).unwrap();
+    let (status, _) = server.call("POST", "/api/trust", Some(json!({ "hash": told["hash"] }))).await;
+    assert_eq!(status, 409, "what was seen is no longer what would run");
+    std::fs::write(&script, body("trusted")).unwrap();
+    assert_eq!(server.call("POST", "/api/trust", Some(json!({ "hash": told["hash"] }))).await.0, 202);
+    is_back(&server, "trusted").await;
+
+    std::fs::write(&script, body("changed")).unwrap();
+    let session = server.new_session(json!({ "agent": "theirs" })).await;
+    let mut client = server.stream(&session, None).await;
+    server.send(&session, "hello").await;
+    assert_eq!(client.turn_end(SOON).await, "failed");
+    let (_, messages) = server.call("GET", &format!("/api/sessions/{session}/messages"), None).await;
+    assert!(messages.to_string().contains("agent.sh has changed since you trusted this project"), "{messages}");
+    assert!(!ran.with_extension("changed").exists(), "what was not trusted does not run");
+    assert_eq!(look(&server).await["state"], "waiting", "and it is asked about again");
+
+    let hash = look(&server).await["hash"].clone();
+    assert_eq!(server.call("POST", "/api/trust", Some(json!({ "hash": hash }))).await.0, 202);
+    is_back(&server, "trusted").await;
+    let mut client = server.stream(&session, None).await;
+    server.send(&session, "hello").await;
+    assert_eq!(client.turn_end(SOON).await, "completed");
+    assert!(ran.with_extension("changed").exists());
     server.end().await;
 }

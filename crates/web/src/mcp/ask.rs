@@ -2,6 +2,7 @@
 
 use domain::event::{PermissionRequest, ToolCall};
 use domain::ids::{PermissionId, SessionId};
+use domain::runs_later;
 use engine::AnsweredBy;
 
 use super::tool::{self, OptionView, RequestList, RequestView};
@@ -33,6 +34,7 @@ pub(super) async fn of_session(app: &App, session: SessionId) -> ApiResult<Vec<R
 }
 
 fn permission(session: SessionId, request: PermissionRequest) -> RequestView {
+    let warnings = runs_later::warnings(&request.ask);
     let ask = request.ask;
     let option = |option: domain::agent::PermissionOption| OptionView { option_id: option.option_id, name: option.name, kind: option.kind };
     RequestView {
@@ -43,6 +45,11 @@ fn permission(session: SessionId, request: PermissionRequest) -> RequestView {
         command: ask.command.map(|command| shortened(&command, LONG_MAX)),
         cwd: ask.cwd.map(|cwd| shortened(&cwd, SHORT_MAX)),
         files: ask.files.iter().take(FILES_MAX).map(|file| shortened(&file.path, SHORT_MAX)).collect(),
+        warnings: warnings
+            .iter()
+            .take(FILES_MAX)
+            .map(|warning| shortened(&format!("{}: {}", warning.path, warning.text), SHORT_MAX))
+            .collect(),
         diff: ask.diff.map(|diff| shortened(&diff, LONG_MAX)),
         options: ask.options.into_iter().take(FILES_MAX).map(option).collect(),
     }
@@ -58,6 +65,7 @@ fn confirmation(session: SessionId, call: ToolCall) -> RequestView {
         command: Some(shortened(&call.arguments, LONG_MAX)),
         cwd: None,
         files: Vec::new(),
+        warnings: Vec::new(),
         diff: None,
         options: CONFIRM_OPTIONS.into_iter().map(option).collect(),
     }
@@ -77,6 +85,7 @@ pub(super) fn told(request: &RequestView) -> String {
     if !request.files.is_empty() {
         text.push_str(&format!("  files: {}\n", request.files.join(", ")));
     }
+    request.warnings.iter().for_each(|warning| text.push_str(&format!("  warning: {warning}\n")));
     let options = request.options.iter().map(|option| format!("{} ({}, {})", option.option_id, option.name, option.kind));
     text.push_str(&format!("  options: {}\n", options.collect::<Vec<_>>().join("; ")));
     text

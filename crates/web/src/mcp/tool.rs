@@ -152,6 +152,9 @@ pub(super) struct RequestView {
     pub cwd: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
+    /// Files that would be changed and whose content runs later, each with how.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
     pub options: Vec<OptionView>,

@@ -261,6 +261,7 @@ fn settings(dir: &Path, model: &ModelServer, options: &Options) -> engine::Setti
         sandbox: None,
         private: Vec::new(),
         mcp_servers: std::sync::Arc::default(),
+        pinned: std::sync::Arc::default(),
         permission_policy: None,
         chosen_policy: None,
         least_policy: options.least_policy,

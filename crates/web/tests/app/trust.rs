@@ -16,6 +16,7 @@ pub(crate) fn no_file() -> Trust {
         state: TrustState::None,
         hash: None,
         lines: Vec::new(),
+        scripts: Vec::new(),
         applied: true,
         problem: None,
     })
@@ -42,13 +43,14 @@ async fn what_needs_consent_is_told_line_by_line() {
         state: TrustState::Waiting,
         hash: Some(HASH.to_owned()),
         lines: vec![line],
+        scripts: Vec::new(),
         applied: true,
         problem: None,
     };
     let rig = Rig::start(Options { trust: file(waiting), ..Options::default() }).await;
     let answer = rig.get("/api/trust").await;
     let line = json!({ "line": 3, "text": "bind = '0.0.0.0:1'", "key": "bind", "why": "listens" });
-    let told = json!({ "path": "work/voxpilot.toml", "state": "waiting", "hash": HASH, "lines": [line], "applied": true });
+    let told = json!({ "path": "work/voxpilot.toml", "state": "waiting", "hash": HASH, "lines": [line], "scripts": [], "applied": true });
     assert_eq!((answer.status, answer.json()), (200, told));
 }
 

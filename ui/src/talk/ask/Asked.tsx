@@ -1,6 +1,7 @@
 import { createMemo, For, Show } from "solid-js";
 import type { DiffHunk, PermissionRequest } from "../../api/types";
 import { Fields } from "../../kit/Fields";
+import { Icon } from "../../kit/Icon";
 import { Visible } from "../../kit/Visible";
 import { directoryText, environmentOf } from "../askText";
 import { FileRow } from "../FileRow";
@@ -38,6 +39,7 @@ export function Asked(props: { request: PermissionRequest }) {
         </ul>
       </Show>
       <Places request={props.request} />
+      <RunsLater request={props.request} />
       <For each={changes()}>
         {(change) => (
           <>
@@ -79,6 +81,29 @@ function Command(props: { text: string }) {
         )}
       </For>
     </code>
+  );
+}
+
+/** Files whose content runs later, each with how: what is allowed now is not all that it does. */
+function RunsLater(props: { request: PermissionRequest }) {
+  return (
+    <Show when={(props.request.warnings ?? []).length > 0}>
+      <ul class="runs-later" aria-label="Runs later">
+        <For each={props.request.warnings}>
+          {(warning) => (
+            <li>
+              <Icon name="warning" size="small" />
+              <span>
+                <code>
+                  <Visible text={warning.path} />
+                </code>{" "}
+                {warning.text}
+              </span>
+            </li>
+          )}
+        </For>
+      </ul>
+    </Show>
   );
 }
 

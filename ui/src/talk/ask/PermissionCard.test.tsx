@@ -217,6 +217,16 @@ it("files come with where they lie, and not with what the agent says of them", (
   expect(text(".ask-tray")).toContain("Exactly this request");
 });
 
+it("warns about files that run later", () => {
+  show({
+    kind: "edit",
+    command: null,
+    files: [{ path: "Makefile", place: "inside" }],
+    warnings: [{ path: "Makefile", text: "Runs with the next build." }],
+  });
+  expect(text(".runs-later")).toBe("Makefile Runs with the next build.");
+});
+
 it("a protected file is never allowed for always", () => {
   const { button } = show({ kind: "edit", command: null, files: [{ path: ".git/config", place: "protected" }] });
   expect(button("Always ")).toBeUndefined();

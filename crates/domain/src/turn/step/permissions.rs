@@ -23,6 +23,7 @@ impl Step<'_> {
                     agent,
                     asked_at: self.now.0,
                     scopes: Vec::new(),
+                    warnings: Vec::new(),
                     hunks: Vec::new(),
                     ask,
                 }));
