@@ -38,7 +38,10 @@ beforeEach(() => {
     "GET /api/sessions": { status: 200, body: { sessions: [] } },
     "GET /api/agents": { status: 200, body: { agents: [] } },
     "GET /api/server": { status: 200, body: info },
-    "GET /api/trust": { status: 200, body: { path: "w/voxpilot.toml", state: "none", lines: [], scripts: [], applied: true } },
+    "GET /api/trust": {
+      status: 200,
+      body: { path: "w/voxpilot.toml", state: "none", lines: [], scripts: [], applied: true },
+    },
     "PATCH /api/server": { status: 204 },
     "POST /api/logout": { status: 204 },
   };

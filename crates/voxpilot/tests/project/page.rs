@@ -149,6 +149,7 @@ async fn a_changed_script_is_not_run_and_is_asked_about_again() {
     let hash = look(&server).await["hash"].clone();
     assert_eq!(server.call("POST", "/api/trust", Some(json!({ "hash": hash }))).await.0, 202);
     is_back(&server, "trusted").await;
+    let session = server.new_session(json!({ "agent": "theirs" })).await;
     let mut client = server.stream(&session, None).await;
     server.send(&session, "hello").await;
     assert_eq!(client.turn_end(SOON).await, "completed");
