@@ -8,6 +8,7 @@ mod flood;
 mod http2;
 mod limits_table;
 mod proxy;
+mod push;
 mod redirects;
 mod tls;
 
