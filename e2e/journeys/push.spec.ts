@@ -18,7 +18,9 @@ const test = base.extend<{ service: PushService }>({
   // The browser has its push service before the page is opened.
   cockpit: async ({ service: _, cockpit }, use) => await use(cockpit),
 });
-test.use({ setup: { policy: "ask" }, permissions: ["notifications"] });
+// The push service of the test is on this machine, where notifications are sent only if the operator allows it.
+const settings = () => 'push_hosts = "127.0.0.1:*"';
+test.use({ setup: { policy: "ask", settings }, permissions: ["notifications"] });
 
 /** The words that came since, once one of this kind has. */
 async function until(service: PushService, kind: string, from = 0): Promise<Pushed> {

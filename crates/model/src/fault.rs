@@ -25,6 +25,13 @@ pub enum Fault {
     BadRequest { host: String, status: Option<u16>, detail: String },
     #[error("the model endpoint {host} sent something that is not a chat completion ({detail}): check its address")]
     Malformed { host: String, detail: String },
+    #[error("the model endpoint {host} {reason}, which was not followed: configure the address that it really has")]
+    Redirected {
+        host: String,
+        /// Host and port that it leads to.
+        to: String,
+        reason: String,
+    },
     #[error("the model at {host} does not come to an end: its answer was broken off after {most_mib} MiB; ask for less at once")]
     TooLong { host: String, most_mib: usize },
     #[error("the model at {host} answered with neither text nor a tool call: try again, or choose another model")]
@@ -33,7 +40,7 @@ pub enum Fault {
 
 impl Fault {
     /// Every name that [`Fault::code`] can give.
-    pub const CODES: [&str; 10] = [
+    pub const CODES: [&str; 11] = [
         "model_unauthorized",
         "model_rate_limited",
         "model_unavailable",
@@ -42,13 +49,15 @@ impl Fault {
         "model_unreachable",
         "model_bad_request",
         "model_malformed",
+        "model_redirected",
         "model_too_long",
         "model_empty",
     ];
 
     /// The stable name of the fault in the `error` event.
     pub fn code(&self) -> &'static str {
-        let [unauthorized, rate_limited, unavailable, stalled, cut, unreachable, bad_request, malformed, too_long, empty] = Self::CODES;
+        let [unauthorized, rate_limited, unavailable, stalled, cut, unreachable, bad_request, malformed, redirected, too_long, empty] =
+            Self::CODES;
         match self {
             Fault::Unauthorized { .. } => unauthorized,
             Fault::RateLimited { .. } => rate_limited,
@@ -58,6 +67,7 @@ impl Fault {
             Fault::Refused { .. } => unreachable,
             Fault::BadRequest { .. } => bad_request,
             Fault::Malformed { .. } => malformed,
+            Fault::Redirected { .. } => redirected,
             Fault::TooLong { .. } => too_long,
             Fault::Empty { .. } => empty,
         }

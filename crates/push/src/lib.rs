@@ -4,11 +4,14 @@
 //! and when, is not known here.
 
 mod curve;
+mod destination;
 mod encryption;
 mod keys;
+mod resolve;
 mod send;
 mod subscription;
 
+pub use destination::{AllowedHost, DestinationRefused};
 pub use keys::{Keys, KeysError};
 pub use send::{Note, Outcome, Sender, Urgency};
 pub use subscription::{BadSubscription, Subscription};

@@ -1,13 +1,17 @@
 //! One note to one browser: encrypted, signed, handed to its push service, tried again where that is busy.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use hyper_util::client::proxy::matcher::Matcher;
 use jiff::Timestamp;
 use reqwest::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, RETRY_AFTER};
 use reqwest::redirect::Policy;
 use reqwest::{Client, StatusCode};
 
-use crate::{Keys, Subscription, encryption};
+use crate::destination::{Destination, Destinations};
+use crate::resolve::{self, CheckedResolver, Lookup};
+use crate::{AllowedHost, DestinationRefused, Keys, Subscription, encryption};
 
 const DEADLINE: Duration = Duration::from_secs(20);
 /// How often a push service is asked in all.
@@ -45,20 +49,57 @@ pub enum Outcome {
 }
 
 pub struct Sender {
-    client: Client,
+    destinations: Arc<Destinations>,
+    resolver: CheckedResolver,
+    /// Connects to what the resolver has checked, and never through a proxy.
+    direct: Client,
+    /// The proxy resolves names itself, so only destinations that need no check go through it.
+    proxied: Client,
+    proxies: Matcher,
     keys: Keys,
     contact: String,
 }
 
 impl Sender {
-    /// `contact` is a `mailto:` or `https:` address for those who run push services.
+    /// `contact` is a `mailto:` or `https:` address for those who run push services. `allowed` are the push services that need not be
+    /// public.
     ///
     /// # Errors
     /// Where no HTTP client can be made.
-    pub fn new(keys: Keys, contact: String) -> reqwest::Result<Sender> {
+    pub fn new(keys: Keys, contact: String, allowed: Vec<AllowedHost>) -> reqwest::Result<Sender> {
+        Sender::with_lookup(keys, contact, allowed, resolve::by_system())
+    }
+
+    fn with_lookup(keys: Keys, contact: String, allowed: Vec<AllowedHost>, lookup: Lookup) -> reqwest::Result<Sender> {
+        let destinations = Arc::new(Destinations::new(allowed));
+        let resolver = CheckedResolver::new(destinations.clone(), lookup);
         // Nobody is sent on to an address that was not checked.
-        let client = tls::client().redirect(Policy::none()).timeout(DEADLINE).build()?;
-        Ok(Sender { client, keys, contact })
+        let client = || tls::client().redirect(Policy::none()).timeout(DEADLINE);
+        let direct = client().no_proxy().dns_resolver(Arc::new(resolver.clone())).build()?;
+        Ok(Sender { destinations, resolver, direct, proxied: client().build()?, proxies: Matcher::from_env(), keys, contact })
+    }
+
+    /// Whether notifications may be sent there, by what its name resolves to now. Each later send checks it again.
+    ///
+    /// # Errors
+    /// Where they may not.
+    pub async fn check(&self, to: &Subscription) -> Result<(), DestinationRefused> {
+        let (destination, _) = self.client_for(to)?;
+        if destination == Destination::Name {
+            self.resolver.addresses(to.endpoint.host_str().ok_or(DestinationRefused)?).await?;
+        }
+        Ok(())
+    }
+
+    /// By which client it is reached.
+    fn client_for(&self, to: &Subscription) -> Result<(Destination, &Client), DestinationRefused> {
+        let destination = self.destinations.check(&to.endpoint)?;
+        let uri = to.endpoint.as_str().parse().map_err(|_| DestinationRefused)?;
+        match destination {
+            _ if self.proxies.intercept(&uri).is_none() => Ok((destination, &self.direct)),
+            Destination::Allowed | Destination::Known => Ok((destination, &self.proxied)),
+            Destination::Address | Destination::Name => Err(DestinationRefused),
+        }
     }
 
     pub fn public_key(&self) -> String {
@@ -97,7 +138,11 @@ impl Sender {
             Err(_) => return Tried::Over(Outcome::Failed("it could not be encrypted".to_owned())),
         };
         let authorization = self.keys.authorization(&to.origin(), &self.contact, Timestamp::now());
-        let request = self.client.post(to.endpoint.clone()).header(AUTHORIZATION, authorization).header(CONTENT_ENCODING, "aes128gcm");
+        let client = match self.client_for(to) {
+            Ok((_, client)) => client,
+            Err(refused) => return Tried::Over(Outcome::Failed(refused.to_string())),
+        };
+        let request = client.post(to.endpoint.clone()).header(AUTHORIZATION, authorization).header(CONTENT_ENCODING, "aes128gcm");
         let request = request.header(CONTENT_TYPE, "application/octet-stream").header("ttl", note.ttl.as_secs());
         let request = request.header("urgency", note.urgency.as_str()).header("topic", &note.topic).body(body);
         // What the service answers with is not read: its status says all there is to know.
@@ -142,3 +187,6 @@ impl Urgency {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

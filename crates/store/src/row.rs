@@ -200,11 +200,6 @@ pub enum ServerRow {
         id: DeviceId,
         name: String,
     },
-    /// Binds it to the key of its page.
-    BindDevice {
-        id: DeviceId,
-        key_hash: String,
-    },
     DeviceUsed {
         id: DeviceId,
         at: Timestamp,

@@ -99,7 +99,6 @@ pub(crate) fn apply_server(conn: &Connection, row: &ServerRow) -> Written {
     match row {
         ServerRow::Device(device) => device::add(conn, device),
         ServerRow::RenameDevice { id, name } => device::rename(conn, *id, name),
-        ServerRow::BindDevice { id, key_hash } => device::bind(conn, *id, key_hash),
         ServerRow::DeviceUsed { id, at, address } => device::used(conn, *id, *at, address),
         ServerRow::RemoveDevice(id) => device::remove(conn, *id),
         ServerRow::Link(link) => link::save(conn, link),

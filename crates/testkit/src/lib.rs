@@ -1,6 +1,7 @@
 //! Peers and rigs for tests: a scripted model server, agents that misbehave, the real Copilot and Codex CLIs, and the built server itself.
 //! Development only: nothing that ships depends on this crate.
 
+pub mod browser;
 pub mod client;
 pub mod codex;
 pub mod collector;

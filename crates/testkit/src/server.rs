@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::client::Client;
@@ -29,8 +30,13 @@ pub struct Server {
     pub base: String,
     port: u16,
     http: reqwest::Client,
-    /// Reads what the server prints after its start.
-    _rest: JoinSet<()>,
+    printed: Printed,
+}
+
+/// What the server prints, read until it ends.
+struct Printed {
+    lines: watch::Receiver<Vec<String>>,
+    _reading: JoinSet<()>,
 }
 
 impl Default for Rig {
@@ -140,11 +146,11 @@ impl Rig {
         let own = self.home.path().join("home/.config/voxpilot");
         std::fs::create_dir_all(&own).expect("the configuration directory can be made");
         std::fs::write(own.join("voxpilot.toml"), &self.config).expect("the configuration can be written");
-        let (child, scheme, port, rest) = spawn(&self, 0).await;
+        let (child, scheme, port, printed) = spawn(&self, 0).await;
         // Which certificate an encrypted server shows is looked at by the tests that are about it.
         let http = tls::client_trusting().no_proxy().tls_danger_accept_invalid_certs(true).build();
         let http = http.expect("a client without options can be built");
-        Server { base: format!("{scheme}://127.0.0.1:{port}"), port, child, http, _rest: rest, rig: self }
+        Server { base: format!("{scheme}://127.0.0.1:{port}"), port, child, http, printed, rig: self }
     }
 }
 
@@ -171,7 +177,7 @@ fn launch(rig: &Rig, port: u16) -> Child {
 }
 
 /// Starts the binary and waits until it listens.
-async fn spawn(rig: &Rig, port: u16) -> (Child, &'static str, u16, JoinSet<()>) {
+async fn spawn(rig: &Rig, port: u16) -> (Child, &'static str, u16, Printed) {
     let mut child = launch(rig, port);
     let stdout = child.stdout.take().expect("its output is piped");
     let mut lines = BufReader::new(stdout).lines();
@@ -186,10 +192,14 @@ async fn spawn(rig: &Rig, port: u16) -> (Child, &'static str, u16, JoinSet<()>) 
     };
     let port = tokio::time::timeout(START, listening).await.ok().flatten();
     let (scheme, port) = port.unwrap_or_else(|| panic!("the server did not start:\n{}", log(rig)));
-    // What it still prints goes nowhere, but must not fill the pipe.
-    let mut rest = JoinSet::new();
-    rest.spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-    (child, scheme, port, rest)
+    let (sender, receiver) = watch::channel(Vec::new());
+    let mut reading = JoinSet::new();
+    reading.spawn(async move {
+        while let Ok(Some(line)) = lines.next_line().await {
+            sender.send_modify(|lines| lines.push(line));
+        }
+    });
+    (child, scheme, port, Printed { lines: receiver, _reading: reading })
 }
 
 #[expect(clippy::disallowed_methods, reason = "the server under test finds its programs where the test does")]
@@ -224,6 +234,15 @@ impl Server {
         log(&self.rig)
     }
 
+    /// The first line that begins so, of those that this life of the server printed after the one with its address.
+    pub async fn printed(&self, start: &str) -> String {
+        let mut lines = self.printed.lines.clone();
+        let found = async { lines.wait_for(|lines| lines.iter().any(|line| line.starts_with(start))).await.map(|lines| lines.clone()) };
+        let lines = tokio::time::timeout(START, found).await.ok().and_then(Result::ok).unwrap_or_default();
+        let line = lines.into_iter().find(|line| line.starts_with(start));
+        line.unwrap_or_else(|| panic!("no line begins with {start:?}\n{}", self.log()))
+    }
+
     /// `kill -9`, and nothing else: its runners live on.
     pub async fn kill(&mut self) {
         self.child.kill().await.expect("a running server can be killed");
@@ -231,7 +250,7 @@ impl Server {
 
     /// Starts it again, on the same port and data.
     pub async fn restart(&mut self) {
-        (self.child, _, self.port, self._rest) = spawn(&self.rig, self.port).await;
+        (self.child, _, self.port, self.printed) = spawn(&self.rig, self.port).await;
     }
 
     /// Starts it again and kills it after `life`, wherever in its start it has come to by then.

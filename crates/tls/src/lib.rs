@@ -3,6 +3,7 @@
 //! `reqwest` is built without a library of its own choice, so that no second one is compiled; a client that were made past this crate
 //! would find none.
 
+mod redirect;
 mod system;
 mod verify;
 
@@ -10,6 +11,7 @@ use std::sync::Arc;
 
 use rustls::crypto::{CryptoProvider, ring};
 
+pub use redirect::{RedirectRefused, RefusalReason};
 pub use verify::{Shown, config};
 
 /// For whoever makes settings of `rustls`.
@@ -18,7 +20,7 @@ pub fn provider() -> Arc<CryptoProvider> {
 }
 
 /// In place of `reqwest::Client::builder()`. Servers are known by the certificates of the system, and nothing that the builder is told
-/// of certificates changes that.
+/// of certificates changes that. Redirects are followed within one origin only ([`RedirectRefused`]).
 pub fn client() -> reqwest::ClientBuilder {
     let mut config = config(system::check);
     config.alpn_protocols = ["h2", "http/1.1"].map(Into::into).to_vec();
@@ -31,5 +33,5 @@ pub fn client() -> reqwest::ClientBuilder {
 pub fn client_trusting() -> reqwest::ClientBuilder {
     // An error says that it was done before.
     let _ = ring::default_provider().install_default();
-    reqwest::Client::builder()
+    reqwest::Client::builder().redirect(redirect::same_origin())
 }

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use crate::say::warn;
+
 /// The command that runs it.
 pub const BRIDGE: &str = "bridge";
 
@@ -19,18 +21,18 @@ pub fn run(address: &str) -> ExitCode {
     let socket = match connect(address) {
         Ok(socket) => socket,
         Err(error) => {
-            eprintln!("no agent answers at tcp://{address}: {error}");
+            warn(format_args!("no agent answers at tcp://{address}: {error}"));
             return ExitCode::FAILURE;
         }
     };
     match carry(socket) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => {
-            eprintln!("the connection to tcp://{address} was closed by the agent; its sessions ended with it");
+            warn(format_args!("the connection to tcp://{address} was closed by the agent; its sessions ended with it"));
             ExitCode::FAILURE
         }
         Err(error) => {
-            eprintln!("the connection to tcp://{address} was lost: {error}; its sessions ended with it");
+            warn(format_args!("the connection to tcp://{address} was lost: {error}; its sessions ended with it"));
             ExitCode::FAILURE
         }
     }

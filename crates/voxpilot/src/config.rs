@@ -98,6 +98,8 @@ pub struct Config {
     pub suggestions: Vec<String>,
     /// Whom push services write to where notifications make trouble.
     pub push_contact: String,
+    /// Push services that need not be public.
+    pub push_hosts: Vec<push::AllowedHost>,
     /// `.gitignore` patterns of what the main AI's searches leave out.
     pub ignore: Vec<String>,
     /// The `[agents.<id>]` sections.

@@ -17,7 +17,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::config::{Config, Sources};
+use crate::config::{Config, Sources, visible};
 use crate::serve;
 
 /// The outcome of one look.
@@ -60,8 +60,8 @@ impl Check {
     /// The first look at an agent bears the agent's name alone.
     fn label(&self) -> String {
         match &self.about {
-            Some(agent) if self.name == agent::INSTALLED => agent.clone(),
-            Some(agent) => format!("{agent} {}", self.name),
+            Some(agent) if self.name == agent::INSTALLED => visible(agent),
+            Some(agent) => format!("{} {}", visible(agent), self.name),
             None => self.name.to_owned(),
         }
     }
@@ -127,9 +127,9 @@ pub fn report(checks: &[Check], colour: bool) -> String {
             Verdict::Fail => ("fail", 31),
         };
         let word = if colour { format!("\x1b[{code}m{word:4}\x1b[0m") } else { format!("{word:4}") };
-        let _ = writeln!(out, "{word}  {:width$}  {}", check.label(), domain::text::visible(&check.detail));
+        let _ = writeln!(out, "{word}  {:width$}  {}", check.label(), visible(&check.detail));
         if let Some(mend) = &check.mend {
-            let _ = writeln!(out, "{:4}  {:width$}  mend: {}", "", "", domain::text::visible(mend));
+            let _ = writeln!(out, "{:4}  {:width$}  mend: {}", "", "", visible(mend));
         }
     }
     out

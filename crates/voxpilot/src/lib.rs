@@ -1,5 +1,8 @@
 //! The binary's parts: command line, configuration, lifecycle, wiring. Kept as a library so that tests can reach them.
 
+// One module writes to the terminal, and makes what comes from outside harmless: `say`.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 pub mod backup;
 pub mod bridge;
 pub mod catalogue;

@@ -28,7 +28,7 @@ fn main() -> ExitCode {
     match run(&command().get_matches()) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("voxpilot: {}", domain::text::visible(&format!("{error:#}")));
+            say::fail(&format!("{error:#}"));
             ExitCode::from(if error.is::<ConfigError>() { 2 } else { 1 })
         }
     }
@@ -158,9 +158,9 @@ fn run(matches: &ArgMatches) -> Result<ExitCode> {
 fn print_config(matches: &ArgMatches) -> Result<ExitCode> {
     let (config, _) = config::load(config::flags(matches))?;
     say::print(&config.report())?;
-    config.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+    config.warnings.iter().for_each(|warning| say::warn(format_args!("warning: {warning}")));
     if let Err(error) = config.keep_data_apart() {
-        eprintln!("warning: a server would refuse this: {error}");
+        say::warn(format_args!("warning: a server would refuse this: {error}"));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -168,7 +168,7 @@ fn print_config(matches: &ArgMatches) -> Result<ExitCode> {
 #[tokio::main(flavor = "current_thread")]
 async fn examine(matches: &ArgMatches) -> Result<ExitCode> {
     let (config, sources) = config::load(config::flags(matches))?;
-    config.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+    config.warnings.iter().for_each(|warning| say::warn(format_args!("warning: {warning}")));
     let checks = doctor::examine(&config, &sources).await;
     match matches.get_flag("json") {
         true => say::print(&doctor::json(&checks))?,

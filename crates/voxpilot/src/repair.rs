@@ -9,7 +9,7 @@ use domain::ids::SessionId;
 use jiff::Timestamp;
 
 use crate::config::{Config, Sources};
-use crate::say::say;
+use crate::say::{say, warn};
 use crate::{serve, stop};
 
 type Environment = Vec<(String, String)>;
@@ -30,7 +30,7 @@ pub async fn run(config: &Config, sources: &Sources, session: Option<&str>) -> R
             Ok(()) => {}
             Err(records::RepairError::Sound) => sound += 1,
             Err(error) => {
-                eprintln!("voxpilot: {}: {error}", record.agent_session);
+                warn(format_args!("voxpilot: {}: {error}", record.agent_session));
                 refused = true;
             }
         }

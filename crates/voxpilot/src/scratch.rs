@@ -46,7 +46,7 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         if let Err(error) = fs::remove_dir_all(&self.dir) {
-            eprintln!("warning: {} could not be removed: {error}", self.dir.display());
+            crate::say::warn(format_args!("warning: {} could not be removed: {error}", self.dir.display()));
         }
     }
 }

@@ -18,7 +18,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use web::Certificate;
+use web::{Certificate, LoginLink};
 
 use crate::catalogue::{catalogue, default_agent};
 use crate::client::address;
@@ -105,7 +105,7 @@ async fn serve(config: &Config, sources: &Sources) -> Result<End> {
     let given = sources;
     let (config, sources) = &choices::with_chosen(config, sources, &store.preferences().await?);
     let keys = push::Keys::load_or_make(&config.data_dir)?;
-    let push = push::Sender::new(keys, config.push_contact.clone()).context("preparing notifications")?;
+    let push = push::Sender::new(keys, config.push_contact.clone(), config.push_hosts.clone()).context("preparing notifications")?;
     let listener = bind(&config.bind).await?;
     let address = listener.local_addr().context("asking for the server's own address")?;
     let mut sending = Sending::start(config.otlp_endpoint.as_deref())?;
@@ -131,7 +131,7 @@ async fn serve(config: &Config, sources: &Sources) -> Result<End> {
     let certificate = app.certificate();
     let shown = certificate.as_ref().map(|certificate| certificate.borrow().clone());
     address::announce(&config.data_dir, address, shown.as_ref()).context("writing the server's address")?;
-    let login = app.login_link().await.context("making a login link")?;
+    let login = app.login_link().await;
     announce(address, &login, shown.as_ref(), &engine);
     let server = web::serve(listener, app);
     tokio::pin!(server);
@@ -213,12 +213,18 @@ async fn bind(text: &str) -> Result<TcpListener> {
     }
 }
 
-fn announce(address: SocketAddr, login: &str, certificate: Option<&Certificate>, engine: &Engine) {
+fn announce(address: SocketAddr, login: &LoginLink, certificate: Option<&Certificate>, engine: &Engine) {
     let settings = engine.settings();
     let scheme = address::scheme(certificate.is_some());
     say(format_args!("listening on {scheme}://{address}"));
     say(format_args!("work directory {}, model {}, agent {}", settings.work_dir.display(), settings.model, settings.default_agent));
-    say(format_args!("open {scheme}://{}{login}", address::reachable(address)));
+    say(format_args!("open {scheme}://{}{}", address::reachable(address), login.path));
+    if !login.stored {
+        say(format_args!(
+            "warning: nothing can be stored (is the disk full?); this link and the browser it signs in are valid until the server restarts"
+        ));
+        say(format_args!("warning: commands of voxpilot and the access token work as usual; delete sessions or free disk space"));
+    }
     let is_automatic = engine.default_policy(false) == Policy::Auto && !engine.is_policy_chosen();
     if is_automatic && settings.model != "relay" {
         say(format_args!(

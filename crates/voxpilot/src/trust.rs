@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 
 use crate::config::{self, Consents, Content, Review, Script, Sources, visible};
-use crate::say::say;
+use crate::say::{self, say};
 use crate::serve;
 
 pub use command::{command, run};
@@ -76,8 +76,7 @@ fn show_scripts(out: &mut impl Write, scripts: &[Script]) -> io::Result<()> {
 
 /// Enter alone is a no, and so is the end of the input.
 fn ask(question: &str) -> io::Result<bool> {
-    print!("{question}");
-    io::stdout().flush()?;
+    say::print(question)?;
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;
     Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))

@@ -86,7 +86,7 @@ fn a_flag_beats_a_variable_beats_the_project_file_beats_the_users_file() {
 }
 
 /// A value for every setting, with what it must become.
-const EVERY_SETTING: [(&str, &str, &str); 33] = [
+const EVERY_SETTING: [(&str, &str, &str); 34] = [
     ("bind", "localhost:0", "localhost:0"),
     ("data_dir", "/data", "/data"),
     ("work_dir", "/elsewhere", "/elsewhere"),
@@ -120,6 +120,7 @@ const EVERY_SETTING: [(&str, &str, &str); 33] = [
     ("ignore", "*.min.js", "*.min.js"),
     ("disk_quota", "20G", "20G"),
     ("push_contact", "mailto:ada@example.org", "mailto:ada@example.org"),
+    ("push_hosts", "push.lan:443,127.0.0.1:*", "push.lan:443,127.0.0.1:*"),
 ];
 
 #[test]

@@ -18,14 +18,14 @@ use axum::http::Method;
 use axum::http::header::{self, HeaderMap};
 use domain::device::DeviceKind;
 use domain::ids::DeviceId;
-use store::{DeviceRow, LinkRow, Store, StoreError};
+use store::{DeviceRow, Store, StoreError};
 use tokio_util::task::TaskTracker;
 
 use crate::hosts;
 use crate::peer::Peer;
 use crate::routes::{Call, Who};
 use device::{Device, Devices, NewDevice};
-use link::Links;
+use link::{Links, TakenLink};
 use throttle::Throttle;
 
 /// As long as the oldest device lives; the server decides when it ends before.
@@ -39,13 +39,15 @@ const KEY_HEADER: &str = "x-voxpilot-key";
 pub(crate) struct Access {
     store: Store,
     token: String,
-    /// The hash of what lets one read the numbers and nothing else.
-    metrics_token: Option<String>,
+    /// Who is called by which bearer, by its hash.
+    bearers: Vec<(String, Caller)>,
     cookie: String,
     address: SocketAddr,
     pub(crate) devices: Arc<Devices>,
     pub(crate) links: Links,
-    throttle: Mutex<Throttle>,
+    /// Wrong bearers and wrong codes are counted apart: a program with an old token must not keep a person from typing a code.
+    wrong_tokens: Mutex<Throttle>,
+    wrong_codes: Mutex<Throttle>,
     /// What is being done for people, until the audit log knows of it.
     pub(crate) acting: TaskTracker,
 }
@@ -60,9 +62,18 @@ pub(crate) enum Caller {
     Scraper,
     Device {
         device: Device,
-        /// It is bound to no page, or its page has shown its key.
+        /// Its page has shown its key.
         proven: bool,
     },
+}
+
+/// A device that was just signed in; the only time that its secrets are known.
+pub(crate) struct SignedIn {
+    /// For the browser.
+    cookie: String,
+    /// For its page.
+    key: String,
+    row: DeviceRow,
 }
 
 /// Why a request is not let in.
@@ -99,14 +110,15 @@ impl Caller {
 impl Access {
     pub(crate) async fn open(token: String, metrics_token: Option<&str>, address: SocketAddr, store: Store) -> Result<Access, StoreError> {
         Ok(Access {
+            bearers: bearers(&token, metrics_token),
             token,
-            metrics_token: metrics_token.map(secret::hash),
             // Browsers share cookies between the ports of a host, so two servers on one machine need two names.
             cookie: format!("voxpilot_{}", address.port()),
             address,
             devices: Arc::new(Devices::open(store.clone()).await?),
             links: Links::open(store.clone()).await?,
-            throttle: Mutex::new(Throttle::new(Instant::now())),
+            wrong_tokens: Mutex::new(Throttle::new(Instant::now())),
+            wrong_codes: Mutex::new(Throttle::new(Instant::now())),
             acting: TaskTracker::new(),
             store,
         })
@@ -130,7 +142,7 @@ impl Access {
         }
         let device = self.by_cookie(peer, headers).ok_or(Refused::Unknown)?;
         let shown = shown_key(method, query, headers);
-        let proven = device.row.key_hash.is_none() || shown.is_some_and(|key| device::is_key_of(&device.row, key));
+        let proven = shown.is_some_and(|key| device::is_key_of(&device.row, key));
         match call.who {
             Who::Reader | Who::Owner | Who::Delegator | Who::Scraper if !proven => Err(Refused::KeyRequired),
             Who::Owner | Who::Delegator if device.row.kind == DeviceKind::ReadOnly => Err(Refused::ReadOnly),
@@ -139,25 +151,25 @@ impl Access {
     }
 
     fn is_token(&self, offered: &str) -> bool {
-        secret::same(&secret::hash(&self.token), &secret::hash(offered))
+        matches!(self.bearer(offered), Some(Caller::Token))
     }
 
+    /// Who has this bearer. Every one is compared, and each to its end.
+    fn bearer(&self, offered: &str) -> Option<Caller> {
+        let offered = secret::hash(offered);
+        let fitting = self.bearers.iter().filter(|(hash, _)| secret::same(hash, &offered));
+        fitting.map(|(_, caller)| caller.clone()).last()
+    }
+
+    /// A right bearer is never held up: whoever sends wrong ones, from this machine too, must not lock the owner out.
     fn by_token(&self, peer: Peer, headers: &HeaderMap) -> Result<Option<Caller>, Refused> {
         let bearer =
             headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(|value| value.strip_prefix("Bearer "));
         let Some(offered) = bearer else { return Ok(None) };
-        self.may_try(peer)?;
-        if self.is_token(offered.trim()) {
-            return Ok(Some(Caller::Token));
+        match self.bearer(offered.trim()) {
+            Some(caller) => Ok(Some(caller)),
+            None => self.wrong_token(peer).map(|()| None),
         }
-        if secret::same(&secret::hash(&secret::for_agents(&self.token)), &secret::hash(offered.trim())) {
-            return Ok(Some(Caller::Agent));
-        }
-        if self.metrics_token.as_ref().is_some_and(|ours| secret::same(ours, &secret::hash(offered.trim()))) {
-            return Ok(Some(Caller::Scraper));
-        }
-        self.was_wrong(peer);
-        Ok(None)
     }
 
     /// The device that the browser is, whether or not its page can show its key.
@@ -168,12 +180,12 @@ impl Access {
         pairs.find_map(|(found, secret)| (found == name).then(|| self.devices.find(secret)).flatten())
     }
 
-    /// Lets in the device for which the link was taken, and gives the cookie of its browser.
-    async fn sign_in(&self, peer: Peer, link: LinkRow, name: String, before: Option<DeviceId>) -> Result<(String, DeviceRow), StoreError> {
-        let new = NewDevice { name: link.name.clone().unwrap_or(name), kind: link.kind, address: peer.ip };
-        let id = link.id;
+    /// Signs in the device for which the link was taken.
+    async fn sign_in(&self, peer: Peer, link: TakenLink, name: String, before: Option<DeviceId>) -> Result<SignedIn, StoreError> {
+        let new = NewDevice { name: link.row.name.clone().unwrap_or(name), kind: link.row.kind, address: peer.ip };
+        let id = link.row.id;
         let added = self.devices.add(new, link, before).await.inspect_err(|_| self.links.give_back(id));
-        added.map(|(secret, row)| (self.set_cookie(peer, &secret, COOKIE_AGE_S), row))
+        added.map(|added| SignedIn { cookie: self.set_cookie(peer, &added.secret, COOKIE_AGE_S), key: added.key, row: added.row })
     }
 
     /// Takes the cookie out of the browser.
@@ -191,15 +203,21 @@ impl Access {
         if peer.secure { format!("__Host-{}", self.cookie) } else { self.cookie.clone() }
     }
 
-    fn may_try(&self, peer: Peer) -> Result<(), Refused> {
-        match self.throttle().wait(peer.ip, Instant::now()) {
-            Some(wait) => Err(Refused::TooManyTries { wait }),
-            None => Ok(()),
-        }
+    /// Counts a wrong token; an error where there were too many before.
+    fn wrong_token(&self, peer: Peer) -> Result<(), Refused> {
+        let mut throttle = counting(&self.wrong_tokens);
+        may_try(&throttle, peer)?;
+        throttle.wrong(peer.ip, Instant::now());
+        Ok(())
     }
 
-    fn was_wrong(&self, peer: Peer) {
-        self.throttle().wrong(peer.ip, Instant::now());
+    /// A code is short enough to be guessed, so it is not even looked at after too many wrong ones.
+    fn may_try_code(&self, peer: Peer) -> Result<(), Refused> {
+        may_try(&counting(&self.wrong_codes), peer)
+    }
+
+    fn wrong_code(&self, peer: Peer) {
+        counting(&self.wrong_codes).wrong(peer.ip, Instant::now());
     }
 
     /// Writes down what the caller did.
@@ -209,16 +227,12 @@ impl Access {
 
     /// Tells people that somebody has tried too often, but not each time.
     async fn tell_of_tries(&self, peer: Peer) {
-        let telling = self.throttle().is_worth_telling(Instant::now());
+        let telling = counting(&self.wrong_tokens).is_worth_telling(Instant::now());
         if telling {
             tracing::warn!(address = %peer.ip, "somebody tries to sign in too often and is held up");
             let who = audit::Who { device_id: None, name: "unknown".to_owned(), address: peer.ip };
             audit::write(&self.store, who, "sign-in-refused", Some("too many tries")).await;
         }
-    }
-
-    fn throttle(&self) -> MutexGuard<'_, Throttle> {
-        self.throttle.lock().expect("no code panics while it counts tries")
     }
 
     /// Where another device reaches this server, going by how it was asked itself.
@@ -229,6 +243,22 @@ impl Access {
             Some(address) => format!("{scheme}://{}", SocketAddr::new(address, self.address.port())),
             None => format!("{scheme}://{host}"),
         }
+    }
+}
+
+fn bearers(token: &str, metrics_token: Option<&str>) -> Vec<(String, Caller)> {
+    let own = [(secret::hash(token), Caller::Token), (secret::hash(&secret::for_agents(token)), Caller::Agent)];
+    own.into_iter().chain(metrics_token.map(|token| (secret::hash(token), Caller::Scraper))).collect()
+}
+
+fn counting(throttle: &Mutex<Throttle>) -> MutexGuard<'_, Throttle> {
+    throttle.lock().expect("no code panics while it counts tries")
+}
+
+fn may_try(throttle: &Throttle, peer: Peer) -> Result<(), Refused> {
+    match throttle.wait(peer.ip, Instant::now()) {
+        Some(wait) => Err(Refused::TooManyTries { wait }),
+        None => Ok(()),
     }
 }
 
@@ -264,7 +294,7 @@ mod tests {
         let (_dir, access) = access("127.0.0.1:8000").await;
         let made = access.links.make(DeviceKind::Full, None).await.unwrap();
         let link = access.links.take_by_secret(&made.secret).unwrap();
-        let (set, _) = access.sign_in(SECURE, link, "x".to_owned(), None).await.unwrap();
+        let set = access.sign_in(SECURE, link, "x".to_owned(), None).await.unwrap().cookie;
         assert!(set.starts_with("__Host-voxpilot_8000=") && set.ends_with("; Secure"), "{set}");
         let pair = set.split(';').next().unwrap();
         let sent = |pair: &str| HeaderMap::from_iter([(header::COOKIE, pair.parse().unwrap())]);

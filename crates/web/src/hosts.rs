@@ -2,6 +2,9 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use axum::http::Uri;
+use axum::http::header::{self, HeaderMap, HeaderValue};
+
 pub(crate) struct Hosts {
     /// Bound to loopback only: then no other address can be ours, unless it is allowed by name.
     loopback: bool,
@@ -25,6 +28,24 @@ impl Hosts {
             Err(_) => name == "localhost",
         }
     }
+}
+
+/// Marks a request that names two hosts: whoever stands before us may have looked at the other one.
+#[derive(Clone, Copy)]
+pub(crate) struct AmbiguousHost;
+
+/// Whether a request names more than one host: in two headers, or in its address and in a header that says something else.
+pub(crate) fn is_ambiguous(headers: &HeaderMap, address: &Uri) -> bool {
+    let mut hosts = headers.get_all(header::HOST).iter();
+    let header = hosts.next();
+    let Some(authority) = address.authority() else { return hosts.next().is_some() };
+    let default_port = match address.scheme_str() {
+        Some("https") => ":443",
+        _ => ":80",
+    };
+    let plain = |host: &str| host.strip_suffix(default_port).unwrap_or(host).to_ascii_lowercase();
+    let differs = |header: &HeaderValue| header.to_str().map_or(true, |host| plain(host) != plain(authority.as_str()));
+    authority.as_str().contains('@') || hosts.next().is_some() || header.is_some_and(differs)
 }
 
 /// What to say to a request for a host that is not ours. The name comes from outside: only what can be one is repeated.
@@ -110,6 +131,42 @@ mod tests {
         assert!(refusal("vox.lan:8000").contains("VOXPILOT_ALLOWED_HOSTS=vox.lan"));
         let odd = refusal("<script>");
         assert!(odd.contains("VOXPILOT_ALLOWED_HOSTS") && !odd.contains("script"), "{odd}");
+    }
+
+    #[test]
+    fn a_request_names_one_host() {
+        let check = |address: &str, hosts: &[&'static str]| {
+            let headers = hosts.iter().map(|host| (header::HOST, HeaderValue::from_static(host))).collect();
+            is_ambiguous(&headers, &address.parse().unwrap())
+        };
+        for (address, hosts) in [
+            ("/", &["localhost"][..]),
+            ("/", &[]),
+            ("http://localhost/", &["localhost"]),
+            ("http://localhost:80/", &["LOCALHOST"]),
+            ("http://localhost:8000/x", &["localhost:8000"]),
+            ("https://localhost/", &["localhost:443"]),
+            ("https://localhost:443/", &[]),
+        ] {
+            assert!(!check(address, hosts), "{address} {hosts:?}");
+        }
+        for (address, hosts) in [
+            ("/", &["localhost", "localhost"][..]),
+            ("/", &["localhost", "evil.example"]),
+            ("/", &["evil.example", "localhost"]),
+            ("/", &["localhost", ""]),
+            ("http://evil.example/", &["localhost"]),
+            ("http://localhost/", &["evil.example"]),
+            ("http://localhost/", &[""]),
+            ("http://localhost:8000/", &["localhost"]),
+            ("http://localhost/", &["localhost:443"]),
+            ("https://localhost/", &["localhost:80"]),
+            ("http://localhost@evil.example/", &["localhost"]),
+            ("http://evil.example@localhost/", &[]),
+            ("http://localhost/", &["localhost", "localhost"]),
+        ] {
+            assert!(check(address, hosts), "{address} {hosts:?}");
+        }
     }
 
     #[test]

@@ -72,6 +72,15 @@ pub struct Settings {
     pub push: Arc<push::Sender>,
 }
 
+/// A link for the owner.
+#[derive(Clone, Debug)]
+pub struct LoginLink {
+    /// Path and query.
+    pub path: String,
+    /// Without it the store took nothing: the link, and the device that it makes, last until the server ends.
+    pub stored: bool,
+}
+
 /// How connections are encrypted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Tls {
@@ -133,7 +142,7 @@ impl App {
             engine,
             hosts: Arc::new(hosts),
             proxies: Arc::new(proxies),
-            ledger: Arc::new(limits::Ledger::new(Limits::default())),
+            ledger: Arc::new(limits::Ledger::new(&Limits::default(), serve::open_files())),
             certificates,
             access: Arc::new(access),
             html: html::Cache::default(),
@@ -146,15 +155,15 @@ impl App {
         })
     }
 
-    /// A new link that lets in one device, once: its path and query.
-    pub async fn login_link(&self) -> Result<String, StoreError> {
-        let made = self.access.links.make(DeviceKind::Full, None).await?;
-        Ok(format!("/login?link={}", made.secret))
+    /// A new link that signs in one device, once.
+    pub async fn login_link(&self) -> LoginLink {
+        let made = self.access.links.make_even_unstored(DeviceKind::Full).await;
+        LoginLink { path: format!("/login?link={}", made.secret), stored: made.stored }
     }
 
     /// With other limits than those of `docs/LIMITS.md`.
     pub fn limited(self, limits: Limits) -> App {
-        App { ledger: Arc::new(limits::Ledger::new(limits)), ..self }
+        App { ledger: Arc::new(limits::Ledger::new(&limits, serve::open_files())), ..self }
     }
 
     /// The certificate that it shows, and those that follow it; `None` where it speaks in the clear.

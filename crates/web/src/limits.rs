@@ -16,10 +16,11 @@ use axum::response::{IntoResponse, Response};
 use crate::App;
 use crate::connections::Activity;
 use crate::error::ApiError;
+use crate::hosts::AmbiguousHost;
 use crate::peer::Peer;
 use body::{Received, Sent};
-use share::Shares;
-pub(crate) use share::owner;
+pub(crate) use share::{Holder, owner};
+use share::{Shares, Sizes, Slot};
 
 /// The path and query of a request, in bytes.
 const URL_MAX: usize = 8 * 1024;
@@ -48,9 +49,15 @@ pub struct Limits {
     pub send_timeout: Duration,
     /// Requests at once from one address other than this machine's, open streams included.
     pub requests_per_address: usize,
-    /// Event streams in all, and from one address other than this machine's.
+    /// Requests at once of one device, or of one token other than the server's own.
+    pub requests_per_device: usize,
+    /// Requests at once of all who are not the owner: read-only devices and tokens other than the server's own.
+    pub requests_restricted: usize,
+    /// Event streams in all, and of programs at one address other than this machine's.
     pub streams: usize,
     pub streams_per_address: usize,
+    pub streams_per_device: usize,
+    pub streams_restricted: usize,
 }
 
 impl Default for Limits {
@@ -66,8 +73,12 @@ impl Default for Limits {
             upload_timeout: Duration::from_secs(300),
             send_timeout: Duration::from_secs(60),
             requests_per_address: 128,
+            requests_per_device: 64,
+            requests_restricted: 512,
             streams: 1024,
             streams_per_address: 32,
+            streams_per_device: 32,
+            streams_restricted: 512,
         }
     }
 }
@@ -78,10 +89,16 @@ impl Limits {
         let connections = usize::try_from(files / 2).unwrap_or(usize::MAX).min(self.connections);
         // Nobody's share is the whole.
         let share = |share: usize| share.min(connections / 2);
+        // Each request at work holds a connection, and those of the owner may come from the same address.
+        let reserving = |share: usize| share.min(connections / 4);
         Limits {
             connections,
             connections_per_address: share(self.connections_per_address),
             connections_of_loopback: share(self.connections_of_loopback),
+            requests_per_device: reserving(self.requests_per_device),
+            requests_restricted: reserving(self.requests_restricted),
+            streams_per_device: reserving(self.streams_per_device),
+            streams_restricted: reserving(self.streams_restricted),
             ..self.clone()
         }
     }
@@ -95,21 +112,32 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    pub(crate) fn new(limits: Limits) -> Ledger {
-        let requests = Shares::new(usize::MAX, limits.requests_per_address);
-        let streams = Shares::new(limits.streams, limits.streams_per_address);
+    /// Of a server that may open so many files.
+    pub(crate) fn new(limits: &Limits, files: u64) -> Ledger {
+        let limits = limits.within(files);
+        let requests = Shares::new(Sizes {
+            all: usize::MAX,
+            restricted: limits.requests_restricted,
+            each_address: limits.requests_per_address,
+            each_device: limits.requests_per_device,
+        });
+        let streams = Shares::new(Sizes {
+            all: limits.streams,
+            restricted: limits.streams_restricted,
+            each_address: limits.streams_per_address,
+            each_device: limits.streams_per_device,
+        });
         Ledger { limits, requests: Arc::new(requests), streams: Arc::new(streams) }
     }
 }
 
-pub(crate) async fn guard(State(app): State<App>, request: Request, next: Next) -> Response {
+pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Next) -> Response {
     if let Err(error) = check_head(&request) {
         return closing(error.into_response());
     }
     let ip = Peer::of(request.extensions()).ip;
-    let Some(share) = app.ledger.requests.take(ip) else {
-        return too_many("too many requests at once from your address: wait for one of them to end");
-    };
+    let slot = Slot::of_stranger(&app.ledger.requests, ip);
+    request.extensions_mut().insert(slot.clone());
     let activity = request.extensions().get::<Arc<Activity>>().cloned().unwrap_or_default();
     let _handling = activity.handle();
     let late = Arc::new(AtomicBool::new(false));
@@ -120,15 +148,28 @@ pub(crate) async fn guard(State(app): State<App>, request: Request, next: Next) 
     }
     let streams = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "text/event-stream");
     if !streams {
-        return response.map(|body| Body::new(Sent::new(body, share, activity, false)));
+        return response.map(|body| Body::new(Sent::new(body, slot, activity, false)));
     }
-    let Some(stream) = app.ledger.streams.take(ip) else {
+    let Some(stream) = app.ledger.streams.take(slot.holder().unwrap_or(Holder::stranger(ip))) else {
         return too_many("too many event streams are open: close a page or a program that watches a session");
     };
-    response.map(|body| Body::new(Sent::new(body, (share, stream), activity, true)))
+    response.map(|body| Body::new(Sent::new(body, (slot, stream), activity, true)))
+}
+
+/// Where nobody who is known asks, the address must have a share left; else the holder must. Called once it is known who asks.
+pub(crate) fn count(request: &Request, holder: Option<Holder>) -> Result<(), Response> {
+    let Some(slot) = request.extensions().get::<Slot>() else { return Ok(()) };
+    match holder {
+        Some(holder) if !slot.pass_to(holder) => Err(too_many("too many requests at once from you: wait for one of them to end")),
+        None if slot.is_empty() => Err(too_many("too many requests at once from your address: wait for one of them to end")),
+        _ => Ok(()),
+    }
 }
 
 fn check_head(request: &Request) -> Result<(), ApiError> {
+    if request.extensions().get::<AmbiguousHost>().is_some() {
+        return Err(ApiError::new(StatusCode::BAD_REQUEST, "invalid", "the request names more than one host"));
+    }
     let url = request.uri().path_and_query().map_or(0, |text| text.as_str().len());
     if url > URL_MAX {
         return Err(ApiError::new(StatusCode::URI_TOO_LONG, "too_large", format!("the address may have {URL_MAX} bytes")));
@@ -177,6 +218,8 @@ mod tests {
         assert_eq!(of(u64::MAX), (2048, 1024, 64));
         assert_eq!(of(1024), (512, 256, 64));
         assert_eq!(of(200), (100, 50, 50));
+        let few = Limits::default().within(200);
+        assert_eq!((few.requests_per_device, few.requests_restricted, few.streams_per_device, few.streams_restricted), (25, 25, 25, 25));
     }
 
     #[test]
@@ -194,9 +237,16 @@ mod tests {
             ("path and query", format!("{} KiB", URL_MAX / 1024)),
             ("headers, and all of them together", format!("{HEADERS_MAX}, {} KiB", HEADER_BYTES_MAX / 1024)),
             ("time for a whole body", format!("{} s, {} s for a message", limits.body_timeout.as_secs(), limits.upload_timeout.as_secs())),
-            ("requests at once of one address, open streams included", limits.requests_per_address.to_string()),
+            (
+                "requests at once of one address that nobody is signed in with, or of programs there",
+                limits.requests_per_address.to_string(),
+            ),
             ("event streams in all", limits.streams.to_string()),
-            ("event streams of one address", limits.streams_per_address.to_string()),
+            ("event streams of programs at one address", limits.streams_per_address.to_string()),
+            ("requests at once of one device, or of the token for agents or metrics", limits.requests_per_device.to_string()),
+            ("requests at once of all read-only devices and those tokens together", limits.requests_restricted.to_string()),
+            ("event streams of one device", limits.streams_per_device.to_string()),
+            ("event streams of all read-only devices together", limits.streams_restricted.to_string()),
         ] {
             assert!(table.contains(&format!("| {row} | {number} |")), "{row}: {number}");
         }

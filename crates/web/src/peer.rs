@@ -5,6 +5,8 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use axum::extract::Request;
 use axum::http::{Extensions, HeaderMap, HeaderValue, header};
 
+use crate::hosts::{self, AmbiguousHost};
+
 /// Where a request comes from and whether it came encrypted, the word of a trusted proxy included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Peer {
@@ -31,6 +33,9 @@ impl Proxies {
     pub(crate) fn receive(&self, request: &mut Request, remote: SocketAddr, encrypted: bool) {
         let remote = remote.ip().to_canonical();
         let mut peer = Peer { ip: remote, secure: encrypted };
+        if hosts::is_ambiguous(request.headers(), request.uri()) {
+            request.extensions_mut().insert(AmbiguousHost);
+        }
         if self.trusts(remote) {
             let headers = request.headers();
             peer.ip = self.origin(headers, remote);

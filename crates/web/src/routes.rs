@@ -74,6 +74,7 @@ const CALLS: &[Call] = &[
     call("GET", "/login", Who::Anybody),
     call("POST", "/login", Who::Anybody),
     call("GET", "/login.css", Who::Anybody),
+    call("GET", "/login.js", Who::Anybody),
     call("GET", "/faces/{name}", Who::Anybody),
     // What a browser fetches by itself to install the page, without its cookie; there is nothing of anybody's in it.
     call("GET", "/manifest.webmanifest", Who::Anybody),
@@ -198,7 +199,7 @@ mod tests {
     #[test]
     fn the_table_names_nothing_that_does_not_exist() {
         let described = described();
-        let pages = ["/", "/{*path}", "/login", "/login.css", "/faces/{name}", "/api/openapi.json"];
+        let pages = ["/", "/{*path}", "/login", "/login.css", "/login.js", "/faces/{name}", "/api/openapi.json"];
         let app = ["/manifest.webmanifest", "/sw.js", "/favicon.ico", "/icons/{*path}"];
         let outside = [&pages[..], &app[..]].concat();
         for call in CALLS.iter().filter(|call| !outside.contains(&call.path)) {

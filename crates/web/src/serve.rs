@@ -47,7 +47,7 @@ const WRONG_SCHEME: &str = "this is an HTTPS address: write https:// instead of 
 pub async fn serve(listener: TcpListener, app: App) -> io::Result<()> {
     let router = app.router();
     let connections = Connections::default();
-    let limits = app.ledger.limits.within(getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX));
+    let limits = app.ledger.limits.clone();
     let mut tasks = JoinSet::new();
     let mut check = tokio::time::interval(CERTIFICATE_CHECK);
     let mut notifying = pin!(notify::run(app.clone()));
@@ -84,6 +84,11 @@ pub async fn serve(listener: TcpListener, app: App) -> io::Result<()> {
     app.access.acting.close();
     app.access.acting.wait().await;
     Ok(())
+}
+
+/// How many files the system lets the server open.
+pub(crate) fn open_files() -> u64 {
+    getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }
 
 /// The peer has gone before it was taken.

@@ -184,7 +184,7 @@ export const api = {
   artifact: (id: string) => answer(client.GET("/api/artifacts/{id}", inSession(id))),
   agents: () => answer(client.GET("/api/agents")),
 
-  bindKey: (key: string) => answer(client.POST("/api/devices/key", { body: { key } })),
+  checkKey: (key: string) => answer(client.POST("/api/devices/key", { body: { key } })),
   devices: () => answer(client.GET("/api/devices")),
   logout: () => answer(client.POST("/api/logout")),
 

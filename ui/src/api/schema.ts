@@ -214,8 +214,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Binds the device to its page, once: browsers send the cookie to every port of a host, so from now on it lets in only along with
-         *     the key, as the header `X-VoxPilot-Key`, or as `key=` in the address of what cannot send one.
+         * Says whether this is the key of the device's page. Browsers send the cookie to every port of a host, so it is accepted only along with
+         *     the key that came with the sign-in, as the header `X-VoxPilot-Key`, or as `key=` in the address of what cannot send one.
          */
         post: operations["devices_key"];
         delete?: never;
@@ -1796,7 +1796,7 @@ export interface components {
         /** @enum {string} */
         OriginKind: "default" | "user" | "project" | "environment" | "flag" | "here";
         PageKey: {
-            /** @description At least 32 random bytes in base64url. The page keeps it where only pages of this very address can read it. */
+            /** @description The key that the sign-in page was given. The page keeps it where only pages of this very address can read it. */
             key: string;
         };
         /** @description What an agent asks before it goes on. */
@@ -3002,16 +3002,8 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description it is bound to another page */
+            /** @description it is not the key of this device */
             409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            422: {
                 headers: {
                     [name: string]: unknown;
                 };

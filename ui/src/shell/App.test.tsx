@@ -32,6 +32,7 @@ const calls: string[] = [];
 let dispose = () => {};
 beforeEach(() => {
   calls.length = 0;
+  localStorage.setItem("voxpilot.key", "known");
   answers = {
     "POST /api/devices/key": { status: 204 },
     "GET /api/devices": { status: 200, body: { devices: [me] } },
@@ -72,7 +73,7 @@ const heading = (text: string) =>
 const button = (name: string) =>
   [...document.querySelectorAll("button")].find((one) => one.textContent?.trim() === name);
 
-it("binds its key before anything else is asked for", async () => {
+it("shows its key before anything else is asked for", async () => {
   open();
   await heading("What should change in w?");
   expect(calls[0]).toBe("POST /api/devices/key");

@@ -5,7 +5,7 @@ import { SignedOut, type SignedOutReason } from "../pages/SignedOut";
 import { Unreachable } from "../pages/Unreachable";
 import { loadDevice } from "../state/device";
 import { forgetFiles } from "../state/files";
-import { bindKey, forgetKey } from "../state/key";
+import { checkKey, forgetKey } from "../state/key";
 import { returnToPlace } from "../state/place";
 import { forgetStored } from "../state/storage";
 import { Cockpit, fetchScreen } from "./Cockpit";
@@ -25,7 +25,7 @@ export function App() {
   onSignedOut((code) => leave(code === "key_required" ? "other page" : isIn() ? "ended" : "unknown"));
   onMount(async () => {
     fetchScreen();
-    if ((await bindKey()) === "refused") return leave("other page");
+    if ((await checkKey()) === "refused") return leave("other page");
     await loadDevice();
     setIn(true);
     const { lookAtPush, startWorker } = await insist(() => import("../state/push"));

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { api } from "../api/client";
 import { pagesApi } from "../api/pages";
-import { bindKey, forgetKey } from "./key";
+import { checkKey, forgetKey } from "./key";
 
 type Answer = { status: number; code?: string } | "nobody";
 
@@ -33,52 +33,58 @@ async function settle<T>(run: Promise<T>): Promise<T> {
   return await run;
 }
 
-it("a new page makes a key of 32 bytes, keeps it, binds it, and sends it with every call from then on", async () => {
-  const sent = serve([]);
-  expect(await settle(bindKey())).toBe("bound");
-  const key = localStorage.getItem("voxpilot.key");
-  expect(key).toMatch(/^[\w-]{43}$/);
-  expect(sent).toEqual([{ path: "/api/devices/key", key, header: key }]);
-  await api.devices().catch(() => {});
-  expect(sent[1]?.header).toBe(key);
-  expect(api.streamUrl("s", 3)).toBe(`/api/sessions/s/stream?after=3&key=${key}`);
-  expect(api.attachmentUrl("s", "a")).toBe(`/api/sessions/s/attachments/a?key=${key}`);
-  expect(pagesApi.captureUrl("s")).toContain(`?key=${key}`);
-});
-
-it("a page that is loaded again has the same key", async () => {
+it("the key of the sign-in is checked, and goes with every call from then on", async () => {
   localStorage.setItem("voxpilot.key", "known");
   const sent = serve([]);
-  expect(await settle(bindKey())).toBe("bound");
-  expect(sent[0]?.key).toBe("known");
+  expect(await settle(checkKey())).toBe("bound");
+  expect(sent).toEqual([{ path: "/api/devices/key", key: "known", header: "known" }]);
+  await api.devices().catch(() => {});
+  expect(sent[1]?.header).toBe("known");
+  expect(api.streamUrl("s", 3)).toBe("/api/sessions/s/stream?after=3&key=known");
+  expect(api.attachmentUrl("s", "a")).toBe("/api/sessions/s/attachments/a?key=known");
+  expect(pagesApi.captureUrl("s")).toContain("?key=known");
 });
 
-it("of two pages that made a key at once, the later one takes the key that the server took", async () => {
-  localStorage.setItem("voxpilot.key", "late");
-  const sent = serve([{ status: 409, code: "key_bound" }]);
-  const bound = bindKey();
-  await vi.advanceTimersByTimeAsync(0);
-  localStorage.setItem("voxpilot.key", "first");
-  expect(await settle(bound)).toBe("bound");
-  expect(sent.map(({ key }) => key)).toEqual(["late", "first"]);
+it("a page without a key makes none: it has to sign in", async () => {
+  const sent = serve([]);
+  expect(await settle(checkKey())).toBe("refused");
+  expect(sent).toEqual([]);
+  expect(localStorage.getItem("voxpilot.key")).toBeNull();
 });
 
-it("a device that belongs to another page stays shut", async () => {
-  serve(Array.from({ length: 9 }, () => ({ status: 409, code: "key_bound" })));
-  expect(await settle(bindKey())).toBe("refused");
-  serve([{ status: 401, code: "unauthorized" }]);
-  expect(await settle(bindKey())).toBe("refused");
+it("takes the key that another page has stored in the meantime", async () => {
+  localStorage.setItem("voxpilot.key", "old");
+  const sent = serve([{ status: 409, code: "conflict" }]);
+  vi.stubGlobal(
+    "fetch",
+    swapping(globalThis.fetch, () => localStorage.setItem("voxpilot.key", "new")),
+  );
+  expect(await settle(checkKey())).toBe("bound");
+  expect(sent.map(({ key }) => key)).toEqual(["old", "new"]);
 });
 
-it("what is stored and is no key is replaced", async () => {
-  localStorage.setItem("voxpilot.key", "damaged");
-  const sent = serve([{ status: 422, code: "invalid" }]);
-  expect(await settle(bindKey())).toBe("bound");
-  expect(sent[1]?.key).toMatch(/^[\w-]{43}$/);
+it("a device that belongs to another page is refused", async () => {
+  for (const status of [409, 401, 422]) {
+    localStorage.setItem("voxpilot.key", "known");
+    serve([{ status, code: "no" }]);
+    expect(await settle(checkKey())).toBe("refused");
+  }
 });
 
 it("a server that does not answer is asked again", async () => {
+  localStorage.setItem("voxpilot.key", "known");
   const sent = serve(["nobody", { status: 503 }, { status: 204 }]);
-  expect(await settle(bindKey())).toBe("bound");
+  expect(await settle(checkKey())).toBe("bound");
   expect(sent).toHaveLength(3);
 });
+
+/** Answers as `fetched` does, after something else has happened once. */
+function swapping(fetched: typeof fetch, once: () => void): typeof fetch {
+  let happened = false;
+  return async (...asked) => {
+    const answer = await fetched(...asked);
+    if (!happened) once();
+    happened = true;
+    return answer;
+  };
+}

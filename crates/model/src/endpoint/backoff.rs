@@ -20,6 +20,7 @@ pub(super) fn pause(fault: &Fault, attempt: u32, first_backoff_ms: u64) -> Optio
         | Fault::Unauthorized { .. }
         | Fault::BadRequest { .. }
         | Fault::Malformed { .. }
+        | Fault::Redirected { .. }
         | Fault::TooLong { .. }
         | Fault::Empty { .. } => None,
     }

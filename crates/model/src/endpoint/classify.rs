@@ -3,6 +3,7 @@
 use genai::webc::StreamTimeout;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
+use tls::RedirectRefused;
 
 use crate::fault::Fault;
 use crate::settings::Target;
@@ -30,7 +31,12 @@ fn transport(error: &(dyn std::error::Error + Send + Sync + 'static), target: &T
     if error.downcast_ref::<StreamTimeout>().is_some() {
         return Fault::Stalled { host, silent_s: stall_ms.div_ceil(1000) };
     }
-    match error.downcast_ref::<reqwest::Error>() {
+    let error_of_client = error.downcast_ref::<reqwest::Error>();
+    if let Some(refused) = error_of_client.and_then(RedirectRefused::of) {
+        let (to, reason) = (presentable(&refused.to, target), presentable(&refused.to_string(), target));
+        return Fault::Redirected { host, to, reason };
+    }
+    match error_of_client {
         Some(error) if error.is_connect() => Fault::Refused { host, reason: presentable(&innermost(error), target) },
         Some(error) if error.is_builder() => Fault::BadRequest { host, status: None, detail: presentable(&innermost(error), target) },
         Some(_) => Fault::Cut { host },

@@ -5,6 +5,7 @@ mod asking;
 mod faults;
 mod names;
 mod providers;
+mod redirects;
 mod relay;
 mod retries;
 mod streaming;

@@ -49,11 +49,6 @@ pub(super) fn rename(conn: &Connection, id: DeviceId, name: &str) -> Written {
     Ok(())
 }
 
-pub(super) fn bind(conn: &Connection, id: DeviceId, key_hash: &str) -> Written {
-    statement::execute(conn, "UPDATE devices SET key_hash = ?2 WHERE id = ?1", params![id.to_string(), key_hash])?;
-    Ok(())
-}
-
 pub(super) fn used(conn: &Connection, id: DeviceId, at: Timestamp, address: &str) -> Written {
     statement::execute(
         conn,

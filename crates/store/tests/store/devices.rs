@@ -54,7 +54,6 @@ async fn devices_links_and_preferences_come_back_as_they_were() {
     let used = LinkRow { used: true, ..link.clone() };
     let changes = vec![
         ServerRow::RenameDevice { id, name: "desk".to_owned() },
-        ServerRow::BindDevice { id, key_hash: "key".to_owned() },
         ServerRow::DeviceUsed { id, at, address: "192.0.2.1".to_owned() },
         ServerRow::Link(used.clone()),
         preference("ask"),
@@ -63,13 +62,7 @@ async fn devices_links_and_preferences_come_back_as_they_were() {
     fixture.store.close().await;
 
     let store = Store::open(&fixture.path(), false).await.unwrap();
-    let changed = DeviceRow {
-        name: "desk".to_owned(),
-        key_hash: Some("key".to_owned()),
-        last_used_at: at,
-        address: "192.0.2.1".to_owned(),
-        ..device(1)
-    };
+    let changed = DeviceRow { name: "desk".to_owned(), last_used_at: at, address: "192.0.2.1".to_owned(), ..device(1) };
     assert_eq!(store.devices().await.unwrap(), [changed, device(2)]);
     assert_eq!(store.links().await.unwrap(), [used]);
     assert_eq!(store.preference("policy").await.unwrap().as_deref(), Some("ask"));
@@ -87,7 +80,6 @@ async fn a_device_that_was_removed_does_not_come_back_with_what_is_told_of_it_la
     let late = vec![
         ServerRow::DeviceUsed { id, at: Timestamp::UNIX_EPOCH, address: String::new() },
         ServerRow::RenameDevice { id, name: "again".to_owned() },
-        ServerRow::BindDevice { id, key_hash: "key".to_owned() },
     ];
     fixture.store.save(late).await.unwrap();
     assert!(fixture.store.devices().await.unwrap().is_empty());

@@ -86,7 +86,7 @@ pub(super) async fn run(api: &Api, format: Format, session: Option<String>, answ
             // Somebody else may have been quicker; the others still wait.
             match give(api, found, &option).await {
                 Ok(_) => writeln!(io::stdout(), "answered")?,
-                Err(error) => eprintln!("voxpilot: {}", plain(&format!("{error:#}"))),
+                Err(error) => crate::say::fail(&format!("{error:#}")),
             }
         }
     }

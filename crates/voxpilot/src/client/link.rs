@@ -12,6 +12,7 @@ use qrcode::render::unicode::Dense1x2;
 use serde_json::{Value, json};
 
 use super::http::Api;
+use super::print::plain;
 
 pub(super) fn arguments(command: Command) -> Command {
     command
@@ -25,14 +26,14 @@ pub(super) async fn run(api: &Api, matches: &ArgMatches) -> Result<ExitCode> {
     let kind = if matches.get_flag("read-only") { "read-only" } else { "full" };
     let link = api.post("/api/devices/link", &json!({ "kind": kind, "name": matches.get_one::<String>("name") })).await?;
     let text = |name: &str| link[name].as_str().with_context(|| format!("the server's answer has no `{name}`"));
-    let (url, code) = (text("url")?, text("code")?);
-    let login = url.split_once("?").map_or(url, |(login, _)| login);
+    let (url, code) = (&plain(text("url")?), plain(text("code")?));
+    let login = url.split_once('?').map_or(url.as_str(), |(login, _)| login);
     let mut out = io::stdout().lock();
     writeln!(out, "open {url}")?;
     writeln!(out, "or type {code} at {login}")?;
     writeln!(out, "works once, until {}", clock(&link).context("the server's answer has no `expires_at`")?)?;
     if let Some(fingerprint) = link["fingerprint"].as_str() {
-        writeln!(out, "certificate {fingerprint}: compare it with what the browser shows")?;
+        writeln!(out, "certificate {}: compare it with what the browser shows", plain(fingerprint))?;
     }
     if out.is_terminal() {
         writeln!(out, "\n{}", picture(url)?)?;

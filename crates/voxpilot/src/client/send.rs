@@ -13,6 +13,7 @@ use super::http::{Api, CallError};
 use super::print::Printer;
 use super::stream::{Event, Stream};
 use super::{Format, resolve};
+use crate::say::warn;
 
 pub(super) const EXIT_CODES: &str = "The exit code says how the turn ended: 0 completed, 3 failed, 4 cancelled, 5 interrupted, 6 unknown; \
                               1 the command itself failed. A turn goes on although this command is interrupted.";
@@ -43,7 +44,7 @@ pub(super) async fn run(api: &Api, format: Format, to: To, text: String, detach:
     match format {
         Format::Ndjson => writeln!(io::stdout(), "{}", json!({ "event": "posted", "data": receipt }))?,
         Format::Text if detach => writeln!(io::stdout(), "sent to session {session}")?,
-        Format::Text => eprintln!("session {session}{}", if posted["queued"] == true { ", behind what runs there" } else { "" }),
+        Format::Text => warn(format_args!("session {session}{}", if posted["queued"] == true { ", behind what runs there" } else { "" })),
     }
     if detach {
         return Ok(ExitCode::SUCCESS);

@@ -9,6 +9,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::http::{Api, CallError};
 use super::print::json_line;
+use crate::say::warn;
 
 /// The server says something every 15 s; one that is silent for longer than this is not there any more.
 const SILENCE: Duration = Duration::from_secs(45);
@@ -121,7 +122,7 @@ impl Stream {
                 Ok(response) => {
                     self.response = Some(response);
                     if reported {
-                        eprintln!("voxpilot: connected again");
+                        warn(format_args!("voxpilot: connected again"));
                     }
                     return Ok(());
                 }
@@ -130,7 +131,7 @@ impl Stream {
                 Err(_) => {}
             }
             if !std::mem::replace(&mut reported, true) {
-                eprintln!("voxpilot: the connection is lost; waiting for the server");
+                warn(format_args!("voxpilot: the connection is lost; waiting for the server"));
             }
             sleep(pause).await;
             pause = (pause * 2).min(LONGEST_PAUSE);

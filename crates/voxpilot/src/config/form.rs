@@ -112,7 +112,8 @@ pub(super) fn name(text: &str) -> Option<String> {
 
 /// What is hidden, reorders text or drives a terminal is written out, line breaks too: what is shown is what is there, on one line.
 pub fn visible(text: &str) -> String {
-    text::visible(text).replace('\n', &text::written_out('\n'))
+    let written = |letter: char| if letter.is_control() && letter != '\t' { text::written_out(letter) } else { letter.to_string() };
+    text::visible(text).chars().map(written).collect()
 }
 
 /// One line of text for people, of at most `most` characters, hidden ones made visible.

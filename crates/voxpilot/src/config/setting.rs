@@ -93,7 +93,7 @@ const ROW: Setting = Setting {
     apply: |_, _| None,
 };
 
-pub(super) static SETTINGS: [Setting; 33] = [
+pub(super) static SETTINGS: [Setting; 34] = [
     Setting {
         name: "bind",
         value_name: "HOST:PORT",
@@ -518,6 +518,18 @@ pub(super) static SETTINGS: [Setting; 33] = [
         for_project: ForProject::Consent("is told to the push services of your browsers"),
         apply: |config, given| {
             config.push_contact = contact(given.text)?;
+            Some(given.owned())
+        },
+        ..ROW
+    },
+    Setting {
+        name: "push-hosts",
+        value_name: "HOSTS",
+        help: "push services that may be in a private network or without https, as host:port, comma separated",
+        form: "host:port, such as push.lan:443,127.0.0.1:8080; * stands for every port",
+        for_project: ForProject::Consent("lets notifications be sent to hosts in your own network"),
+        apply: |config, given| {
+            config.push_hosts = list(given.text, |host| host.parse().ok())?;
             Some(given.owned())
         },
         ..ROW

@@ -40,7 +40,7 @@ const NETWORK: &str = "Access and network";
 const STORAGE: &str = "Storage and logs";
 
 /// By the name of the setting.
-const TABLE: [(&str, Shown); 33] = [
+const TABLE: [(&str, Shown); 34] = [
     ("title", Shown { title: "Project name", group: GENERAL, kind: Kind::Text, change: Change::Now }),
     ("suggestions", Shown { title: "Suggestions", group: GENERAL, kind: Kind::List, change: Change::Now }),
     ("work-dir", Shown { title: "Work directory", group: GENERAL, kind: Kind::Text, change: Change::Never }),
@@ -84,6 +84,7 @@ const TABLE: [(&str, Shown); 33] = [
     ("tls-cert", Shown { title: "Certificate", group: NETWORK, kind: Kind::Text, change: Change::Never }),
     ("tls-key", Shown { title: "Key of the certificate", group: NETWORK, kind: Kind::Text, change: Change::Never }),
     ("push-contact", Shown { title: "Contact for push services", group: NETWORK, kind: Kind::Text, change: Change::Later }),
+    ("push-hosts", Shown { title: "Private push services", group: NETWORK, kind: Kind::Text, change: Change::Never }),
     ("data-dir", Shown { title: "Data directory", group: STORAGE, kind: Kind::Text, change: Change::Never }),
     ("disk-quota", Shown { title: "Disk quota", group: STORAGE, kind: Kind::Text, change: Change::Now }),
     ("durability", Shown { title: "Survives", group: STORAGE, kind: Kind::Choice(&["process", "disk"]), change: Change::Never }),

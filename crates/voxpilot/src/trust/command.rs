@@ -8,7 +8,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
 use super::{ask, consent, data_dir, has_terminal, show, usable};
 use crate::config::{self, Consents, Sources, visible};
-use crate::say::say;
+use crate::say::{say, warn};
 
 /// The command; it takes the settings too, since they say where the work directory and the data directory are.
 pub fn command() -> Command {
@@ -31,7 +31,7 @@ pub fn run(matches: &ArgMatches) -> Result<ExitCode> {
     if matches.contains_id("revoke") {
         return revoke(&sources, matches.get_one::<PathBuf>("revoke").map(PathBuf::as_path));
     }
-    sources.warnings.iter().for_each(|warning| eprintln!("warning: {}", visible(warning)));
+    sources.warnings.iter().for_each(|warning| warn(format_args!("warning: {warning}")));
     let Some(review) = sources.review() else {
         say(format_args!("there is no voxpilot.toml in the work directory that could be trusted"));
         return Ok(ExitCode::SUCCESS);

@@ -3,6 +3,7 @@
 use std::process::{Output, Stdio};
 
 use serde_json::{Value, json};
+use testkit::browser::SignedIn;
 use testkit::faulty_agent;
 use testkit::server::{Rig, Server};
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -11,15 +12,15 @@ use tokio::time::timeout;
 
 use crate::SOON;
 
-/// What an address answers, and the cookie that it sets.
-async fn open(http: &reqwest::Client, url: &str, cookie: Option<&str>) -> (u16, String, Option<String>) {
-    let mut request = http.get(url).timeout(SOON);
-    if let Some(cookie) = cookie {
-        request = request.header("cookie", cookie);
-    }
-    let answer = request.send().await.unwrap();
-    let set = answer.headers().get("set-cookie").map(|set| set.to_str().unwrap().split(';').next().unwrap().to_owned());
-    (answer.status().as_u16(), answer.text().await.unwrap(), set)
+/// What an address answers, and whom it signs in.
+async fn open(http: &reqwest::Client, url: &str, device: Option<&SignedIn>) -> (u16, String, Option<SignedIn>) {
+    let request = http.get(url).timeout(SOON);
+    let answer = device.map_or_else(|| request.try_clone().unwrap(), |device| device.sends(request.try_clone().unwrap()));
+    let answer = answer.send().await.unwrap();
+    let set = answer.headers().get("set-cookie").map(|set| set.to_str().unwrap().to_owned());
+    let (status, page) = (answer.status().as_u16(), answer.text().await.unwrap());
+    let signed_in = SignedIn::of(set.as_deref(), &page);
+    (status, page, signed_in)
 }
 
 async fn run(server: &Server, args: &[&str]) -> Output {
@@ -47,15 +48,15 @@ async fn a_device_survives_a_restart_and_a_revoked_one_does_not_come_back() {
     let http = tls::client().no_proxy().build().unwrap();
     let (url, _) = link(&server, &["--name", "desk"]).await;
     let (unused, _) = link(&server, &[]).await;
-    let (status, page, cookie) = open(&http, &url, None).await;
-    let cookie = cookie.unwrap_or_else(|| panic!("{status} {page}"));
-    assert!(!cookie.contains(server.token()), "the cookie is the device's own");
+    let (status, page, device) = open(&http, &url, None).await;
+    let device = device.unwrap_or_else(|| panic!("{status} {page}"));
+    assert!(!device.cookie.contains(server.token()), "the cookie is the device's own");
     let sessions = format!("{}/api/sessions", server.base);
-    assert_eq!(open(&http, &sessions, Some(&cookie)).await.0, 200);
+    assert_eq!(open(&http, &sessions, Some(&device)).await.0, 200);
 
     server.kill().await;
     server.restart().await;
-    assert_eq!(open(&http, &sessions, Some(&cookie)).await.0, 200);
+    assert_eq!(open(&http, &sessions, Some(&device)).await.0, 200);
     let (status, page, _) = open(&http, &url, None).await;
     assert!(status == 401 && page.contains("used already"), "{page}");
     assert!(open(&http, &unused, None).await.2.is_some(), "a link that was just given out still works");
@@ -63,10 +64,10 @@ async fn a_device_survives_a_restart_and_a_revoked_one_does_not_come_back() {
     let (_, devices) = server.call("GET", "/api/devices", None).await;
     let desk = devices["devices"].as_array().unwrap().iter().find(|device| device["name"] == "desk").unwrap().clone();
     assert_eq!(server.call("DELETE", &format!("/api/devices/{}", desk["id"].as_str().unwrap()), None).await.0, 204);
-    assert_eq!(open(&http, &sessions, Some(&cookie)).await.0, 401);
+    assert_eq!(open(&http, &sessions, Some(&device)).await.0, 401);
     server.kill().await;
     server.restart().await;
-    assert_eq!(open(&http, &sessions, Some(&cookie)).await.0, 401);
+    assert_eq!(open(&http, &sessions, Some(&device)).await.0, 401);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -76,8 +77,13 @@ async fn the_command_makes_read_only_devices_and_codes() {
     let (_, code) = link(&server, &["--read-only"]).await;
     let form = http.post(format!("{}/login", server.base)).header("content-type", "application/x-www-form-urlencoded");
     let typed = form.body(format!("code={code}")).timeout(SOON).send().await.unwrap();
-    let cookie = typed.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
-    let prompt = http.post(format!("{}/api/sessions", server.base)).header("cookie", &cookie).json(&json!({})).send().await.unwrap();
+    let set = typed.headers()["set-cookie"].to_str().unwrap().to_owned();
+    let device = SignedIn::of(Some(&set), &typed.text().await.unwrap()).unwrap();
+    let stolen = http.get(format!("{}/api/sessions", server.base)).header("cookie", &device.cookie).send().await.unwrap();
+    assert_eq!(stolen.status(), 401, "the cookie alone is of no use, not even before the page has called");
+    let claim = http.post(format!("{}/api/devices/key", server.base)).header("cookie", &device.cookie);
+    assert_eq!(claim.json(&json!({ "key": "y".repeat(43) })).send().await.unwrap().status(), 409);
+    let prompt = device.sends(http.post(format!("{}/api/sessions", server.base))).json(&json!({})).send().await.unwrap();
     assert_eq!(prompt.status(), 403);
     assert_eq!(prompt.json::<Value>().await.unwrap()["error"]["code"], "read_only");
     let lost = run(&server, &["link", "--token", "a-token-that-is-not-the-right-one"]).await;

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::json;
+use testkit::browser::SignedIn;
 use testkit::server::Rig;
 
 use crate::SOON;
@@ -79,5 +80,39 @@ async fn a_message_that_cannot_be_stored_is_refused_and_works_again_when_there_i
     server.send(&untitled, "say after").await;
     let (_, row) = server.call("GET", &format!("/api/sessions/{untitled}"), None).await;
     assert_eq!(row["title"], "say after");
+    server.end().await;
+}
+
+#[tokio::test]
+async fn a_start_on_a_full_disk_serves_what_is_there_and_lets_the_owner_in() {
+    if runs_in_a_namespace("disk::a_start_on_a_full_disk_serves_what_is_there_and_lets_the_owner_in") {
+        return;
+    }
+    let rig = Rig::default().demo_agent();
+    let data = rig.data_dir();
+    let _disk = SmallDisk::mount(&data, "16m");
+    let mut server = rig.start().await;
+    let session = server.new_session(json!({ "title": "kept", "permission_policy": "auto" })).await;
+    server.terminate().await;
+    fill(&data);
+    server.restart().await;
+    let link = server.printed("open ").await;
+    let warning = server.printed("warning: nothing can be stored").await;
+    assert!(warning.contains("until the server restarts"), "{warning}");
+    let (_, list) = server.call("GET", "/api/sessions", None).await;
+    assert_eq!(list["sessions"][0]["title"], "kept", "by the token");
+
+    let http = tls::client().no_proxy().timeout(SOON).build().unwrap();
+    let owner = SignedIn::by_link(&http, link.strip_prefix("open ").unwrap()).await.expect("the printed link works");
+    let url = format!("{}/api/sessions/{session}", server.base);
+    assert_eq!(owner.sends(http.get(&url)).send().await.unwrap().status(), 200);
+    assert!(SignedIn::by_link(&http, link.strip_prefix("open ").unwrap()).await.is_none(), "and works once");
+
+    std::fs::remove_file(data.join("filler")).unwrap();
+    assert_eq!(owner.sends(http.delete(&url)).send().await.unwrap().status(), 204);
+    server.kill().await;
+    server.restart().await;
+    assert_eq!(owner.sends(http.get(format!("{}/api/sessions", server.base))).send().await.unwrap().status(), 401, "until it restarts");
+    assert!(SignedIn::by_link(&http, server.printed("open ").await.strip_prefix("open ").unwrap()).await.is_some());
     server.end().await;
 }

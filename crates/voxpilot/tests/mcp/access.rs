@@ -1,7 +1,8 @@
 //! Who is let in, and who is not.
 
-use reqwest::header::{COOKIE, ORIGIN};
+use reqwest::header::ORIGIN;
 use serde_json::{Value, json};
+use testkit::browser::SignedIn;
 use testkit::server::Server;
 
 use crate::program::{Program, server};
@@ -15,15 +16,13 @@ fn post(server: &Server, message: &Value) -> reqwest::RequestBuilder {
     http.post(format!("{}/mcp", server.base)).header("accept", "application/json, text/event-stream").json(message)
 }
 
-/// The cookie of a new device, which has no page and so no key.
-async fn device(server: &Server, kind: &str) -> String {
+/// A new device, with the key of its page.
+async fn device(server: &Server, kind: &str) -> SignedIn {
     let (status, link) = server.call("POST", "/api/devices/link", Some(json!({ "kind": kind }))).await;
     assert_eq!(status, 201, "{link}");
     let url = link["url"].as_str().unwrap();
     let http = tls::client().no_proxy().redirect(reqwest::redirect::Policy::none()).build().unwrap();
-    let answer = http.get(url).send().await.unwrap();
-    let set = answer.headers().get("set-cookie").unwrap().to_str().unwrap().split(';').next().unwrap();
-    set.to_owned()
+    SignedIn::by_link(&http, url).await.unwrap()
 }
 
 #[tokio::test]
@@ -47,11 +46,11 @@ async fn a_read_only_device_may_not_delegate_and_a_page_from_elsewhere_may_use_n
     let server = server().await;
     let (full, watching) = (device(&server, "full").await, device(&server, "read-only").await);
     let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "delegate", "arguments": { "prompt": "count to 3" } } });
-    let refused = post(&server, &call).header(COOKIE, &watching).send().await.unwrap();
+    let refused = watching.sends(post(&server, &call)).send().await.unwrap();
     assert_eq!(refused.status(), 403);
     assert_eq!(refused.json::<Value>().await.unwrap()["error"]["code"], "read_only");
     for headers in [[(ORIGIN.as_str(), "http://evil.example")], [("sec-fetch-site", "cross-site")], [(ORIGIN.as_str(), "null")]] {
-        let mut request = post(&server, &call).header(COOKIE, &full);
+        let mut request = full.sends(post(&server, &call));
         for (name, value) in headers {
             request = request.header(name, value);
         }
@@ -59,7 +58,7 @@ async fn a_read_only_device_may_not_delegate_and_a_page_from_elsewhere_may_use_n
     }
     let (_, list) = server.call("GET", "/api/sessions", None).await;
     assert_eq!(list["sessions"], json!([]), "nothing was done");
-    let done = post(&server, &call).header(COOKIE, &full).send().await.unwrap();
+    let done = full.sends(post(&server, &call)).send().await.unwrap();
     assert_eq!(done.status(), 200);
     server.end().await;
 }

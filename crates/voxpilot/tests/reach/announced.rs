@@ -67,3 +67,47 @@ async fn encrypted_it_says_https_and_the_fingerprint() {
         assert!(line.contains("https://") && !line.contains("127.0.0.1"), "{line}");
     }
 }
+
+/// A cloned project chooses the names of its directories.
+#[tokio::test]
+async fn a_terminal_obeys_nothing_in_the_name_of_a_directory() {
+    let dir = tempfile::tempdir().unwrap();
+    let work = dir.path().join("w\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\u{202e}\r\nopen http://evil.example/");
+    std::fs::create_dir_all(&work).unwrap();
+    let run = |args: &[&str]| {
+        let mut command = Command::new(faulty_agent::voxpilot_path());
+        command.args(args).env_clear().env("HOME", dir.path()).env("VOXPILOT_DATA_DIR", dir.path().join("data\u{1b}[5m"));
+        command.env("VOXPILOT_AGENT", "demo").current_dir(&work).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        command
+    };
+    let mut server = run(&["serve", "--bind", "127.0.0.1:0"]).stderr(Stdio::null()).spawn().unwrap();
+    let mut lines = BufReader::new(server.stdout.take().unwrap()).lines();
+    let mut said = String::new();
+    while !said.contains("\nopen ") {
+        let line = timeout(SOON, lines.next_line()).await.expect("the server starts").unwrap();
+        said.push_str(&format!("\n{}", line.unwrap_or_else(|| panic!("it ended after {said:?}"))));
+    }
+    harmless("serve", &said);
+    assert!(said.contains("⟨U+001B⟩]0;owned⟨U+0007⟩"), "{said:?}");
+    assert!(!said.contains("\nopen http://evil.example"), "{said:?}");
+    for args in [
+        &["doctor"][..],
+        &["config"],
+        &["stop"],
+        &["stop"],
+        &["backup", "b\u{1b}[1m.db"],
+        &["backup", "b\u{1b}[1m.db"],
+        &["restore", "x\u{1b}[1m"],
+        &["vacuum"],
+    ] {
+        let output = timeout(SOON, run(args).output()).await.expect("the command ends").unwrap();
+        harmless(args[0], &String::from_utf8_lossy(&output.stdout));
+        harmless(args[0], &String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[track_caller]
+fn harmless(command: &str, text: &str) {
+    let obeyed = |letter: char| letter.is_control() && letter != '\n' || letter == '\u{202e}';
+    assert!(!text.contains(obeyed), "{command}: {text:?}");
+}

@@ -2,10 +2,11 @@
 
 use std::process::Stdio;
 
-use serde_json::json;
+use serde_json::{Value, json};
+use testkit::browser::SignedIn;
 use testkit::faulty_agent;
 use testkit::server::Rig;
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
@@ -77,4 +78,55 @@ async fn with_few_files_to_open_the_owner_is_not_locked_out_either() {
     assert_eq!(answer.status(), 200);
     drop(half_sent);
     server.kill().await.unwrap();
+}
+
+/// A link of this kind from the running server, opened.
+async fn device(address: &str, kind: &str) -> SignedIn {
+    let http = tls::client().no_proxy().timeout(SOON).build().unwrap();
+    let link = http.post(format!("http://{address}/api/devices/link")).bearer_auth(TOKEN).json(&json!({ "kind": kind }));
+    let link: Value = link.send().await.unwrap().json().await.unwrap();
+    SignedIn::by_link(&http, link["url"].as_str().unwrap()).await.unwrap()
+}
+
+/// On a server with room for 50 connections from this machine.
+#[tokio::test]
+async fn a_read_only_device_with_many_streams_does_not_lock_the_owner_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut server, address) = with_few_files(dir.path()).await;
+    let (watching, owner) = (device(&address, "read-only").await, device(&address, "full").await);
+    let mut streams = Vec::new();
+    for _ in 0..200 {
+        let mut stream = TcpStream::connect(&address).await.unwrap();
+        let request = format!(
+            "GET /api/stream HTTP/1.1\r\nhost: localhost\r\ncookie: {}\r\nx-voxpilot-key: {}\r\n\r\n",
+            watching.cookie, watching.key
+        );
+        let _closed = stream.write_all(request.as_bytes()).await;
+        let mut first = [0; 12];
+        // One that is refused is answered, or closed.
+        let _refused = timeout(SOON, stream.read(&mut first)).await.expect("the server answers");
+        streams.push(stream);
+    }
+    let http = tls::client().no_proxy().timeout(SOON).build().unwrap();
+    for path in ["/api/sessions", "/api/stream"] {
+        let url = format!("http://{address}{path}");
+        assert_eq!(http.get(&url).bearer_auth(TOKEN).send().await.unwrap().status(), 200, "{path} by the token");
+        assert_eq!(owner.sends(http.get(&url)).send().await.unwrap().status(), 200, "{path} by the owner's device");
+    }
+    drop(streams);
+    server.kill().await.unwrap();
+}
+
+#[tokio::test]
+async fn wrong_tokens_from_this_machine_do_not_lock_the_right_one_out() {
+    let server = Rig::default().demo_agent().start().await;
+    let http = tls::client().no_proxy().timeout(SOON).build().unwrap();
+    let url = format!("{}/api/sessions", server.base);
+    let mut refused = Vec::new();
+    for number in 0..25 {
+        refused.push(http.get(&url).bearer_auth(format!("a-wrong-token-{number}")).send().await.unwrap().status().as_u16());
+    }
+    assert!(refused.contains(&429), "who guesses is slowed: {refused:?}");
+    assert_eq!(server.call("GET", "/api/sessions", None).await.0, 200);
+    server.end().await;
 }

@@ -8,6 +8,8 @@ mod flood;
 mod http2;
 mod limits_table;
 mod proxy;
+mod push;
+mod redirects;
 mod tls;
 
 use std::time::Duration;

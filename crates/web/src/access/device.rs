@@ -9,10 +9,11 @@ use std::time::Duration;
 use domain::device::DeviceKind;
 use domain::ids::DeviceId;
 use jiff::{SignedDuration, Timestamp};
-use store::{DeviceRow, LinkRow, ServerRow, Store, StoreError};
+use store::{DeviceRow, ServerRow, Store, StoreError};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use super::link::TakenLink;
 use super::secret;
 
 /// Not used for this long, it expires.
@@ -45,6 +46,13 @@ pub(crate) struct NewDevice {
     pub(crate) address: IpAddr,
 }
 
+/// A device that was just added, with the secrets of its browser and of its page.
+pub(crate) struct Added {
+    pub(crate) secret: String,
+    pub(crate) key: String,
+    pub(crate) row: DeviceRow,
+}
+
 pub(crate) fn expires_at(row: &DeviceRow) -> Timestamp {
     (row.created_at + OLDEST).min(row.last_used_at + UNUSED)
 }
@@ -52,7 +60,9 @@ pub(crate) fn expires_at(row: &DeviceRow) -> Timestamp {
 impl Devices {
     pub(crate) async fn open(store: Store) -> Result<Devices, StoreError> {
         let now = Timestamp::now();
-        let (kept, expired): (Vec<_>, Vec<_>) = store.devices().await?.into_iter().partition(|row| expires_at(row) > now);
+        // One without a key was signed in by an earlier version and never bound to its page: whoever has its cookie could do that.
+        let is_kept = |row: &DeviceRow| expires_at(row) > now && row.key_hash.is_some();
+        let (kept, expired): (Vec<_>, Vec<_>) = store.devices().await?.into_iter().partition(is_kept);
         if !expired.is_empty() {
             store.save(expired.iter().map(|row| ServerRow::RemoveDevice(row.id)).collect()).await?;
         }
@@ -78,15 +88,15 @@ impl Devices {
         rows
     }
 
-    /// Lets in a new device, by a link that this uses up, and gives its secret. The device that the same browser was before is
-    /// forgotten: its secret is lost with the cookie that is replaced.
-    pub(crate) async fn add(&self, new: NewDevice, link: LinkRow, before: Option<DeviceId>) -> Result<(String, DeviceRow), StoreError> {
-        let secret = secret::random();
+    /// Adds a device, by a link that this uses up. It has the key of its page from the start, so that a stolen cookie is of no use at
+    /// any moment. The device that the same browser was before is forgotten: its secret is lost with the cookie that is replaced.
+    pub(crate) async fn add(&self, new: NewDevice, link: TakenLink, before: Option<DeviceId>) -> Result<Added, StoreError> {
+        let (secret, key) = (secret::random(), secret::random());
         let now = Timestamp::now();
         let row = DeviceRow {
             id: DeviceId(Uuid::now_v7()),
             secret_hash: secret::hash(&secret),
-            key_hash: None,
+            key_hash: Some(secret::hash(&key)),
             name: new.name,
             kind: new.kind,
             address: new.address.to_canonical().to_string(),
@@ -94,12 +104,18 @@ impl Devices {
             last_used_at: now,
         };
         let leaving: Vec<_> = self.surplus(now).into_iter().chain(before).collect();
-        let mut rows = vec![ServerRow::Device(row.clone()), ServerRow::Link(link)];
+        let mut rows = vec![ServerRow::Device(row.clone())];
+        rows.extend(link.stored.then_some(ServerRow::Link(link.row)));
         rows.extend(leaving.iter().map(|id| ServerRow::RemoveDevice(*id)));
-        self.store.save(rows).await?;
+        match self.store.save(rows).await {
+            // A link that was stored would be valid again after a restart, so its device is stored or not signed in.
+            Err(error) if link.stored => return Err(error),
+            Err(error) => tracing::warn!(%error, "a device is signed in until the server restarts: it could not be stored"),
+            Ok(()) => {}
+        }
         self.forget(&leaving);
         self.known().insert(row.secret_hash.clone(), Device { row: row.clone(), ended: CancellationToken::new() });
-        Ok((secret, row))
+        Ok(Added { secret, key, row })
     }
 
     /// Who has to go so that there is room for one more: the expired ones, and those that were not used for longest.
@@ -132,26 +148,6 @@ impl Devices {
     pub(crate) async fn rename(&self, id: DeviceId, name: String) -> Result<Option<DeviceRow>, StoreError> {
         self.store.save(vec![ServerRow::RenameDevice { id, name: name.clone() }]).await?;
         Ok(self.change(id, |row| row.name = name))
-    }
-
-    /// Binds the device to the key of its page. Only the first key counts; says whether it is this one.
-    pub(crate) async fn bind(&self, id: DeviceId, key: &str) -> Result<bool, StoreError> {
-        let hash = secret::hash(key);
-        let mut first = false;
-        let bound = self.change(id, |row| {
-            first = row.key_hash.is_none();
-            row.key_hash.get_or_insert_with(|| hash.clone());
-        });
-        let Some(row) = bound else { return Ok(false) };
-        if !first {
-            return Ok(is_key_of(&row, key));
-        }
-        // Taken in memory first, so that of two keys that come at once only one is told that it counts.
-        let stored = self.store.save(vec![ServerRow::BindDevice { id, key_hash: hash }]).await;
-        if stored.is_err() {
-            self.change(id, |row| row.key_hash = None);
-        }
-        stored.map(|()| true)
     }
 
     /// It was used, here.
@@ -220,7 +216,7 @@ mod tests {
         DeviceRow {
             id: DeviceId(Uuid::nil()),
             secret_hash: secret::hash("secret"),
-            key_hash: None,
+            key_hash: Some(secret::hash("key")),
             name: "desk".to_owned(),
             kind: DeviceKind::Full,
             address: "192.0.2.1".to_owned(),
@@ -234,6 +230,16 @@ mod tests {
         let now = Timestamp::now();
         assert_eq!(expires_at(&row(now, now)), now + UNUSED);
         assert_eq!(expires_at(&row(now - OLDEST + UNUSED / 2, now)), now + UNUSED / 2);
+    }
+
+    /// Whoever has the cookie of one could have bound it to a key of their own.
+    #[tokio::test]
+    async fn a_device_that_was_never_bound_to_its_page_has_to_sign_in_again() {
+        let (_dir, store) = store().await;
+        let now = Timestamp::now();
+        store.save(vec![ServerRow::Device(DeviceRow { key_hash: None, ..row(now, now) })]).await.unwrap();
+        let devices = Devices::open(store.clone()).await.unwrap();
+        assert!(devices.find("secret").is_none() && store.devices().await.unwrap().is_empty());
     }
 
     #[tokio::test]

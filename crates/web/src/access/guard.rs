@@ -18,6 +18,7 @@ use super::{Caller, Refused, login, origin};
 use crate::App;
 use crate::error::{self, ApiError};
 use crate::hosts::{self, Hosts};
+use crate::limits::{self, Holder};
 use crate::peer::Peer;
 use crate::routes::{self, Call, Who};
 
@@ -41,9 +42,12 @@ pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Ne
             if let Refused::TooManyTries { .. } = refused {
                 app.access.tell_of_tries(peer).await;
             }
-            return refuse(refused, for_programs);
+            return limits::count(&request, None).err().unwrap_or_else(|| refuse(refused, for_programs));
         }
     };
+    if let Err(too_many) = limits::count(&request, caller.as_ref().and_then(|caller| Holder::of(caller, peer))) {
+        return too_many;
+    }
     request.extensions_mut().insert(peer);
     let Some(caller) = caller else { return run(api, request, next).await };
     request.extensions_mut().insert(caller.clone());
@@ -107,7 +111,7 @@ async fn subject(app: &App, request: &mut Request) -> Option<(SessionId, String)
     Some((id, if row.title.is_empty() { format!("session {id}") } else { format!("“{}”", row.title) }))
 }
 
-fn refuse(refused: Refused, api: bool) -> Response {
+pub(super) fn refuse(refused: Refused, api: bool) -> Response {
     let unauthorized = |code, message: &str| ApiError::new(StatusCode::UNAUTHORIZED, code, message).into_response();
     match refused {
         Refused::Unknown if !api => (StatusCode::UNAUTHORIZED, Html(login::page(None))).into_response(),
@@ -132,7 +136,7 @@ fn refuse(refused: Refused, api: bool) -> Response {
     }
 }
 
-pub(super) fn too_many_tries(wait: Duration, api: bool) -> Response {
+fn too_many_tries(wait: Duration, api: bool) -> Response {
     let seconds = wait.as_secs().max(1);
     let text = format!("too many wrong tries: try again in {seconds} s");
     let mut response = match api {

@@ -8,22 +8,26 @@ use axum::routing::get;
 use axum::{Extension, Form, Router};
 use domain::device::DeviceKind;
 use serde::Deserialize;
-use store::LinkRow;
 
-use super::link::Unusable;
-use super::{Refused, audit, guard, name, origin, secret};
+use super::link::{TakenLink, Unusable};
+use super::{Refused, SignedIn, audit, guard, name, origin, secret};
 use crate::App;
 use crate::error::ApiError;
 use crate::peer::Peer;
 
 const STYLE: &str = include_str!("login.css");
+const SCRIPT: &str = include_str!("login.js");
 
 pub(crate) fn routes() -> Router<App> {
-    Router::new().route("/login", get(by_link).post(by_typing)).route("/login.css", get(style))
+    Router::new().route("/login", get(by_link).post(by_typing)).route("/login.css", get(style)).route("/login.js", get(script))
 }
 
 async fn style() -> Response {
     ([(header::CONTENT_TYPE, "text/css; charset=utf-8"), (header::CACHE_CONTROL, "no-cache")], STYLE).into_response()
+}
+
+async fn script() -> Response {
+    ([(header::CONTENT_TYPE, "text/javascript; charset=utf-8"), (header::CACHE_CONTROL, "no-cache")], SCRIPT).into_response()
 }
 
 #[derive(Deserialize)]
@@ -53,7 +57,7 @@ async fn by_link(
     }
     let is_full = app.access.by_cookie(peer, &headers).is_some_and(|device| device.row.kind == DeviceKind::Full);
     if is_full {
-        return Html(moving_on()).into_response();
+        return Html(moving_on(None)).into_response();
     }
     if method == Method::HEAD {
         return Html(page(None)).into_response();
@@ -65,17 +69,16 @@ async fn by_link(
 }
 
 async fn by_typing(State(app): State<App>, Extension(peer): Extension<Peer>, headers: HeaderMap, Form(typed): Form<Typed>) -> Response {
-    if let Err(Refused::TooManyTries { wait }) = app.access.may_try(peer) {
-        app.access.tell_of_tries(peer).await;
-        return guard::too_many_tries(wait, false);
-    }
     if typed.code.trim().is_empty() && !typed.token.trim().is_empty() {
         return by_token(&app, peer, &headers, typed.token.trim()).await;
+    }
+    if let Err(refused) = app.access.may_try_code(peer) {
+        return held_up(&app, peer, refused).await;
     }
     match app.access.links.take_by_code(&secret::typed_code(&typed.code)) {
         Ok(link) => sign_in(&app, peer, &headers, link, "by code").await,
         Err(unusable) => {
-            app.access.was_wrong(peer);
+            app.access.wrong_code(peer);
             refuse(Problem::Code(unusable))
         }
     }
@@ -84,29 +87,33 @@ async fn by_typing(State(app): State<App>, Extension(peer): Extension<Peer>, hea
 /// Whoever has the token may make links, so it lets a browser in as one would.
 async fn by_token(app: &App, peer: Peer, headers: &HeaderMap, token: &str) -> Response {
     if !app.access.is_token(token) {
-        app.access.was_wrong(peer);
-        return refuse(Problem::Token);
+        return match app.access.wrong_token(peer) {
+            Ok(()) => refuse(Problem::Token),
+            Err(refused) => held_up(app, peer, refused).await,
+        };
     }
-    let made = match app.access.links.make(DeviceKind::Full, None).await {
-        Ok(made) => made,
-        Err(error) => return ApiError::from(error).into_response(),
-    };
+    let made = app.access.links.make_even_unstored(DeviceKind::Full).await;
     match app.access.links.take_by_secret(&made.secret) {
         Ok(link) => sign_in(app, peer, headers, link, "by token").await,
         Err(unusable) => refuse(Problem::Link(unusable)),
     }
 }
 
-async fn sign_in(app: &App, peer: Peer, headers: &HeaderMap, link: LinkRow, how: &str) -> Response {
+async fn held_up(app: &App, peer: Peer, refused: Refused) -> Response {
+    app.access.tell_of_tries(peer).await;
+    guard::refuse(refused, false)
+}
+
+async fn sign_in(app: &App, peer: Peer, headers: &HeaderMap, link: TakenLink, how: &str) -> Response {
     let access = &app.access;
     let before = access.by_cookie(peer, headers).map(|device| device.row.id);
     let named = name::of(headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok()));
     match access.sign_in(peer, link, named, before).await {
-        Ok((cookie, row)) => {
+        Ok(SignedIn { cookie, key, row }) => {
             let kind = if row.kind == DeviceKind::Full { "full" } else { "read-only" };
             let who = audit::Who { device_id: Some(row.id), name: row.name, address: peer.ip };
             audit::write(&access.store, who, "sign-in", Some(&format!("{how}, {kind}"))).await;
-            ([(header::SET_COOKIE, cookie)], Html(moving_on())).into_response()
+            ([(header::SET_COOKIE, cookie)], Html(moving_on(Some(&key)))).into_response()
         }
         Err(error) => ApiError::from(error).into_response(),
     }
@@ -158,10 +165,15 @@ fn refuse(problem: Problem) -> Response {
 }
 
 /// A redirect would still count as coming from the page that held the link, and a strict cookie would not be sent along; a page of
-/// our own that moves on does not have that trouble.
-fn moving_on() -> String {
-    let body = "<h1>Signed in</h1><p class=\"lead\"><a href=\"/\">Go to VoxPilot</a></p>";
-    document("Signed in", body, "<meta http-equiv=\"refresh\" content=\"0; url=/\">")
+/// our own that moves on does not have that trouble. A new device's page gets its key here, along with the cookie: the script stores it.
+fn moving_on(key: Option<&str>) -> String {
+    let script = if key.is_some() { "<script src=\"/login.js\"></script>" } else { "" };
+    let body = format!("<h1>Signed in</h1><p class=\"lead\"><a href=\"/\">Open VoxPilot</a></p>{script}");
+    let head = match key {
+        Some(key) => format!("<meta name=\"voxpilot-key\" content=\"{key}\">"),
+        None => "<meta http-equiv=\"refresh\" content=\"0; url=/\">".to_owned(),
+    };
+    document("Signed in", &body, &head)
 }
 
 pub(super) fn page(problem: Option<Problem>) -> String {

@@ -21,8 +21,6 @@ use crate::error::{ApiError, ApiResult, ErrorBody, not_found};
 use crate::id::Id;
 use crate::peer::Peer;
 
-/// A key as pages make them: 32 random bytes in base64url, or more.
-const KEY_LENGTHS: std::ops::RangeInclusive<usize> = 43..=200;
 const QR_PIXELS: u32 = 240;
 
 #[derive(Serialize, ToSchema)]
@@ -162,29 +160,21 @@ fn given_name(text: &str) -> ApiResult<String> {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PageKey {
-    /// At least 32 random bytes in base64url. The page keeps it where only pages of this very address can read it.
+    /// The key that the sign-in page was given. The page keeps it where only pages of this very address can read it.
     pub key: String,
 }
 
-/// Binds the device to its page, once: browsers send the cookie to every port of a host, so from now on it lets in only along with
-/// the key, as the header `X-VoxPilot-Key`, or as `key=` in the address of what cannot send one.
+/// Says whether this is the key of the device's page. Browsers send the cookie to every port of a host, so it is accepted only along with
+/// the key that came with the sign-in, as the header `X-VoxPilot-Key`, or as `key=` in the address of what cannot send one.
 #[utoipa::path(post, operation_id = "devices_key", path = "/api/devices/key", request_body = PageKey,
-    responses((status = 204), (status = 409, body = ErrorBody, description = "it is bound to another page"), (status = 422, body = ErrorBody)))]
-pub(crate) async fn key(
-    State(app): State<App>,
-    Extension(caller): Extension<Caller>,
-    body: Result<Json<PageKey>, JsonRejection>,
-) -> ApiResult<StatusCode> {
+    responses((status = 204), (status = 409, body = ErrorBody, description = "it is not the key of this device")))]
+pub(crate) async fn key(Extension(caller): Extension<Caller>, body: Result<Json<PageKey>, JsonRejection>) -> ApiResult<StatusCode> {
     let Json(PageKey { key }) = body?;
     let conflict = |message: &str| ApiError::new(StatusCode::CONFLICT, "conflict", message);
     let device = caller.device().ok_or_else(|| conflict("a program with the token is no device: it has no page"))?;
-    let is_base64url = key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
-    if !is_base64url || !KEY_LENGTHS.contains(&key.len()) {
-        return Err(ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", "the key is not 32 random bytes in base64url"));
-    }
-    match app.access.devices.bind(device.id, &key).await? {
+    match device::is_key_of(device, &key) {
         true => Ok(StatusCode::NO_CONTENT),
-        false => Err(conflict("this device is bound to another page: sign in again with a link of `voxpilot link`")),
+        false => Err(conflict("this device belongs to another page: sign in again with a link of `voxpilot link`")),
     }
 }
 

@@ -4,7 +4,6 @@ use axum::extract::State;
 use axum::extract::rejection::JsonRejection;
 use axum::http::StatusCode;
 use axum::{Extension, Json};
-use domain::device::DeviceKind;
 use jiff::Timestamp;
 use push::{Outcome, Subscription};
 use serde::{Deserialize, Serialize};
@@ -61,11 +60,9 @@ pub(crate) async fn subscribe(
     let Json(PushWanted { endpoint, keys }) = body?;
     let device = device(&caller)?;
     let bad = |message: String| ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", message);
-    Subscription::new(&endpoint, &keys.p256dh, &keys.auth).map_err(|error| bad(error.to_string()))?;
-    // Whoever may only watch must not make the server knock at doors of its own machine.
-    if device.kind != DeviceKind::Full && !endpoint.starts_with("https:") {
-        return Err(bad("a device that may only watch needs a push service with https".to_owned()));
-    }
+    let to = Subscription::new(&endpoint, &keys.p256dh, &keys.auth).map_err(|error| bad(error.to_string()))?;
+    // No device may make the server send requests into its own network.
+    app.push.check(&to).await.map_err(|error| bad(error.to_string()))?;
     let row = PushRow { device: device.id, endpoint, p256dh: keys.p256dh, auth: keys.auth, created_at: Timestamp::now() };
     app.engine.store().save(vec![ServerRow::Push(row)]).await?;
     app.access.tell(&caller, peer, "notifications-on").await;

@@ -2,11 +2,10 @@
 
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
+use testkit::browser::SignedIn;
 use testkit::client::Event;
 
 use crate::rig::{Answer, Rig, SOON, answer};
-
-pub(crate) const KEY: &str = "a-page-key-of-32-random-bytes-in-base64url-0";
 
 #[derive(Clone)]
 pub(crate) struct Browser<'a> {
@@ -22,7 +21,13 @@ impl<'a> Browser<'a> {
         assert_eq!(link.status, 201, "{}", link.text);
         let opened = answer(rig.http.get(link.json()["url"].as_str().unwrap())).await;
         assert_eq!(opened.status, 200, "{}", opened.text);
-        Browser { rig, cookie: cookie(&opened).unwrap(), key: None }
+        Browser::signed_in(rig, &opened).unwrap()
+    }
+
+    /// As the answer to a sign-in makes it.
+    pub(crate) fn signed_in(rig: &'a Rig, answer: &Answer) -> Option<Browser<'a>> {
+        let set = answer.headers.get("set-cookie").map(|set| set.to_str().unwrap());
+        SignedIn::of(set, &answer.text).map(|SignedIn { cookie, key }| Browser { rig, cookie, key: Some(key) })
     }
 
     pub(crate) fn with_cookie(rig: &'a Rig, value: &str) -> Browser<'a> {
@@ -52,12 +57,6 @@ impl<'a> Browser<'a> {
         self.send(Method::POST, path, Some(body)).await
     }
 
-    /// The page binds the device to its key.
-    pub(crate) async fn bind(&mut self) {
-        assert_eq!(self.post("/api/devices/key", json!({ "key": KEY })).await.status, 204);
-        self.key = Some(KEY.to_owned());
-    }
-
     /// Itself, as the list of devices shows it.
     pub(crate) async fn device(&self) -> Value {
         let list = self.get("/api/devices").await.json();
@@ -81,6 +80,11 @@ impl<'a> Browser<'a> {
 /// The form of the login page, filled in.
 pub(crate) fn with_code(request: RequestBuilder, code: &str) -> RequestBuilder {
     request.header("content-type", "application/x-www-form-urlencoded").body(format!("code={}", code.replace(' ', "+")))
+}
+
+/// Likewise with the token.
+pub(crate) fn with_token(request: RequestBuilder, token: &str) -> RequestBuilder {
+    request.header("content-type", "application/x-www-form-urlencoded").body(format!("code=&token={token}"))
 }
 
 /// Reads a stream to its end, which must come.

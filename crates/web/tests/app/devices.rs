@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use store::{DeviceRow, LinkRow};
 use uuid::Uuid;
 
-use crate::browser::{Browser, KEY, asked, cookie, ends, with_code};
-use crate::rig::{Answer, Options, Rig, SOON, TOKEN, answer};
+use crate::browser::{Browser, asked, cookie, ends, with_code, with_token};
+use crate::rig::{Answer, METRICS_TOKEN, Options, Rig, SOON, TOKEN, answer};
 
 async fn link(rig: &Rig, body: Value) -> Value {
     let answer = rig.post("/api/devices/link", body).await;
@@ -30,7 +30,7 @@ fn used_before(index: i64, hours: i64) -> DeviceRow {
     DeviceRow {
         id: Uuid::from_u128(index as u128 + 1).to_string().parse().unwrap(),
         secret_hash: format!("hash-{index}"),
-        key_hash: None,
+        key_hash: Some("key".to_owned()),
         name: format!("device {index}"),
         kind: DeviceKind::Full,
         address: "127.0.0.1".to_owned(),
@@ -57,7 +57,8 @@ async fn a_link_lets_in_one_device_once() {
 
     let opened = open(&rig, &link["url"]).await;
     assert_eq!(opened.status, 200);
-    assert!(opened.text.contains("content=\"0; url=/\""), "{}", opened.text);
+    assert!(opened.text.contains("<script src=\"/login.js\">"), "{}", opened.text);
+    assert!(opened.headers["cache-control"] == "no-store", "the key of the page is in it");
     let set = opened.headers["set-cookie"].to_str().unwrap();
     assert!(["HttpOnly", "SameSite=Strict", "Path=/"].iter().all(|part| set.contains(part)) && !set.contains("Secure"), "{set}");
     assert!(!set.contains(TOKEN) && !link["url"].as_str().unwrap().contains(set.split(['=', ';']).nth(1).unwrap()), "its own secret");
@@ -80,7 +81,7 @@ async fn the_token_lets_in_a_browser_and_what_is_none_says_so_beneath_its_field(
     assert!(beneath && !wrong.text.contains("no-token-of-this-server"), "{}", wrong.text);
     let right = typed(format!("code=&token=+{TOKEN}+")).await;
     assert_eq!(right.status, 200, "{}", right.text);
-    let browser = Browser::with_cookie(&rig, cookie(&right).unwrap().split_once('=').unwrap().1);
+    let browser = Browser::signed_in(&rig, &right).unwrap();
     assert_eq!(browser.device().await["kind"], "full");
 }
 
@@ -93,7 +94,7 @@ async fn a_code_lets_in_one_device_once_however_it_is_typed() {
     sign_in_is_refused(&type_code(&rig, "AAAA-AAAA").await, 401, "not the right one");
     let typed = type_code(&rig, &format!(" {} ", code.to_lowercase().replace('-', " "))).await;
     assert_eq!(typed.status, 200, "{}", typed.text);
-    let browser = Browser::with_cookie(&rig, cookie(&typed).unwrap().split_once('=').unwrap().1);
+    let browser = Browser::signed_in(&rig, &typed).unwrap();
     let device = browser.device().await;
     assert_eq!((&device["kind"], &device["name"]), (&json!("read-only"), &json!("Ada's phone")));
     sign_in_is_refused(&type_code(&rig, code).await, 401, "used already");
@@ -188,8 +189,7 @@ async fn devices_are_listed_renamed_and_revoked_and_their_streams_end() {
 async fn logging_out_ends_the_device_and_its_streams() {
     let rig = Rig::replies([]).await;
     let session = rig.session().await;
-    let mut browser = Browser::sign_in(&rig, "read-only").await;
-    browser.bind().await;
+    let browser = Browser::sign_in(&rig, "read-only").await;
     let stream = browser.stream(&session).await;
     let thief = Browser { key: None, ..browser.clone() };
     assert_eq!(thief.post("/api/logout", json!({})).await.status, 204);
@@ -202,32 +202,47 @@ async fn logging_out_ends_the_device_and_its_streams() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_device_that_is_bound_to_its_page_needs_the_key_along_with_the_cookie() {
+async fn a_device_needs_the_key_of_its_page_along_with_the_cookie_from_the_start() {
     let rig = Rig::replies([]).await;
     let session = rig.session().await;
-    let mut browser = Browser::sign_in(&rig, "full").await;
-    assert_eq!(browser.get("/api/sessions").await.status, 200, "a program with a cookie jar needs no key");
-    for wrong in ["short", &format!("{KEY}="), &"x".repeat(201)] {
-        browser.post("/api/devices/key", json!({ "key": wrong })).await.refuses(422, "invalid");
+    let browser = Browser::sign_in(&rig, "full").await;
+    let key = browser.key.clone().unwrap();
+    assert!(key.len() == 43 && !browser.cookie.contains(&key), "a secret of its own");
+    // What another port of the host gets of the sign-in is the cookie.
+    let thief = Browser { key: None, ..browser.clone() };
+    thief.get("/api/sessions").await.refuses(401, "key_required");
+    for claimed in ["y".repeat(43), String::new(), format!("{key}=")] {
+        thief.post("/api/devices/key", json!({ "key": claimed })).await.refuses(409, "conflict");
+        let claiming = Browser { key: Some(claimed), ..browser.clone() };
+        claiming.get("/api/sessions").await.refuses(401, "key_required");
     }
-    browser.bind().await;
-    let bare = Browser { key: None, ..browser.clone() };
-    bare.get("/api/sessions").await.refuses(401, "key_required");
-    assert!([200, 503].contains(&bare.get("/").await.status), "the page itself cannot show it yet");
-    assert_eq!(bare.get(&format!("/api/sessions?key={KEY}")).await.status, 200);
-    bare.post(&format!("/api/sessions/{session}/cancel?key={KEY}"), json!({})).await.refuses(401, "key_required");
-    bare.get("/api/sessions?key=wrong").await.refuses(401, "key_required");
-    // Tabs that load at once bind the same key; another page does not take it over.
-    assert_eq!(bare.post("/api/devices/key", json!({ "key": KEY })).await.status, 204);
-    bare.post("/api/devices/key", json!({ "key": "y".repeat(43) })).await.refuses(409, "conflict");
+    assert!([200, 503].contains(&thief.get("/").await.status), "the page itself cannot show it yet");
+    assert_eq!(thief.get(&format!("/api/sessions?key={key}")).await.status, 200);
+    thief.post(&format!("/api/sessions/{session}/cancel?key={key}"), json!({})).await.refuses(401, "key_required");
+    thief.get("/api/sessions?key=wrong").await.refuses(401, "key_required");
+    // The page asks whether it has the right key before anything else.
+    assert_eq!(browser.post("/api/devices/key", json!({ "key": key })).await.status, 204);
     assert_eq!(browser.get("/api/sessions").await.status, 200);
+}
+
+/// It could be bound by whoever has the cookie, so an earlier version's device that never was is signed out.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_device_without_a_key_has_to_sign_in_again() {
+    // The hash is that of "abc".
+    let secret_hash = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad".to_owned();
+    let unbound = DeviceRow { secret_hash, key_hash: None, ..used_before(1, 1) };
+    let rig = Rig::start(Options { devices: vec![unbound], ..Options::default() }).await;
+    let thief = Browser::with_cookie(&rig, "abc");
+    thief.get("/api/sessions").await.refuses(401, "unauthorized");
+    thief.post("/api/devices/key", json!({ "key": "y".repeat(43) })).await.refuses(401, "unauthorized");
+    assert_eq!(rig.get("/api/devices").await.json()["devices"], json!([]));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_guesses_too_often_waits_and_who_has_a_link_does_not() {
     let rig = Rig::replies([]).await;
     let (first, second) = (link(&rig, json!({})).await, link(&rig, json!({})).await);
-    let browser = Browser::with_cookie(&rig, cookie(&open(&rig, &first["url"]).await).unwrap().split_once('=').unwrap().1);
+    let browser = Browser::signed_in(&rig, &open(&rig, &first["url"]).await).unwrap();
     let mut tries = 0;
     let slowed = loop {
         let answer = type_code(&rig, "WRON-GWRN").await;
@@ -239,13 +254,36 @@ async fn who_guesses_too_often_waits_and_who_has_a_link_does_not() {
     };
     sign_in_is_refused(&slowed, 429, "Too many wrong tries");
     assert!(slowed.headers["retry-after"].to_str().unwrap().parse::<u64>().unwrap() >= 1);
-    let bearer = answer(rig.http.get(format!("{}/api/sessions", rig.base)).bearer_auth("a-wrong-token-of-a-guesser")).await;
-    bearer.refuses(429, "too_many_tries");
+    let right = answer(with_token(rig.http.post(format!("{}/login", rig.base)), TOKEN)).await;
+    assert!(cookie(&right).is_some(), "the token cannot be guessed: {}", right.text);
+    let code = link(&rig, json!({})).await["code"].as_str().unwrap().to_owned();
+    sign_in_is_refused(&type_code(&rig, &code).await, 429, "Too many wrong tries");
     assert_eq!(browser.get("/api/sessions").await.status, 200, "a device is not concerned");
+    assert_eq!(rig.get("/api/sessions").await.status, 200, "nor is the token");
     assert!(cookie(&open(&rig, &second["url"]).await).is_some(), "a link cannot be guessed");
     let told = browser.get("/api/audit").await.json();
     let refusals = told["entries"].as_array().unwrap().iter().filter(|entry| entry["action"] == "sign-in-refused").count();
     assert_eq!(refusals, 1, "once, not for each try: {told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_right_token_is_not_held_up_by_wrong_ones() {
+    let rig = Rig::replies([]).await;
+    let code = link(&rig, json!({})).await["code"].as_str().unwrap().to_owned();
+    let by = |token: &str, path: &str| answer(rig.http.get(format!("{}{path}", rig.base)).bearer_auth(token));
+    let tries = async { while by("a-wrong-token-of-a-guesser", "/api/sessions").await.status != 429 {} };
+    tokio::time::timeout(SOON, tries).await.expect("who guesses is slowed");
+    by("another-wrong-token", "/metrics").await.refuses(429, "too_many_tries");
+    for (token, path) in [(TOKEN, "/api/sessions"), (METRICS_TOKEN, "/metrics")] {
+        assert_eq!(by(token, path).await.status, 200, "{path}");
+    }
+    let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+    let agent = rig.http.post(format!("{}/mcp", rig.base)).bearer_auth(web::token_for_agents(TOKEN));
+    assert_eq!(answer(agent.header("accept", "application/json, text/event-stream").json(&ping)).await.status, 200);
+    let login = || rig.http.post(format!("{}/login", rig.base));
+    sign_in_is_refused(&answer(with_token(login(), "a-wrong-token-of-a-guesser")).await, 429, "Too many wrong tries");
+    assert!(cookie(&answer(with_token(login(), TOKEN)).await).is_some());
+    assert!(cookie(&type_code(&rig, &code).await).is_some(), "wrong tokens do not keep anybody from typing a code");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -263,8 +301,8 @@ async fn so_many_devices_are_kept_and_the_longest_unused_makes_room() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_audit_log_says_who_did_what_from_which_device() {
     let rig = Rig::replies([]).await;
-    let mut owner = Browser::sign_in(&rig, "full").await;
-    owner.bind().await;
+    let owner = Browser::sign_in(&rig, "full").await;
+    let key = owner.key.clone().unwrap();
     let body = json!({ "title": "Herons\u{202e}", "model": "relay", "permission_policy": "ask" });
     let session = owner.post("/api/sessions", body).await.json()["id"].as_str().unwrap().to_owned();
     let path = format!("/api/sessions/{session}");
@@ -290,7 +328,7 @@ async fn the_audit_log_says_who_did_what_from_which_device() {
     let answered = entry("permission-answered")["detail"].as_str().unwrap();
     assert!(answered.contains(event.data["title"].as_str().unwrap()), "{answered}");
     assert!(entry("session-changed")["detail"].as_str().unwrap().contains("permission_policy auto"));
-    assert!(!log.to_string().contains(KEY) && !log.to_string().contains(TOKEN));
+    assert!(!log.to_string().contains(&key) && !log.to_string().contains(TOKEN));
 
     let first = owner.get("/api/audit?limit=3").await.json();
     assert_eq!(first["entries"].as_array().unwrap().len(), 3);

@@ -10,6 +10,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use web::Limits;
 
+use crate::browser::Browser;
 use crate::rig::{Options, Rig, SOON, TOKEN, answer};
 
 /// Soon over, and yet longer than a busy machine needs to send a few bytes to itself.
@@ -210,4 +211,110 @@ async fn one_address_has_its_share_of_requests_and_streams_also_behind_a_proxy()
     assert_eq!(stream_from(&rig, &session, other).await.status(), 200);
     assert_eq!(rig.send(Method::GET, "/api/sessions", None).await.status, 200);
     drop(first);
+}
+
+/// Opens streams of a browser until the server refuses one.
+async fn streams_until_refused(browser: &Browser<'_>, session: &str) -> Vec<reqwest::Response> {
+    let mut open = Vec::new();
+    loop {
+        let request = browser.request(Method::GET, &format!("/api/sessions/{session}/stream"));
+        let answer = timeout(SOON, request.send()).await.unwrap().unwrap();
+        if answer.status() == 429 {
+            return open;
+        }
+        assert_eq!(answer.status(), 200);
+        open.push(answer);
+        assert!(open.len() < 100, "nobody is refused");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_read_only_device_has_its_share_and_leaves_the_rest_to_the_owner() {
+    let limits = Limits { streams: 6, streams_per_device: 3, streams_restricted: 4, requests_per_device: 5, ..Limits::default() };
+    // Everybody comes from one address: on this machine, and behind a proxy.
+    for trusted_proxies in [vec![], vec![("127.0.0.1".parse().unwrap(), 32)]] {
+        let limits = Limits { streams_per_address: 1, requests_per_address: 2, ..limits.clone() };
+        let rig = Rig::start(Options { limits, trusted_proxies, ..Options::default() }).await;
+        let session = rig.session().await;
+        let (first, second) = (Browser::sign_in(&rig, "read-only").await, Browser::sign_in(&rig, "read-only").await);
+        let owner = Browser::sign_in(&rig, "full").await;
+        let of_first = streams_until_refused(&first, &session).await;
+        assert_eq!(of_first.len(), 3, "its own share");
+        let of_second = streams_until_refused(&second, &session).await;
+        assert_eq!(of_second.len(), 1, "the share of all who may only watch");
+        assert_eq!(first.get("/api/sessions").await.status, 200, "it can still read");
+        let of_owner = owner.stream(&session).await;
+        assert_eq!(rig.get("/api/sessions").await.status, 200);
+        let of_token = rig.watch(&session).await;
+        drop((of_first, of_second, of_owner, of_token));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_is_signed_in_is_served_at_an_address_that_strangers_have_used_up() {
+    let limits = Limits { requests_per_address: 2, ..Limits::default() };
+    let trusted_proxies = vec![("127.0.0.1".parse().unwrap(), 32)];
+    let rig = Rig::start(Options { limits, trusted_proxies, ..Options::default() }).await;
+    let owner = Browser::sign_in(&rig, "full").await;
+    let half =
+        "POST /login HTTP/1.1\r\nhost: localhost\r\nx-forwarded-for: 203.0.113.5\r\ncontent-type: application/x-www-form-urlencoded\r\n";
+    let half = format!("{half}content-length: 9\r\n\r\ncode");
+    let _half_sent = [saying(&rig, &half).await, saying(&rig, &half).await];
+    let from_there = |request: reqwest::RequestBuilder| answer(request.header("x-forwarded-for", "203.0.113.5"));
+    let stranger = async { while from_there(rig.http.get(format!("{}/login", rig.base))).await.status != 429 {} };
+    timeout(SOON, stranger).await.expect("strangers there have to wait");
+    assert_eq!(from_there(owner.request(Method::GET, "/api/sessions")).await.status, 200);
+    assert_eq!(from_there(rig.http.get(format!("{}/api/sessions", rig.base)).bearer_auth(TOKEN)).await.status, 200);
+    let wrong = from_there(rig.http.get(format!("{}/api/sessions", rig.base)).bearer_auth("a-wrong-token-0123456789")).await;
+    wrong.refuses(429, "too_many");
+}
+
+/// A job that is waited for is a request at work for as long as ten minutes.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_waits_for_many_jobs_leaves_room_for_the_owner() {
+    let limits = Limits { requests_per_device: 2, ..Limits::default() };
+    let rig = limited(limits).await;
+    let agent = web::token_for_agents(TOKEN);
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {agent}\r\naccept: application/json, text/event-stream\r\n"
+    );
+    let half = format!("{head}content-type: application/json\r\ncontent-length: 100\r\n\r\n{{");
+    // Two of them wait for the rest of their body; the third is refused, whichever that is.
+    let [mut first, mut second, mut third] = [saying(&rig, &half).await, saying(&rig, &half).await, saying(&rig, &half).await];
+    let mut answers = [[0; 12]; 3];
+    let [a, b, c] = &mut answers;
+    let refused = async {
+        tokio::select! {
+            read = first.read_exact(a) => read,
+            read = second.read_exact(b) => read,
+            read = third.read_exact(c) => read,
+        }
+    };
+    timeout(SOON, refused).await.expect("agents have their share").unwrap();
+    assert!(answers.contains(b"HTTP/1.1 429"), "{answers:?}");
+    assert_eq!(rig.get("/api/sessions").await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_names_two_hosts_is_refused() {
+    let rig = Rig::replies([]).await;
+    for head in [
+        "GET /api/health HTTP/1.1\r\nhost: localhost\r\nhost: localhost\r\n",
+        "GET /api/health HTTP/1.1\r\nhost: localhost\r\nhost: evil.example\r\n",
+        "GET /api/health HTTP/1.1\r\nhost: evil.example\r\nhost: localhost\r\n",
+        "GET http://evil.example/api/health HTTP/1.1\r\nhost: localhost\r\n",
+        "GET http://localhost/api/health HTTP/1.1\r\nhost: evil.example\r\n",
+        "GET http://localhost:1/api/health HTTP/1.1\r\nhost: localhost\r\n",
+        "GET http://x@localhost/api/health HTTP/1.1\r\nhost: localhost\r\n",
+    ] {
+        let said = until_closed(&mut saying(&rig, &format!("{head}\r\n")).await).await;
+        assert!(said.starts_with("HTTP/1.1 400 "), "{head}: {said}");
+    }
+    for head in [
+        "GET http://localhost/api/health HTTP/1.1\r\nhost: localhost\r\n",
+        "GET http://localhost:80/api/health HTTP/1.1\r\nhost: LOCALHOST\r\n",
+    ] {
+        let said = response(&mut saying(&rig, &format!("{head}\r\n")).await, "}").await;
+        assert!(said.starts_with("HTTP/1.1 200 "), "{head}: {said}");
+    }
 }

@@ -80,7 +80,7 @@ async fn wrong_tokens_are_slowed_down() {
         held_up |= with(&rig, Method::GET, "/metrics", "a-guess-of-somebody").await.status == 429;
     }
     assert!(held_up, "guessing is not held up");
-    with(&rig, Method::GET, "/metrics", METRICS_TOKEN).await.refuses(429, "too_many_tries");
+    assert_eq!(with(&rig, Method::GET, "/metrics", METRICS_TOKEN).await.status, 200, "the right one is not");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use testkit::push_service::{PushService, Pushed};
 
 use crate::browser::Browser;
-use crate::rig::{CONTACT, Rig, SOON};
+use crate::rig::{CONTACT, Options, Rig, SOON};
 
 async fn subscribe(browser: &Browser<'_>, service: &PushService, name: &str) {
     let answer = browser.send(Method::PUT, "/api/push", Some(service.subscription(name))).await;
@@ -55,21 +55,49 @@ async fn whoever_may_only_watch_is_told_but_offered_no_answer() {
     let rig = Rig::replies([]).await;
     let service = PushService::start().await;
     let watching = Browser::sign_in(&rig, "read-only").await;
-    let here = watching.send(Method::PUT, "/api/push", Some(service.subscription("phone"))).await;
-    here.refuses(422, "invalid");
-    // A device keeps what it was given when it could do everything; here it is made in the store, as an earlier server might have.
-    let row = store::PushRow {
-        device: watching.device().await["id"].as_str().unwrap().parse().unwrap(),
-        endpoint: service.subscription("phone")["endpoint"].as_str().unwrap().to_owned(),
-        p256dh: service.subscription("phone")["keys"]["p256dh"].as_str().unwrap().to_owned(),
-        auth: service.subscription("phone")["keys"]["auth"].as_str().unwrap().to_owned(),
-        created_at: jiff::Timestamp::now(),
-    };
-    rig.engine.store().save(vec![store::ServerRow::Push(row)]).await.unwrap();
+    subscribe(&watching, &service, "phone").await;
     let session = rig.relay().await;
     rig.say(&session, "ask").await;
     let asked = service.wait_for(1).await.remove(0).payload;
     assert_eq!((&asked["kind"], &asked["options"]), (&json!("needs-you"), &Value::Null));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_device_makes_the_server_knock_at_its_own_network() {
+    let rig = Rig::start(Options { push_hosts: Vec::new(), ..Options::default() }).await;
+    let service = PushService::start().await;
+    let own = service.subscription("desk")["endpoint"].as_str().unwrap().to_owned();
+    for kind in ["full", "read-only"] {
+        let browser = Browser::sign_in(&rig, kind).await;
+        for endpoint in
+            [own.as_str(), &own.replace("http:", "https:"), "https://localhost:9/x", "https://10.0.0.1/x", "https://box.local/x"]
+        {
+            let mut wanted = service.subscription("desk");
+            wanted["endpoint"] = json!(endpoint);
+            browser.send(Method::PUT, "/api/push", Some(wanted)).await.refuses(422, "invalid");
+        }
+        assert_eq!(is_subscribed(&browser).await, false);
+    }
+}
+
+/// An earlier server took it; this one sends nothing there.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stored_subscription_is_checked_again_when_it_is_used() {
+    let rig = Rig::start(Options { push_hosts: Vec::new(), ..Options::default() }).await;
+    let service = PushService::start().await;
+    let browser = Browser::sign_in(&rig, "full").await;
+    let subscription = service.subscription("desk");
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let row = store::PushRow {
+        device: browser.device().await["id"].as_str().unwrap().parse().unwrap(),
+        endpoint: text(&subscription["endpoint"]),
+        p256dh: text(&subscription["keys"]["p256dh"]),
+        auth: text(&subscription["keys"]["auth"]),
+        created_at: jiff::Timestamp::now(),
+    };
+    rig.engine.store().save(vec![store::ServerRow::Push(row)]).await.unwrap();
+    browser.send(Method::POST, "/api/push/test", None).await.refuses(502, "push_failed");
+    assert!(service.pushed().is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -45,6 +45,8 @@ pub(crate) struct Options {
     pub allowed_hosts: Vec<String>,
     pub trusted_proxies: Vec<(std::net::IpAddr, u8)>,
     pub least_policy: Option<domain::policy::Policy>,
+    /// Push services that need not be public: the one of the tests is here.
+    pub push_hosts: Vec<&'static str>,
 }
 
 impl Default for Options {
@@ -67,7 +69,14 @@ impl Default for Options {
             allowed_hosts: Vec::new(),
             trusted_proxies: Vec::new(),
             least_policy: None,
+            push_hosts: vec!["127.0.0.1:*"],
         }
+    }
+}
+
+impl Options {
+    fn push_hosts(&self) -> Vec<push::AllowedHost> {
+        self.push_hosts.iter().map(|host| host.parse().unwrap()).collect()
     }
 }
 
@@ -133,7 +142,8 @@ impl Rig {
             trust: options.trust.clone(),
             configuration: crate::settings::policy_alone(engine::Choices::of(engine.settings())),
             push: std::sync::Arc::new(
-                push::Sender::new(push::Keys::load_or_make(&dir.path().join("data")).unwrap(), CONTACT.to_owned()).unwrap(),
+                push::Sender::new(push::Keys::load_or_make(&dir.path().join("data")).unwrap(), CONTACT.to_owned(), options.push_hosts())
+                    .unwrap(),
             ),
         };
         let app = web::App::new(engine.clone(), web_settings, stopping.clone()).await.unwrap().limited(options.limits.clone());

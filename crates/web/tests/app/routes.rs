@@ -74,7 +74,7 @@ fn expired() -> DeviceRow {
     DeviceRow {
         id: NOBODY.parse().unwrap(),
         secret_hash: Sha256::digest(EXPIRED).iter().map(|byte| format!("{byte:02x}")).collect(),
-        key_hash: None,
+        key_hash: Some("key".to_owned()),
         name: "old".to_owned(),
         kind: domain::device::DeviceKind::Full,
         address: "127.0.0.1".to_owned(),
@@ -104,8 +104,7 @@ async fn who_is_not_let_in_is_refused_at_every_route() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_bound_device_without_its_key_is_refused_at_every_route() {
     let rig = Rig::replies([]).await;
-    let mut browser = Browser::sign_in(&rig, "full").await;
-    browser.bind().await;
+    let browser = Browser::sign_in(&rig, "full").await;
     let elsewhere = Browser { key: None, ..browser.clone() };
     let guessing = Browser { key: Some("wrong".to_owned()), ..browser.clone() };
     for call in calls() {
@@ -150,7 +149,7 @@ async fn the_login_page_is_for_everybody_and_the_page_for_devices() {
     let rig = Rig::replies([]).await;
     let reader = Browser::sign_in(&rig, "read-only").await;
     let nobody = Browser::with_cookie(&rig, "");
-    for path in ["/login", "/login.css", "/faces/inter", "/faces/jetbrains-mono"] {
+    for path in ["/login", "/login.css", "/login.js", "/faces/inter", "/faces/jetbrains-mono"] {
         assert_eq!(nobody.get(path).await.status, 200, "{path}");
     }
     assert_eq!(answer(with_code(nobody.request(Method::POST, "/login"), "")).await.status, 401);
