@@ -104,8 +104,8 @@ async fn open(work_dir: &Path) -> Result<(WorkDir, Git), Refusal> {
     let work_dir = tokio::task::spawn_blocking(move || WorkDir::open(&given))
         .await
         .unwrap_or_else(|_| Err(Refusal::new("the work directory cannot be opened")))?;
-    let git = Git::new(work_dir.root());
-    let mut repository = Repository::find(&git, work_dir.root()).await?;
+    let git = Git::new(work_dir.path());
+    let mut repository = Repository::find(&git, work_dir.path()).await?;
     let excludes_file = repository.settings.excludes_file.take();
     let stand_in = tokio::task::spawn_blocking(move || StandIn::make(&repository))
         .await

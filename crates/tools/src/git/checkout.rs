@@ -15,7 +15,8 @@ use super::repository::{Repository, Settings};
 use super::stand_in::StandIn;
 use super::{revision, snapshot};
 use crate::Refusal;
-use crate::work_dir::{WorkDir, reason};
+use crate::beneath::reason;
+use crate::work_dir::WorkDir;
 
 /// A name longer than this is no name of a branch that somebody chose.
 const BRANCH_CHARS: usize = 200;
@@ -58,8 +59,8 @@ impl Checkout {
         let given = work_dir.to_owned();
         let lost = |_| Refusal::new("the repository cannot be read");
         let work_dir = tokio::task::spawn_blocking(move || WorkDir::open(&given)).await.map_err(lost)??;
-        let git = Git::new(work_dir.root());
-        let mut repository = Repository::find(&git, work_dir.root()).await?;
+        let git = Git::new(work_dir.path());
+        let mut repository = Repository::find(&git, work_dir.path()).await?;
         let excludes_file = repository.settings.excludes_file.take();
         let (repository, stand_in, scratch) = tokio::task::spawn_blocking(move || {
             let scratch = scratch()?;
@@ -71,7 +72,7 @@ impl Checkout {
         let objects = stand_in.objects.clone();
         let git = git.behind(stand_in, excludes_file);
         let Repository { top, git_dir, settings, .. } = repository;
-        let mut prefix = work_dir.root().strip_prefix(&top).map(|below| below.as_os_str().as_bytes().to_vec()).unwrap_or_default();
+        let mut prefix = work_dir.path().strip_prefix(&top).map(|below| below.as_os_str().as_bytes().to_vec()).unwrap_or_default();
         if !prefix.is_empty() {
             prefix.push(b'/');
         }

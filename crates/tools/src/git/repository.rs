@@ -4,7 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use super::command::{Git, Printed};
-use crate::{Refusal, open};
+use crate::Refusal;
+use crate::beneath::Root;
 
 /// The files that link a worktree to its repository hold one path.
 const LINK_BYTES: u64 = 8 * 1024;
@@ -80,9 +81,10 @@ impl Repository {
     }
 
     fn is_linked_worktree(&self, dot_git: &Path) -> bool {
-        let leads_back = open::regular_file(&self.git_dir.join("gitdir"), "gitdir")
-            .and_then(|(file, _)| open::text(file, LINK_BYTES, "gitdir"))
-            .is_ok_and(|back| self.git_dir.join(back.trim_end_matches('\n')).canonicalize().is_ok_and(|back| back == dot_git));
+        let written = Root::open(&self.git_dir).ok().and_then(|git_dir| git_dir.small_file("gitdir", LINK_BYTES).ok().flatten());
+        let leads_back = written
+            .and_then(|back| String::from_utf8(back).ok())
+            .is_some_and(|back| self.git_dir.join(back.trim_end_matches('\n')).canonicalize().is_ok_and(|back| back == dot_git));
         leads_back && self.git_dir.parent() == Some(self.common_dir.join("worktrees").as_path())
     }
 

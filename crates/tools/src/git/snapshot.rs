@@ -14,8 +14,8 @@ use rustix::fs::{Access, access};
 
 use super::checkout::{Checkout, Places};
 use super::command::Call;
-use crate::work_dir::reason;
-use crate::{Refusal, bound, open};
+use crate::beneath::{Links, Root, reason};
+use crate::{Refusal, bound};
 
 /// A file beyond this is left out.
 const MOST_FILE_BYTES: u64 = 5 * 1024 * 1024;
@@ -53,7 +53,7 @@ async fn attempt(checkout: &Checkout, places: &Places) -> Result<Taken, Refusal>
     if listed.was_cut {
         return Err(too_many());
     }
-    let root = checkout.work_dir.root().to_owned();
+    let root = checkout.work_dir.path().to_owned();
     let (names, left_out) = blocking(move || sifted(&root, &listed.stdout)).await?;
     if !names.is_empty() {
         let update = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"].map(OsStr::new);
@@ -75,13 +75,14 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Refusal> +
 
 /// The time of the index goes along: git takes a file for unchanged only if it is older than that.
 fn copy_index(git_dir: &Path, to: &Path) -> Result<(), Refusal> {
-    let from = git_dir.join("index");
     let _ = fs::remove_file(to);
-    if from.symlink_metadata().is_err() {
+    let git_dir = Root::open(git_dir).map_err(Refusal::new)?;
+    let from = git_dir.spot("index", Links::Refuse)?;
+    if from.kind.is_none() {
         return Ok(());
     }
     let cannot = |why: std::io::Error| Refusal::new(format!("the index cannot be copied: {}", reason(&why)));
-    let (mut index, about) = open::regular_file(&from, "index")?;
+    let (mut index, about) = from.file("index")?;
     if about.len() > MOST_INDEX_BYTES {
         return Err(too_many());
     }

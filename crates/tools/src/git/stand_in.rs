@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use super::repository::{Repository, Settings};
-use crate::work_dir::reason;
-use crate::{Refusal, open};
+use crate::Refusal;
+use crate::beneath::{Root, reason, text};
 
 /// A HEAD is a name or a hash.
 const HEAD_BYTES: u64 = 4 * 1024;
@@ -39,8 +39,9 @@ impl StandIn {
         let cannot = |why: std::io::Error| Refusal::new(format!("the repository cannot be read: {}", reason(&why)));
         let private = Permissions::from_mode(0o700);
         let directory = tempfile::Builder::new().prefix("voxpilot-git-").permissions(private).tempdir().map_err(cannot)?;
-        let (head, _) = open::regular_file(&repository.git_dir.join("HEAD"), "HEAD")?;
-        fs::write(directory.path().join("HEAD"), open::text(head, HEAD_BYTES, "HEAD")?).map_err(cannot)?;
+        let git_dir = Root::open(&repository.git_dir).map_err(Refusal::new)?;
+        let (head, _) = git_dir.spot("HEAD", crate::beneath::Links::Refuse)?.file("HEAD")?;
+        fs::write(directory.path().join("HEAD"), text(head, HEAD_BYTES, "HEAD")?).map_err(cannot)?;
         fs::write(directory.path().join("config"), configuration(&repository.settings)).map_err(cannot)?;
         let objects = repository.common_dir.join("objects");
         if !objects.symlink_metadata().is_ok_and(|about| about.is_dir()) {
