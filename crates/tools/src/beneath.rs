@@ -92,6 +92,13 @@ impl Root {
         if spot.kind.is_some() { Ok(spot) } else { Err(Lost::Missing.refusal(path)) }
     }
 
+    /// A directory below as a root of its own, with no link on the way.
+    pub(crate) fn open_below(&self, path: &[u8]) -> Result<Self, Lost> {
+        let spot = self.walk(path, Links::Refuse)?;
+        let directory = spot.handle().map_err(Lost::System)?;
+        Ok(Self { directory, path: self.path.join(spot.path) })
+    }
+
     /// A small file of a repository or project, by its plain path. `None` where there is none, or something else than a file.
     pub(crate) fn small_file(&self, path: &str, most_bytes: u64) -> Result<Option<Vec<u8>>, Refusal> {
         let Ok(spot) = self.walk(path.as_bytes(), Links::Refuse) else { return Ok(None) };
@@ -129,7 +136,7 @@ fn open_plain(path: &str) -> Result<OwnedFd, Errno> {
     rustix::fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
 }
 
-fn duplicate(handle: impl AsFd) -> Result<OwnedFd, Errno> {
+pub(crate) fn duplicate(handle: impl AsFd) -> Result<OwnedFd, Errno> {
     rustix::io::fcntl_dupfd_cloexec(handle, 0)
 }
 

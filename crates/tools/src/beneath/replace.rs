@@ -30,15 +30,15 @@ pub(crate) enum Existing {
 }
 
 /// A file that has no name of its own yet. Dropped, it is removed.
-pub(crate) struct Draft {
+pub(super) struct Draft {
     directory: OwnedFd,
     name: OsString,
-    pub file: File,
+    file: File,
 }
 
 impl Draft {
     /// `mode` is what is left of by the process's own mask.
-    pub(crate) fn new(directory: impl AsFd, beside: &OsStr, mode: u32) -> Result<Self, Errno> {
+    fn new(directory: impl AsFd, beside: &OsStr, mode: u32) -> Result<Self, Errno> {
         let directory = duplicate(directory)?;
         let name = fresh_name(beside);
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -47,7 +47,7 @@ impl Draft {
     }
 
     /// Gives it its name.
-    pub(crate) fn place(self, name: &OsStr, existing: Existing) -> Result<(), Errno> {
+    fn place(self, name: &OsStr, existing: Existing) -> Result<(), Errno> {
         place(&self.directory, &self.name, name, existing)
     }
 }
@@ -101,6 +101,26 @@ impl Spot {
         Ok(draft.place(self.name(), existing)?)
     }
 
+    /// A new file, where there is nothing yet.
+    pub(crate) fn create(&self, mode: u32) -> Result<File, Errno> {
+        let directories = self.make_directories()?;
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let directory = directories.last().unwrap_or(self.parent());
+        rustix::fs::openat(directory, self.name(), flags, Mode::from_raw_mode(mode)).map(File::from)
+    }
+
+    /// The file that is there, to write at its end.
+    pub(crate) fn append(&self) -> Result<File, Errno> {
+        let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC;
+        rustix::fs::openat(self.parent(), self.name(), flags, Mode::empty()).map(File::from)
+    }
+
+    /// A new link, where there is nothing yet.
+    pub(crate) fn make_link(&self, target: &[u8]) -> Result<(), Errno> {
+        let directories = self.make_directories()?;
+        rustix::fs::symlinkat(OsStr::from_bytes(target), directories.last().unwrap_or(self.parent()), self.name())
+    }
+
     /// Makes what is missing on the way, each below the one before, and returns them from the outermost.
     pub(crate) fn make_directories(&self) -> Result<Vec<OwnedFd>, Errno> {
         let mut made: Vec<OwnedFd> = Vec::new();
@@ -119,7 +139,7 @@ impl Spot {
 }
 
 /// Waits until the names of a directory are on the disk.
-pub(crate) fn sync(directory: &OwnedFd) -> io::Result<()> {
+fn sync(directory: &OwnedFd) -> io::Result<()> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(rustix::fs::fsync(rustix::fs::openat(directory, ".", flags, Mode::empty())?)?)
 }

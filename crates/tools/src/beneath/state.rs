@@ -120,9 +120,8 @@ fn state(spot: &Spot, path: &[u8]) -> Result<State, Refusal> {
     match spot.kind {
         None => Ok(State::Absent),
         Some(Kind::Link) => {
-            let cannot = |why: Errno| Refusal::new(format!("cannot read '{}': {why}", shown(path)));
-            let target = rustix::fs::readlinkat(spot.parent(), spot.name(), Vec::new()).map_err(cannot)?;
-            Ok(State::Link { target: target.into_bytes() })
+            let target = spot.target().ok_or_else(|| Refusal::new(format!("'{}' is not a link any more", shown(path))))?;
+            Ok(State::Link { target })
         }
         Some(Kind::File) => {
             let (file, about) = spot.file(&name)?;

@@ -58,7 +58,7 @@ pub(crate) struct Spot {
 }
 
 impl Lost {
-    pub(super) fn errno(self) -> Errno {
+    pub(crate) fn errno(self) -> Errno {
         match self {
             Lost::Outside => Errno::XDEV,
             Lost::Missing => Errno::NOENT,
@@ -79,7 +79,7 @@ impl Lost {
 }
 
 impl Spot {
-    pub(super) fn parent(&self) -> &OwnedFd {
+    pub(crate) fn parent(&self) -> &OwnedFd {
         &self.parent
     }
 
@@ -101,6 +101,11 @@ impl Spot {
     pub(crate) fn size(&self) -> Option<u64> {
         let about = statat(&self.parent, self.name(), AtFlags::SYMLINK_NOFOLLOW).ok()?;
         self.missing.is_empty().then(|| about.st_size.unsigned_abs())
+    }
+
+    /// What a link that was not followed says.
+    pub(crate) fn target(&self) -> Option<Vec<u8>> {
+        rustix::fs::readlinkat(&self.parent, self.name(), Vec::new()).ok().map(std::ffi::CString::into_bytes)
     }
 
     /// The directory that is there, as a place to start from.

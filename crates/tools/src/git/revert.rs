@@ -4,6 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use render::hunks::{DiffHunk, between};
 
@@ -78,8 +79,8 @@ impl Checkout {
 
     /// What is on the disk, if that is what the new side of the comparison holds.
     async fn state_now(&self, entry: &Entry, path: &str) -> Result<State, ChangeError> {
-        let (root, name) = (self.work_dir.path().to_owned(), entry.path.clone());
-        let read = move || beneath::read(&opened(&root)?, &name);
+        let (work_dir, name) = (Arc::clone(&self.work_dir), entry.path.clone());
+        let read = move || beneath::read(work_dir.root(), &name);
         let now = tokio::task::spawn_blocking(read).await.map_err(|_| refused(path, "cannot be read"))??;
         let is_same = match &now {
             State::Absent => entry.status == Status::Deleted,

@@ -8,12 +8,12 @@ use std::process::Command;
 use crate::disk::write;
 use crate::swap::Pair;
 
-pub struct Case {
-    pub name: &'static str,
+pub(crate) struct Case {
+    pub(crate) name: &'static str,
     /// `WORK` stands for the work directory. Beside it lies `outside`.
-    pub path: &'static str,
-    pub pair: Pair,
-    pub prepare: fn(&Path),
+    pub(crate) path: &'static str,
+    pub(crate) pair: Pair,
+    pub(crate) prepare: fn(&Path),
 }
 
 const fn case(name: &'static str, path: &'static str, pair: Pair, prepare: fn(&Path)) -> Case {
@@ -32,7 +32,7 @@ fn link(work: &Path, name: &str, target: &str) {
     symlink(target.replace("WORK", work.to_str().unwrap()), work.join(name)).unwrap();
 }
 
-pub const CASES: &[Case] = &[
+pub(crate) const CASES: &[Case] = &[
     case("a directory and a relative link", "a/x", ("a", "b"), |work| directory(work, "a", "b", "../outside")),
     case("a directory and an absolute link", "a/x", ("a", "b"), |work| {
         let target = work.parent().unwrap().join("outside");

@@ -11,21 +11,21 @@ use tools::Project;
 use crate::cases::Case;
 
 /// How many there are in `use_all`.
-pub const OPERATIONS: usize = 14;
+pub(crate) const OPERATIONS: usize = 14;
 
 /// In the names of some files outside, and in the text of all.
 const SECRET: &str = "SECRET";
 const SECRET_TEXT: &str = "SECRET of somebody else";
 
-pub struct Disk {
+pub(crate) struct Disk {
     _home: tempfile::TempDir,
     outside: PathBuf,
-    pub work: PathBuf,
-    before: BTreeMap<PathBuf, Vec<u8>>,
+    pub(crate) work: PathBuf,
+    before: Content,
 }
 
 impl Disk {
-    pub fn new(case: &Case) -> Self {
+    pub(crate) fn new(case: &Case) -> Self {
         let home = tempfile::tempdir().unwrap();
         let (outside, work) = (home.path().join("outside"), home.path().join("work"));
         for path in ["x", "y", "deep/x", "deep/y", "deep/er/x", "AGENTS.md", "SECRET-name", "deep/SECRET-name", ".gitignore"] {
@@ -35,12 +35,12 @@ impl Disk {
             write(&work.join(path), "inside");
         }
         (case.prepare)(&work);
-        let before = content(&outside);
+        let before = content(&outside, true);
         Self { _home: home, outside, work, before }
     }
 
     /// Every way in which a path of the work directory is used.
-    pub async fn use_all(&self, case: &Case) {
+    pub(crate) async fn use_all(&self, case: &Case) {
         let path = case.path.replace("WORK", self.work.to_str().unwrap());
         let project = Project { work_dir: self.work.clone(), ignore: Vec::new(), ignore_root: self.work.clone() };
         let directory = Path::new(&path).parent().map_or(".", |parent| parent.to_str().unwrap()).to_owned();
@@ -84,24 +84,28 @@ impl Disk {
         assert!(shown.is_empty(), "{}: {operation} shows {shown:?}", case.name);
     }
 
-    pub fn is_untouched(&self, when: &str) {
-        assert_eq!(content(&self.outside), self.before, "{when}: written to what is outside");
+    pub(crate) fn is_untouched(&self, when: &str) {
+        assert_eq!(content(&self.outside, true), self.before, "{when}: written to what is outside");
     }
 }
 
-pub fn write(path: &Path, content: &str) {
+pub(crate) fn write(path: &Path, content: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, content).unwrap();
 }
 
-fn content(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+/// What every file holds, and when it was written. Of directories only that they are there.
+pub(crate) type Content = BTreeMap<PathBuf, Option<(Vec<u8>, Option<SystemTime>)>>;
+
+pub(crate) fn content(directory: &Path, with_times: bool) -> Content {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(directory).unwrap().flatten() {
         if entry.file_type().unwrap().is_dir() {
-            found.insert(entry.path(), Vec::new());
-            found.extend(content(&entry.path()));
+            found.insert(entry.path(), None);
+            found.extend(content(&entry.path(), with_times));
         } else {
-            found.insert(entry.path(), fs::read(entry.path()).unwrap());
+            let written = with_times.then(|| entry.metadata().unwrap().modified().unwrap());
+            found.insert(entry.path(), Some((fs::read(entry.path()).unwrap(), written)));
         }
     }
     found

@@ -4,6 +4,7 @@
 
 mod cases;
 mod disk;
+mod repositories;
 mod swap;
 
 use cases::CASES;

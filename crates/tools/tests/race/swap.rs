@@ -12,13 +12,13 @@ const MOST: usize = 5_000_000;
 /// Ends a loop that has been at it for long enough; nothing is concluded from it.
 const LONG_ENOUGH: Duration = Duration::from_millis(600);
 
-pub type Pair = (&'static str, &'static str);
+pub(crate) type Pair = (&'static str, &'static str);
 
-pub fn exchange(work: &Path, (one, other): Pair) {
+pub(crate) fn exchange(work: &Path, (one, other): Pair) {
     renameat_with(CWD, work.join(one), CWD, work.join(other), RenameFlags::EXCHANGE).unwrap();
 }
 
-pub struct Swap {
+pub(crate) struct Swap {
     stop: Arc<AtomicBool>,
     done: Arc<AtomicUsize>,
     started: Instant,
@@ -26,7 +26,7 @@ pub struct Swap {
 }
 
 impl Swap {
-    pub fn start(work: &Path, (one, other): Pair) -> Self {
+    pub(crate) fn start(work: &Path, (one, other): Pair) -> Self {
         let (stop, done) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
         let (one, other): (PathBuf, PathBuf) = (work.join(one), work.join(other));
         let (stopped, counter) = (Arc::clone(&stop), Arc::clone(&done));
@@ -38,11 +38,11 @@ impl Swap {
         Self { stop, done, started: Instant::now(), thread }
     }
 
-    pub fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.started.elapsed() > LONG_ENOUGH
     }
 
-    pub fn stop(self) -> usize {
+    pub(crate) fn stop(self) -> usize {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.join().unwrap();
         self.done.load(Ordering::Relaxed)
