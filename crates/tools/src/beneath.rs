@@ -1,164 +1,155 @@
-//! Files of the work directory, put back as they were: text, binary or link. Every directory on the way is opened without following
-//! links, so that nothing outside is ever reached, whoever moves things meanwhile. Blocking.
+//! Everything that is opened below a directory on behalf of an agent, a model or a project.
+//!
+//! A [`Root`] holds the directory open. A path is walked from that handle, one name at a time, and what is read or written is the
+//! handle that the walk ended at. Nobody looks a name up a second time, so a name that is exchanged meanwhile changes nothing.
+//! `openat2` walks a path without links in one call; every link is followed by hand, and only as far as it stays below the root.
+//!
+//! No other module of the workspace opens a path for an agent: `tests/files_by_handle.rs` checks that. Blocking.
+
+mod directory;
+mod file;
+mod names;
+mod replace;
+mod shown;
+mod state;
+mod walk;
+
+#[cfg(test)]
+mod tests;
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{Read, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Component, Path};
+use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::{Refusal, bound};
 
-/// The largest file that is put back.
-pub(crate) const MOST_BYTES: u64 = 5 * 1024 * 1024;
+pub(crate) use directory::{Directory, Entry, Kind};
+pub(crate) use file::{is_kernel_tree, open, text};
+pub use names::{exists, real_path};
+pub(crate) use replace::Existing;
+pub(crate) use shown::current_text;
+pub use shown::{Shown, look, write_shown, write_text};
+pub use state::ChangeError;
+pub(crate) use state::{MOST_BYTES, State, put, read};
+pub(crate) use walk::{Links, Lost, Spot};
 
-/// What is at a path.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum State {
-    Absent,
-    File { content: Vec<u8>, executable: bool },
-    Link { target: Vec<u8> },
+/// An open directory that nothing below it leads out of.
+pub(crate) struct Root {
+    directory: OwnedFd,
+    /// Where it is. For names that are shown or compared, never for opening.
+    path: PathBuf,
 }
 
-impl State {
-    pub(crate) fn bytes(&self) -> usize {
-        match self {
-            State::Absent => 0,
-            State::File { content, .. } => content.len(),
-            State::Link { target } => target.len(),
+impl Root {
+    /// `path` is one whose links were resolved when it was chosen. A link in it now is refused: somebody has put it there since.
+    pub(crate) fn open(path: &Path) -> Result<Self, String> {
+        if !path.is_absolute() {
+            return Err("its path is not absolute".to_owned());
         }
+        let opened = Self::top()?.walk(path.as_os_str().as_bytes(), Links::Refuse).and_then(|spot| {
+            let directory = if spot.kind == Some(Kind::Link) { Err(Lost::Link) } else { spot.handle().map_err(Lost::System) };
+            Ok(Self { directory: directory?, path: Path::new("/").join(spot.path) })
+        });
+        opened.map_err(|lost| if lost == Lost::Link { "a link leads there now".to_owned() } else { reason(&lost.errno().into()) })
     }
-}
 
-/// Why a path was not changed.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum ChangeError {
-    /// It is no longer what it was taken for.
-    Changed(String),
-    Refused(String),
-}
-
-impl From<Refusal> for ChangeError {
-    fn from(refusal: Refusal) -> Self {
-        ChangeError::Refused(refusal.0)
+    fn top() -> Result<Self, String> {
+        let directory = open_plain("/").map_err(|why| reason(&why.into()))?;
+        Ok(Self { directory, path: PathBuf::from("/") })
     }
-}
 
-/// What is there now. `path` is relative to the root.
-pub(crate) fn read(root: &Path, path: &[u8]) -> Result<State, Refusal> {
-    let Some((parent, name)) = opened(root, path, false)? else { return Ok(State::Absent) };
-    state(&parent, name, path)
-}
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
 
-/// Makes `path` be `wanted`, if it is `expected`. A file takes its place in one step.
-pub(crate) fn put(root: &Path, path: &[u8], expected: &State, wanted: &State) -> Result<(), ChangeError> {
-    if read(root, path)? != *expected {
-        return Err(ChangeError::Changed(format!("'{}' has changed meanwhile: look at it again", shown(path))));
+    pub(crate) fn handle(&self) -> &OwnedFd {
+        &self.directory
     }
-    let cannot = |why: Errno| ChangeError::Refused(format!("cannot write '{}': {why}", shown(path)));
-    let Some((parent, name)) = opened(root, path, *wanted != State::Absent)? else { return Ok(()) };
-    let fresh = format!(".{:016x}.voxpilot-new", rand());
-    let fresh = OsStr::new(&fresh);
-    match wanted {
-        State::Absent => {
-            return match rustix::fs::unlinkat(&parent, name, AtFlags::empty()) {
-                Ok(()) | Err(Errno::NOENT) => Ok(()),
-                Err(why) => Err(cannot(why)),
-            };
-        }
-        State::Link { target } => rustix::fs::symlinkat(OsStr::from_bytes(target), &parent, fresh).map_err(cannot)?,
-        State::File { content, executable } => {
-            let mode = if *executable { 0o777 } else { 0o666 };
-            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let file = rustix::fs::openat(&parent, fresh, flags, Mode::from_raw_mode(mode)).map_err(cannot)?;
-            if let Err(why) = File::from(file).write_all(content) {
-                let _ = rustix::fs::unlinkat(&parent, fresh, AtFlags::empty());
-                return Err(ChangeError::Refused(format!("cannot write '{}': {}", shown(path), crate::work_dir::reason(&why))));
-            }
-        }
-    }
-    rustix::fs::renameat(&parent, fresh, &parent, name).map_err(|why| {
-        let _ = rustix::fs::unlinkat(&parent, fresh, AtFlags::empty());
-        cannot(why)
-    })
-}
 
-/// The directory that the path is in, and its name there; none where the directory is not and should not be made.
-fn opened<'a>(root: &Path, path: &'a [u8], make: bool) -> Result<Option<(OwnedFd, &'a OsStr)>, Refusal> {
-    let relative = Path::new(OsStr::from_bytes(path));
-    let mut parts = Vec::new();
-    for part in relative.components() {
-        match part {
-            Component::Normal(name) if !name.eq_ignore_ascii_case(".git") => parts.push(name),
-            _ => return Err(Refusal::new(format!("'{}' is not a file of the project", shown(path)))),
-        }
+    /// The directory itself, to list it.
+    pub(crate) fn directory(&self) -> Result<Directory, Errno> {
+        Directory::open(&self.directory, OsStr::new("."))
     }
-    let Some(name) = parts.pop().filter(|_| !path.contains(&0)) else {
-        return Err(Refusal::new("the path is empty"));
-    };
-    let cannot = |why: Errno| Refusal::new(format!("cannot open the directory of '{}': {why}", shown(path)));
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let mut directory = rustix::fs::open(root, flags, Mode::empty()).map_err(cannot)?;
-    for part in parts {
-        let flags = flags | OFlags::NOFOLLOW;
-        let mut next = rustix::fs::openat(&directory, part, flags, Mode::empty());
-        if next.as_ref().err() == Some(&Errno::NOENT) {
-            if !make {
-                return Ok(None);
-            }
-            match rustix::fs::mkdirat(&directory, part, Mode::from_raw_mode(0o777)) {
-                Ok(()) | Err(Errno::EXIST) => next = rustix::fs::openat(&directory, part, flags, Mode::empty()),
-                Err(why) => return Err(cannot(why)),
-            }
-        }
-        // A file or a link where a directory was: what is looked for is not there.
-        if !make && matches!(next, Err(Errno::NOTDIR | Errno::LOOP)) {
+
+    /// Where a path leads. It may be absolute, as long as it leads to something below the root.
+    pub(crate) fn walk(&self, path: &[u8], links: Links) -> Result<Spot, Lost> {
+        walk::walk(self, path, links)
+    }
+
+    /// The same, in words for whoever named the path.
+    pub(crate) fn spot(&self, path: &str, links: Links) -> Result<Spot, Refusal> {
+        self.walk(path.as_bytes(), links).map_err(|lost| lost.refusal(path))
+    }
+
+    /// What is at a path, whose last name may not be missing.
+    pub(crate) fn existing(&self, path: &str) -> Result<Spot, Refusal> {
+        let spot = self.spot(path, Links::Follow)?;
+        if spot.kind.is_some() { Ok(spot) } else { Err(Lost::Missing.refusal(path)) }
+    }
+
+    /// A directory below as a root of its own, with no link on the way.
+    pub(crate) fn open_below(&self, path: &[u8]) -> Result<Self, Lost> {
+        let spot = self.walk(path, Links::Refuse)?;
+        let directory = spot.handle().map_err(Lost::System)?;
+        Ok(Self { directory, path: self.path.join(spot.path) })
+    }
+
+    /// A small file of a repository or project, by its plain path. `None` where there is none, or something else than a file.
+    pub(crate) fn small_file(&self, path: &str, most_bytes: u64) -> Result<Option<Vec<u8>>, Refusal> {
+        let Ok(spot) = self.walk(path.as_bytes(), Links::Refuse) else { return Ok(None) };
+        if spot.kind != Some(Kind::File) {
             return Ok(None);
         }
-        directory = next.map_err(cannot)?;
+        file::bytes(spot.file(path)?.0, most_bytes, path).map(Some)
     }
-    Ok(Some((directory, name)))
+
+    /// Whether there is anything of that name, a link that leads nowhere included.
+    pub(crate) fn has(&self, path: &str) -> bool {
+        self.walk(path.as_bytes(), Links::Refuse).is_ok_and(|spot| spot.kind.is_some())
+    }
 }
 
-fn state(parent: &OwnedFd, name: &OsStr, path: &[u8]) -> Result<State, Refusal> {
-    let cannot = |why: Errno| Refusal::new(format!("cannot read '{}': {why}", shown(path)));
-    let about = match rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(about) => about,
-        Err(Errno::NOENT) => return Ok(State::Absent),
-        Err(why) => return Err(cannot(why)),
-    };
-    match FileType::from_raw_mode(about.st_mode) {
-        FileType::Symlink => {
-            let target = rustix::fs::readlinkat(parent, name, Vec::new()).map_err(cannot)?;
-            return Ok(State::Link { target: target.into_bytes() });
-        }
-        FileType::RegularFile => {}
-        _ => return Err(Refusal::new(format!("'{}' is not a file any more", shown(path)))),
+/// Opens a file that a person was shown by this very path: no part of it may be a link.
+pub(crate) fn open_shown(path: &str) -> Result<(File, std::fs::Metadata), Refusal> {
+    let shown = bound::name(path);
+    match Root::top().map_err(Refusal::new)?.walk(path.as_bytes(), Links::Refuse) {
+        Ok(spot) if spot.kind == Some(Kind::Link) => Err(led_elsewhere(path)),
+        Err(Lost::Link) => Err(led_elsewhere(path)),
+        Ok(spot) if spot.kind.is_none() => Err(Lost::Missing.refusal(path)),
+        Ok(spot) => spot.file(path),
+        Err(Lost::Outside) => Err(Refusal::new(format!("cannot open '{shown}': write the path without '..'"))),
+        Err(lost) => Err(lost.refusal(path)),
     }
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let file = File::from(rustix::fs::openat(parent, name, flags, Mode::empty()).map_err(cannot)?);
-    let lost = |why: std::io::Error| Refusal::new(format!("cannot read '{}': {}", shown(path), crate::work_dir::reason(&why)));
-    if !file.metadata().map_err(lost)?.is_file() {
-        return Err(Refusal::new(format!("'{}' is not a file any more", shown(path))));
-    }
-    let mut content = Vec::new();
-    file.take(MOST_BYTES + 1).read_to_end(&mut content).map_err(lost)?;
-    if content.len() as u64 > MOST_BYTES {
-        return Err(Refusal::new(format!("'{}' is too large: at most {} are put back here", shown(path), bound::size(MOST_BYTES))));
-    }
-    Ok(State::File { content, executable: about.st_mode & 0o100 != 0 })
 }
 
-fn shown(path: &[u8]) -> String {
-    bound::name(&String::from_utf8_lossy(path))
+fn led_elsewhere(path: &str) -> Refusal {
+    let leads_to = names::real_path(Path::new(path)).map(|real| format!("; it leads to '{}'", bound::name(&real.to_string_lossy())));
+    Refusal::new(format!("'{}' is a link, or lies behind one{}", bound::name(path), leads_to.unwrap_or_default()))
 }
 
-/// Enough to meet no other name.
-fn rand() -> u64 {
-    use std::hash::{BuildHasher, Hasher};
-    std::collections::hash_map::RandomState::new().build_hasher().finish()
+fn open_plain(path: &str) -> Result<OwnedFd, Errno> {
+    rustix::fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+}
+
+pub(crate) fn duplicate(handle: impl AsFd) -> Result<OwnedFd, Errno> {
+    rustix::io::fcntl_dupfd_cloexec(handle, 0)
+}
+
+/// An I/O error in words, without the path of the server that some carry.
+pub(crate) fn reason(error: &std::io::Error) -> String {
+    use std::io::ErrorKind;
+    match error.kind() {
+        ErrorKind::NotFound => "no such file or directory".to_owned(),
+        ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        ErrorKind::NotADirectory => "a part of the path is not a directory".to_owned(),
+        ErrorKind::InvalidInput => "the path contains a NUL character".to_owned(),
+        ErrorKind::InvalidFilename => "the name is too long".to_owned(),
+        ErrorKind::WouldBlock => "it has nothing to read now".to_owned(),
+        _ => bound::clean(&error.to_string()),
+    }
 }

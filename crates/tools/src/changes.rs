@@ -1,25 +1,25 @@
 //! Which files changed lately: evidence for a person, not a diff.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
+use crate::Project;
+use crate::beneath::Kind;
+use crate::walk::{Entries, Item};
 use crate::work_dir::WorkDir;
-use crate::{Project, walk};
 
 /// More names than this help nobody.
 const NAMED: usize = 20;
 
 /// The files below the work directory that were written since then, by their relative paths; the last entry says how many more.
 pub fn changed_since(project: &Project, since: SystemTime) -> Vec<String> {
-    let Ok(work_dir) = WorkDir::of(project) else { return Vec::new() };
-    let changed = |entry: &ignore::DirEntry| {
-        let metadata = entry.metadata().ok()?;
-        (metadata.is_file() && metadata.modified().ok()? >= since).then_some(())
+    let Ok(entries) = WorkDir::of(project).and_then(|work_dir| Entries::all(&work_dir)) else { return Vec::new() };
+    let since = since.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let changed = |item: &Item| {
+        let written =
+            item.about().map(|about| Duration::new(about.st_mtime.unsigned_abs(), u32::try_from(about.st_mtime_nsec).unwrap_or(0)));
+        item.kind == Kind::File && written.is_some_and(|written| written >= since)
     };
-    let mut paths: Vec<String> = walk::entries(&work_dir, work_dir.root())
-        .flatten()
-        .filter(|entry| changed(entry).is_some())
-        .filter_map(|entry| Some(entry.path().strip_prefix(work_dir.root()).ok()?.display().to_string()))
-        .collect();
+    let mut paths: Vec<String> = entries.filter(changed).map(|item| item.path.display().to_string()).collect();
     if paths.len() > NAMED {
         let more = paths.len() - NAMED;
         paths.truncate(NAMED);

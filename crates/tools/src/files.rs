@@ -1,14 +1,12 @@
 //! Text files of the work directory, read for an agent that leaves that to its client, or for its project's sake. Blocking; the caller
-//! has asked whoever must be asked. How they are written is in `write`.
+//! has asked whoever must be asked. How they are written is in `beneath`.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use crate::work_dir::{WorkDir, reason};
-use crate::{Refusal, bound, open};
-
-/// The largest file that is handed over; an agent that wants more of it asks for a range.
-const MOST_BYTES: u64 = 16 * 1024 * 1024;
+use crate::beneath::{self, Kind, Links, reason};
+use crate::work_dir::WorkDir;
+use crate::{Refusal, bound};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FileError {
@@ -44,34 +42,21 @@ pub fn read_text(work_dir: &Path, path: &str, line: Option<u64>, limit: Option<u
 
 /// The whole text as it is now; `None` where there is no file and one may be made.
 pub fn current_text(work_dir: &Path, path: &str) -> Result<Option<String>, FileError> {
-    let place = WorkDir::open(work_dir)?.place(path)?;
-    if place.symlink_metadata().is_err() {
-        return Ok(None);
-    }
-    let shown = bound::name(path);
-    let (file, metadata) = open::regular_file(&place, path)?;
-    if metadata.len() > MOST_BYTES {
-        let sentence = format!("'{shown}' is too large: {} of at most {}", bound::size(metadata.len()), bound::size(MOST_BYTES));
-        return Err(FileError::Refused(sentence));
-    }
-    let mut bytes = Vec::new();
-    let read = file.take(MOST_BYTES).read_to_end(&mut bytes);
-    read.map_err(|why| FileError::Refused(format!("cannot read '{shown}': {}", reason(&why))))?;
-    String::from_utf8(bytes).map(Some).map_err(|_| FileError::Refused(format!("'{shown}' is not UTF-8 text")))
+    beneath::current_text(WorkDir::open(work_dir)?.root(), path)
 }
 
 /// The beginning of a file that a project addresses to whoever works in it, and whether there is more. `None` where there is none.
 /// A link may lead to another file of the project, not to git's own.
 pub fn beginning(work_dir: &Path, name: &str, most_bytes: usize) -> Result<Option<(String, bool)>, FileError> {
     let work_dir = WorkDir::open(work_dir)?;
-    if work_dir.root().join(name).symlink_metadata().is_err() {
+    if work_dir.root().spot(name, Links::Refuse)?.kind.is_none() {
         return Ok(None);
     }
-    let real = work_dir.existing(name)?;
-    if real.components().any(|part| part.as_os_str() == ".git") {
+    let spot = work_dir.root().existing(name)?;
+    if spot.path.components().any(|part| part.as_os_str() == ".git") {
         return Err(FileError::Refused(format!("'{}' leads into a repository", bound::name(name))));
     }
-    let (file, _) = open::regular_file(&real, name)?;
+    let (file, _) = spot.file(name)?;
     let mut bytes = Vec::new();
     let read = file.take(most_bytes as u64 + 1).read_to_end(&mut bytes);
     read.map_err(|why| FileError::Refused(format!("cannot read '{}': {}", bound::name(name), reason(&why))))?;
@@ -82,9 +67,12 @@ pub fn beginning(work_dir: &Path, name: &str, most_bytes: usize) -> Result<Optio
 
 /// The real place of a directory inside the work directory.
 pub fn directory(work_dir: &Path, path: Option<&str>) -> Result<PathBuf, FileError> {
-    let root = WorkDir::open(work_dir)?;
-    let real = root.existing(path.unwrap_or("."))?;
-    if real.is_dir() { Ok(real) } else { Err(FileError::Refused(format!("'{}' is not a directory", bound::name(path.unwrap_or("."))))) }
+    let (work_dir, path) = (WorkDir::open(work_dir)?, path.unwrap_or("."));
+    let spot = work_dir.root().existing(path)?;
+    if spot.kind != Some(Kind::Directory) {
+        return Err(FileError::Refused(format!("'{}' is not a directory", bound::name(path))));
+    }
+    Ok(if spot.path.as_os_str().is_empty() { work_dir.path().to_owned() } else { work_dir.path().join(spot.path) })
 }
 
 #[cfg(test)]

@@ -8,23 +8,28 @@ mod checkout;
 mod command;
 mod commit;
 mod compare;
+mod copy;
+mod index;
+mod mirror;
+mod module;
+mod objects;
 mod patch;
+mod reference;
 mod repository;
 mod revert;
 mod revision;
 mod snapshot;
 mod stand_in;
 
+use std::ffi::OsStr;
 use std::path::Path;
 
 use crate::arguments::{self, GitDiff, GitShow};
+use crate::beneath::Links;
 use crate::bound::{self, CONTENT_BYTES};
-use crate::work_dir::WorkDir;
 use crate::{Answer, Output, Refusal, Review};
-use command::{Git, Printed};
+use command::{Call, Printed};
 use patch::Patch;
-use repository::Repository;
-use stand_in::StandIn;
 
 pub use checkout::Checkout;
 pub use commit::Commit;
@@ -54,29 +59,45 @@ const DIFF_FLAGS: [&str; 14] = [
 ];
 
 pub(crate) async fn diff(work_dir: &Path, arguments: GitDiff) -> Answer {
-    let (work_dir, git) = open(work_dir).await?;
-    let path = arguments::given(&arguments.path).map(|path| work_dir.spelled(path)).transpose()?;
+    let checkout = Checkout::opened(work_dir, None).await?;
+    let path = arguments::given(&arguments.path).map(|path| checkout.work_dir.spelled(path)).transpose()?;
     let path = path.as_deref().unwrap_or(Path::new("."));
-    let comparison = revision::compare(&git, &arguments).await?;
+    let mut comparison = revision::compare(&checkout.git, &arguments).await?;
+    let mut left_out = Vec::new();
+    if comparison.has_working_tree {
+        let taken = checkout.tracked_now(path).await?;
+        comparison.revisions.push(taken.tree);
+        left_out = taken.left_out;
+    }
 
     let mut command: Vec<&str> = vec!["diff"];
     command.extend(DIFF_FLAGS);
     command.extend(comparison.flags.iter().copied());
     command.push("--end-of-options");
     command.extend(comparison.revisions.iter().map(String::as_str));
-    let printed = git.run(&command, Some(path)).await?.succeeded("git diff")?;
-    let patch = Patch::parse(&printed);
+    let command: Vec<&OsStr> = command.into_iter().map(OsStr::new).collect();
+    let places = checkout.looked_at();
+    // The tree is among the objects of the checkout; what is staged is in the index of the repository.
+    let environment = &places.environment()[..2];
+    let printed = checkout.git.call(Call { arguments: &command, path: Some(path), environment, ..Call::default() }).await?;
+    let printed = printed.succeeded("git diff")?;
+    let mut patch = Patch::parse(&printed);
 
-    let untracked = if comparison.has_working_tree { untracked(&git, path).await? } else { String::new() };
-    if patch.files.is_empty() && patch.unmerged.is_empty() {
-        return Ok(Output::text(format!("no changes{}", separated(&untracked))));
+    let mut notes = left_out_note(&left_out);
+    if comparison.has_working_tree {
+        patch.unmerged = unmerged(&checkout, path).await?;
+        notes.push_str(&untracked(&checkout, path).await?);
     }
-    Ok(answer(comparison.title, "", patch, &printed, &untracked, "git_diff with path"))
+    if patch.files.is_empty() && patch.unmerged.is_empty() {
+        return Ok(Output::text(format!("no changes{}", separated(&notes))));
+    }
+    Ok(answer(comparison.title, "", patch, &printed, &notes, "git_diff with path"))
 }
 
 pub(crate) async fn show(work_dir: &Path, arguments: GitShow) -> Answer {
-    let (_, git) = open(work_dir).await?;
-    let commit = revision::commit(&git, &arguments.commit).await?;
+    let checkout = Checkout::opened(work_dir, None).await?;
+    let git = &checkout.git;
+    let commit = revision::commit(git, &arguments.commit).await?;
     let format = "--format=commit %H%nAuthor: %an <%ae>%nDate: %aI%n%n%B";
     let about = git
         .run(&["show", "--no-patch", "--no-show-signature", "--no-notes", "--no-color", format, "--end-of-options", &commit], None)
@@ -99,31 +120,23 @@ pub(crate) async fn show(work_dir: &Path, arguments: GitShow) -> Answer {
     Ok(answer(title.trim().to_owned(), &about, patch, &printed, "", &parent))
 }
 
-async fn open(work_dir: &Path) -> Result<(WorkDir, Git), Refusal> {
-    let given = work_dir.to_owned();
-    let work_dir = tokio::task::spawn_blocking(move || WorkDir::open(&given))
-        .await
-        .unwrap_or_else(|_| Err(Refusal::new("the work directory cannot be opened")))?;
-    let git = Git::new(work_dir.root());
-    let mut repository = Repository::find(&git, work_dir.root()).await?;
-    let excludes_file = repository.settings.excludes_file.take();
-    let stand_in = tokio::task::spawn_blocking(move || StandIn::make(&repository))
-        .await
-        .unwrap_or_else(|_| Err(Refusal::new("the repository cannot be read")))?;
-    let git = git.behind(stand_in, excludes_file);
-    Ok((work_dir, git))
-}
-
-/// Files git does not know yet: a diff leaves them out, and a model would take that for "there are none".
-async fn untracked(git: &Git, path: &Path) -> Result<String, Refusal> {
+/// Files git does not know yet: a diff leaves them out, and a model would take that for "there are none". A name that git came by
+/// through a link is not one of the project's.
+async fn untracked(checkout: &Checkout, path: &Path) -> Result<String, Refusal> {
     let command = ["ls-files", "--others", "--exclude-standard", "-z"];
-    let listed = git.run(&command, Some(path)).await?.succeeded("git ls-files")?;
-    let text = listed.text();
-    let names: Vec<&str> = text.split_terminator('\0').collect();
+    let listed = checkout.git.run(&command, Some(path)).await?.succeeded("git ls-files")?;
+    let work_dir = std::sync::Arc::clone(&checkout.work_dir);
+    let was_cut = listed.was_cut;
+    let names = tokio::task::spawn_blocking(move || {
+        let is_there = |name: &&[u8]| work_dir.root().walk(name, Links::Refuse).is_ok_and(|spot| spot.kind.is_some());
+        let names = listed.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty()).filter(is_there);
+        names.map(|name| String::from_utf8_lossy(name).into_owned()).collect::<Vec<_>>()
+    });
+    let names = names.await.map_err(|_| Refusal::new("the working tree cannot be read"))?;
     if names.is_empty() {
         return Ok(String::new());
     }
-    let more = if listed.was_cut { "more than " } else { "" };
+    let more = if was_cut { "more than " } else { "" };
     let mut told = format!("{more}{} untracked files, not in the diff:\n", names.len());
     for name in names.iter().take(MOST_UNTRACKED) {
         told.push_str(&format!("  {}\n", bound::name(name)));
@@ -132,6 +145,21 @@ async fn untracked(git: &Git, path: &Path) -> Result<String, Refusal> {
         told.push_str(&format!("  … and {} more\n", names.len() - MOST_UNTRACKED));
     }
     Ok(told)
+}
+
+/// Files with a merge conflict. Their content is compared as it is; that they are not merged is told beside it.
+async fn unmerged(checkout: &Checkout, path: &Path) -> Result<Vec<String>, Refusal> {
+    let listed = checkout.git.run(&["ls-files", "--unmerged", "-z"], Some(path)).await?.succeeded("git ls-files")?.text();
+    let mut names: Vec<String> = listed.split_terminator('\0').filter_map(|entry| Some(entry.split_once('\t')?.1.to_owned())).collect();
+    names.dedup();
+    Ok(names)
+}
+
+fn left_out_note(left_out: &[String]) -> String {
+    if left_out.is_empty() {
+        return String::new();
+    }
+    format!("left out, since they are too large or cannot be read: {}\n", left_out.join(", "))
 }
 
 fn answer(title: String, about: &str, patch: Patch, printed: &Printed, untracked: &str, rest: &str) -> Output {

@@ -1,9 +1,10 @@
 //! `glob_search`: files by name.
 
 use crate::arguments::{self, GlobSearch};
+use crate::beneath::Kind;
 use crate::bound::{self, CONTENT_BYTES};
 use crate::deadline::Deadline;
-use crate::walk::{self, PathGlob};
+use crate::walk::{Entries, PathGlob};
 use crate::work_dir::WorkDir;
 use crate::{Answer, Output, Refusal};
 
@@ -14,20 +15,19 @@ pub(crate) fn run(work_dir: &WorkDir, arguments: GlobSearch, deadline: &Deadline
     if arguments.pattern.is_empty() {
         return Err(Refusal::new("the pattern of glob_search is empty"));
     }
-    let start = work_dir.existing(path)?;
-    if !start.is_dir() {
+    let start = work_dir.root().existing(path)?;
+    if start.kind != Some(Kind::Directory) {
         return Err(Refusal::new(format!("'{}' is not a directory", bound::name(path))));
     }
-    let glob = PathGlob::new(&arguments.pattern, work_dir, &start)?;
+    let glob = PathGlob::new(&arguments.pattern, work_dir, &start.path)?;
     let mut found = String::new();
     let mut count = 0;
-    for entry in walk::entries(work_dir, &start).flatten() {
+    for item in Entries::below(work_dir, &start)? {
         deadline.check()?;
-        let is_dir = entry.file_type().is_none_or(|kind| kind.is_dir());
-        if is_dir || !glob.wants(entry.path()) {
+        if item.kind == Kind::Directory || !glob.wants(&item.path) {
             continue;
         }
-        let line = work_dir.shown(entry.path()) + "\n";
+        let line = WorkDir::shown(&item.path) + "\n";
         if count == MOST_RESULTS || found.len() + line.len() > CONTENT_BYTES {
             return Ok(Output::text(format!("[the first {count} files; there are more: use a narrower pattern or path]\n{found}")));
         }

@@ -2,17 +2,17 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkMatch};
 
 use crate::arguments::{self, GrepSearch};
+use crate::beneath::Kind;
 use crate::bound::{self, CONTENT_BYTES};
 use crate::deadline::Deadline;
-use crate::walk::{self, PathGlob};
+use crate::walk::{Entries, PathGlob};
 use crate::work_dir::WorkDir;
-use crate::{Answer, Output, Refusal, open};
+use crate::{Answer, Output, Refusal};
 
 const DEFAULT_RESULTS: u64 = 200;
 const MOST_RESULTS: u64 = 2000;
@@ -23,9 +23,9 @@ const HEAP_BYTES: usize = 16 * 1024 * 1024;
 
 pub(crate) fn run(work_dir: &WorkDir, arguments: GrepSearch, deadline: &Deadline) -> Answer {
     let path = arguments::given(&arguments.path).unwrap_or(".");
-    let start = work_dir.existing(path)?;
+    let start = work_dir.root().existing(path)?;
     let matcher = matcher(&arguments)?;
-    let glob = arguments::given(&arguments.glob).map(|pattern| PathGlob::new(pattern, work_dir, &start)).transpose()?;
+    let glob = arguments::given(&arguments.glob).map(|pattern| PathGlob::new(pattern, work_dir, &start.path)).transpose()?;
     let mut search = Search {
         searcher: searcher(),
         matcher,
@@ -38,21 +38,21 @@ pub(crate) fn run(work_dir: &WorkDir, arguments: GrepSearch, deadline: &Deadline
         },
         skipped: 0,
     };
-    if start.is_dir() {
-        for entry in walk::entries(work_dir, &start).flatten() {
+    if start.kind == Some(Kind::Directory) {
+        for item in Entries::below(work_dir, &start)? {
             deadline.check()?;
-            let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
-            if !is_file || glob.as_ref().is_some_and(|glob| !glob.wants(entry.path())) {
+            if item.kind != Kind::File || glob.as_ref().is_some_and(|glob| !glob.wants(&item.path)) {
                 continue;
             }
-            search.file(entry.path(), &work_dir.shown(entry.path()))?;
+            let shown = WorkDir::shown(&item.path);
+            search.file(item.open(&shown), &shown)?;
             if search.found.is_full {
                 break;
             }
         }
     } else {
-        open::regular_file(&start, path)?;
-        search.file(&start, &work_dir.shown(&start))?;
+        let (file, _) = start.file(path)?;
+        search.file(Ok(file), &WorkDir::shown(&start.path))?;
     }
     deadline.check()?;
     Ok(Output::text(search.into_text(&arguments.pattern)))
@@ -89,8 +89,8 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// A file that cannot be read is counted, not fatal: one broken file must not hide the others.
-    fn file(&mut self, path: &Path, shown: &str) -> Result<(), Refusal> {
-        let Ok((file, _)) = open::regular_file(path, shown) else {
+    fn file(&mut self, opened: Result<File, Refusal>, shown: &str) -> Result<(), Refusal> {
+        let Ok(file) = opened else {
             self.skipped += 1;
             return Ok(());
         };

@@ -16,19 +16,17 @@ mod glob;
 mod grep;
 mod ignored;
 mod list;
-mod open;
 mod paths;
 mod project;
 mod read;
 mod walk;
 mod work_dir;
-mod write;
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-pub use beneath::ChangeError;
+pub use beneath::{ChangeError, Shown, exists, look, real_path, write_shown, write_text};
 pub use changes::changed_since;
 pub use definitions::{Candidate, Definition, Kind, definitions, delegate, kind};
 pub use files::{FileError, beginning, current_text, directory, read_text};
@@ -36,7 +34,6 @@ pub use fingerprint::{Fingerprint, fingerprint};
 pub use git::{Checkout, Commit, Comparison, FileChange, FileLines, Side, Status, Taken, Undo, revert_text};
 pub use paths::{Named, find, mentioned, search};
 pub use project::Project;
-pub use write::write_text;
 
 use deadline::Deadline;
 use work_dir::WorkDir;

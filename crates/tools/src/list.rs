@@ -1,13 +1,11 @@
 //! `list_directory`: the entries of one directory, links shown as links and never followed.
 
-use std::fs::DirEntry;
-use std::os::unix::fs::FileTypeExt;
-
 use crate::arguments::{self, ListDirectory};
+use crate::beneath::{Directory, Entry, Kind, reason};
 use crate::bound::{self, CONTENT_BYTES};
 use crate::deadline::Deadline;
-use crate::work_dir::{WorkDir, reason};
-use crate::{Answer, Output, Refusal, open};
+use crate::work_dir::WorkDir;
+use crate::{Answer, Output, Refusal};
 
 /// A directory beyond this is not something to read through entry by entry.
 const MOST_ENTRIES: usize = 100_000;
@@ -15,21 +13,22 @@ const MOST_ENTRIES: usize = 100_000;
 pub(crate) fn run(work_dir: &WorkDir, arguments: ListDirectory, deadline: &Deadline) -> Answer {
     let path = arguments::given(&arguments.path).unwrap_or(".");
     let shown = bound::name(path);
-    let real = work_dir.existing(path)?;
-    if !real.is_dir() {
+    let spot = work_dir.root().existing(path)?;
+    if spot.kind != Some(Kind::Directory) {
         return Err(Refusal::new(format!("'{shown}' is not a directory")));
     }
-    if open::is_kernel_tree(&real) {
+    if spot.is_kernel() {
         return Err(Refusal::new(format!("'{shown}' belongs to the kernel and is not listed")));
     }
-    let entries = std::fs::read_dir(&real).map_err(|why| Refusal::new(format!("cannot list '{shown}': {}", reason(&why))))?;
+    let cannot = |why: rustix::io::Errno| Refusal::new(format!("cannot list '{shown}': {}", reason(&why.into())));
+    let directory = spot.directory().map_err(cannot)?;
+    let place = work_dir.path().join(&spot.path);
     let (left_out, mut lines) = (work_dir.left_out(), Vec::new());
-    for entry in entries.flatten().take(MOST_ENTRIES) {
+    for entry in directory.entries(MOST_ENTRIES).map_err(cannot)? {
         deadline.check()?;
-        if left_out.covers(&entry.path(), entry.file_type().is_ok_and(|kind| kind.is_dir())) {
-            continue;
+        if !left_out.covers(&place.join(&entry.name), entry.kind == Kind::Directory) {
+            lines.push(describe(&directory, &entry));
         }
-        lines.push(describe(&entry));
     }
     if lines.is_empty() {
         return Ok(Output::text(format!("[{shown} is empty]")));
@@ -47,27 +46,21 @@ pub(crate) fn run(work_dir: &WorkDir, arguments: ListDirectory, deadline: &Deadl
 }
 
 /// Sort key (directories first, then by name) and the line itself.
-fn describe(entry: &DirEntry) -> (bool, String, String) {
-    let name = bound::name(&entry.file_name().to_string_lossy());
-    let Ok(kind) = entry.file_type() else {
-        return (true, name.clone(), name);
-    };
-    let line = if kind.is_dir() {
-        format!("{name}/")
-    } else if kind.is_symlink() {
-        match std::fs::read_link(entry.path()) {
-            Ok(target) => format!("{name} -> {}", bound::name(&target.to_string_lossy())),
-            Err(_) => format!("{name} -> ?"),
+fn describe(directory: &Directory, entry: &Entry) -> (bool, String, String) {
+    let name = bound::name(&entry.name.to_string_lossy());
+    let line = match entry.kind {
+        Kind::Directory => format!("{name}/"),
+        Kind::Link => match directory.target(&entry.name) {
+            Some(target) => format!("{name} -> {}", bound::name(&target.to_string_lossy())),
+            None => format!("{name} -> ?"),
+        },
+        Kind::Pipe => format!("{name} (named pipe)"),
+        Kind::Socket => format!("{name} (socket)"),
+        Kind::File => {
+            let size = directory.about(&entry.name).map_or(0, |about| about.st_size.unsigned_abs());
+            format!("{name} ({})", bound::size(size))
         }
-    } else if kind.is_fifo() {
-        format!("{name} (named pipe)")
-    } else if kind.is_socket() {
-        format!("{name} (socket)")
-    } else if kind.is_file() {
-        let size = entry.metadata().map_or(0, |metadata| metadata.len());
-        format!("{name} ({})", bound::size(size))
-    } else {
-        format!("{name} (device)")
+        Kind::Device => format!("{name} (device)"),
     };
-    (!kind.is_dir(), name, line)
+    (entry.kind != Kind::Directory, name, line)
 }

@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::beneath::Kind;
 use crate::deadline::Deadline;
+use crate::walk::Entries;
 use crate::work_dir::WorkDir;
-use crate::{Project, bound, open, walk};
+use crate::{Project, bound};
 
 /// Somebody is typing: what is not found by then is not worth waiting for.
 const TIME_LIMIT: Duration = Duration::from_secs(2);
@@ -30,13 +32,13 @@ pub fn find(work_dir: &Path, path: &str) -> Result<Named, String> {
 }
 
 fn named(work_dir: &WorkDir, path: &str) -> Result<Named, String> {
-    let real = work_dir.existing(path).map_err(|refusal| refusal.0)?;
-    let about = real.metadata().map_err(|_| format!("'{}' cannot be looked at", bound::name(path)))?;
-    if !(about.is_dir() || about.is_file()) || open::is_kernel_tree(&real) {
+    let spot = work_dir.root().existing(path).map_err(|refusal| refusal.0)?;
+    let is_dir = spot.kind == Some(Kind::Directory);
+    if !(is_dir || spot.kind == Some(Kind::File)) || spot.is_kernel() {
         return Err(format!("'{}' is neither a file nor a directory", bound::name(path)));
     }
-    let size = if about.is_file() { about.len() } else { 0 };
-    Ok(Named { path: work_dir.shown(&real), is_dir: about.is_dir(), real, size })
+    let size = if is_dir { 0 } else { spot.size().ok_or_else(|| format!("'{}' cannot be looked at", bound::name(path)))? };
+    Ok(Named { path: WorkDir::shown(&spot.path), is_dir, real: work_dir.path().join(&spot.path), size })
 }
 
 /// What a text mentions as `@path` or `@"path with spaces"` and is there, each once. Anything else behind an @ is only text.
@@ -73,12 +75,10 @@ pub async fn search(project: &Project, query: &str, limit: usize) -> Vec<String>
     let (project, query) = (project.clone(), query.trim_start_matches("./").to_lowercase());
     let (deadline, _passes_on_drop) = Deadline::new(TIME_LIMIT);
     let task = tokio::task::spawn_blocking(move || {
-        let Ok(work_dir) = WorkDir::of(&project) else { return Vec::new() };
+        let Ok(entries) = WorkDir::of(&project).and_then(|work_dir| Entries::all(&work_dir)) else { return Vec::new() };
         let mut hits: Vec<(u32, usize, String)> = Vec::new();
-        let entries = walk::entries(&work_dir, work_dir.root()).flatten().filter(|entry| entry.depth() > 0);
-        for entry in entries.take(MOST_VISITED).take_while(|_| !deadline.passed()) {
-            let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());
-            let path = work_dir.shown(entry.path()) + if is_dir { "/" } else { "" };
+        for item in entries.take(MOST_VISITED).take_while(|_| !deadline.passed()) {
+            let path = WorkDir::shown(&item.path) + if item.kind == Kind::Directory { "/" } else { "" };
             if let Some(rank) = rank(&path.to_lowercase(), &query) {
                 hits.push((rank, path.len(), path));
             }

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
+use crate::beneath::real_path;
+
 /// More patterns than this are no list that somebody wrote.
 const MOST_PATTERNS: usize = 1000;
 
@@ -18,7 +20,7 @@ pub struct Project {
 
 impl Project {
     pub(crate) fn left_out(&self) -> LeftOut {
-        let root = self.ignore_root.canonicalize().unwrap_or_else(|_| self.ignore_root.clone());
+        let root = real_path(&self.ignore_root).unwrap_or_else(|| self.ignore_root.clone());
         let mut rules = GitignoreBuilder::new(root);
         for pattern in self.ignore.iter().take(MOST_PATTERNS) {
             // A pattern that is none is no reason to fail a search.

@@ -1,14 +1,15 @@
 //! `read_file` and `read_file_external`: a range of lines, streamed, so that the size of the file does not matter.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::Read;
 use std::path::Path;
 
 use crate::arguments::ReadFile;
+use crate::beneath::{self, reason};
 use crate::bound::{self, CONTENT_BYTES};
 use crate::deadline::Deadline;
-use crate::work_dir::{WorkDir, reason};
-use crate::{Answer, Output, Refusal, open};
+use crate::work_dir::WorkDir;
+use crate::{Answer, Output, Refusal};
 
 const CHUNK_BYTES: usize = 64 * 1024;
 
@@ -19,22 +20,21 @@ const SNIFF_BYTES: usize = 8 * 1024;
 const COUNT_BYTES: u64 = 256 * 1024 * 1024;
 
 pub(crate) fn inside(work_dir: &WorkDir, arguments: ReadFile, deadline: &Deadline) -> Answer {
-    let real = work_dir.existing(&arguments.path)?;
-    read(&real, &arguments, deadline)
+    let opened = work_dir.root().existing(&arguments.path)?.file(&arguments.path)?;
+    read(opened, &arguments, deadline)
 }
 
-/// The caller has asked a person; what is left to refuse is what cannot be read as a file.
+/// The caller has asked a person, who saw the path as it is in the arguments. So that very path is opened, and no link is followed:
+/// what it led to might have changed since.
 pub(crate) fn outside(_: &WorkDir, arguments: ReadFile, deadline: &Deadline) -> Answer {
-    let shown = bound::name(&arguments.path);
     if !Path::new(&arguments.path).is_absolute() {
+        let shown = bound::name(&arguments.path);
         return Err(Refusal::new(format!("'{shown}' is not an absolute path; use read_file for files in the workspace")));
     }
-    let real = Path::new(&arguments.path).canonicalize().map_err(|why| Refusal::new(format!("cannot open '{shown}': {}", reason(&why))))?;
-    read(&real, &arguments, deadline)
+    read(beneath::open_shown(&arguments.path)?, &arguments, deadline)
 }
 
-fn read(real: &Path, arguments: &ReadFile, deadline: &Deadline) -> Answer {
-    let (file, metadata) = open::regular_file(real, &arguments.path)?;
+fn read((file, metadata): (File, Metadata), arguments: &ReadFile, deadline: &Deadline) -> Answer {
     let shown = bound::name(&arguments.path);
     let first = arguments.start_line.unwrap_or(1).max(1);
     let last = arguments.end_line.unwrap_or(u64::MAX);

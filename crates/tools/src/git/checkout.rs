@@ -5,28 +5,30 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tempfile::TempDir;
 
-use super::command::{Call, Git, Printed};
-use super::repository::{Repository, Settings};
+use super::command::{Call, Git, Printed, quoted};
+use super::repository::Repository;
+use super::snapshot::Of;
 use super::stand_in::StandIn;
 use super::{revision, snapshot};
 use crate::Refusal;
-use crate::work_dir::{WorkDir, reason};
+use crate::beneath::reason;
+use crate::work_dir::WorkDir;
 
 /// A name longer than this is no name of a branch that somebody chose.
 const BRANCH_CHARS: usize = 200;
 
 pub struct Checkout {
-    pub(super) work_dir: WorkDir,
+    pub(super) work_dir: Arc<WorkDir>,
     pub(super) git: Git,
-    pub(super) git_dir: PathBuf,
+    pub(super) repository: Arc<Repository>,
     /// The work directory as seen from the top of the repository: nothing, or a path that ends in a slash.
     pub(super) prefix: Vec<u8>,
-    pub(super) settings: Settings,
     /// The repository's own objects.
     pub(super) objects: PathBuf,
     /// Where the caller keeps the objects of trees.
@@ -54,13 +56,13 @@ impl Checkout {
         Self::opened(work_dir, kept).await.map_err(|refusal| refusal.0)
     }
 
-    async fn opened(work_dir: &Path, kept: Option<&Path>) -> Result<Self, Refusal> {
+    pub(super) async fn opened(work_dir: &Path, kept: Option<&Path>) -> Result<Self, Refusal> {
         let given = work_dir.to_owned();
         let lost = |_| Refusal::new("the repository cannot be read");
         let work_dir = tokio::task::spawn_blocking(move || WorkDir::open(&given)).await.map_err(lost)??;
-        let git = Git::new(work_dir.root());
-        let mut repository = Repository::find(&git, work_dir.root()).await?;
-        let excludes_file = repository.settings.excludes_file.take();
+        let git = Git::new(work_dir.path());
+        let repository = Repository::find(&git, work_dir.path()).await?;
+        let excludes_file = repository.settings.excludes_file.clone();
         let (repository, stand_in, scratch) = tokio::task::spawn_blocking(move || {
             let scratch = scratch()?;
             let stand_in = StandIn::make(&repository)?;
@@ -70,12 +72,18 @@ impl Checkout {
         .map_err(lost)??;
         let objects = stand_in.objects.clone();
         let git = git.behind(stand_in, excludes_file);
-        let Repository { top, git_dir, settings, .. } = repository;
-        let mut prefix = work_dir.root().strip_prefix(&top).map(|below| below.as_os_str().as_bytes().to_vec()).unwrap_or_default();
+        let below = work_dir.path().strip_prefix(repository.top.path());
+        let mut prefix = below.map(|below| below.as_os_str().as_bytes().to_vec()).unwrap_or_default();
         if !prefix.is_empty() {
             prefix.push(b'/');
         }
-        Ok(Self { work_dir, git, git_dir, prefix, settings, objects, kept: kept.map(Path::to_owned), scratch })
+        let (work_dir, repository, kept) = (Arc::new(work_dir), Arc::new(repository), kept.map(Path::to_owned));
+        Ok(Self { work_dir, git, repository, prefix, objects, kept, scratch })
+    }
+
+    /// Where git finds what it takes for the repository.
+    pub(super) fn stand_in(&self) -> &Path {
+        self.git.stand_in().unwrap_or(self.scratch.path())
     }
 
     /// The branch that is checked out; none where HEAD is at a commit of its own.
@@ -116,7 +124,12 @@ impl Checkout {
 
     /// The working tree as it is now, untracked files included, for as long as this value lives.
     pub async fn now(&self) -> Result<snapshot::Taken, String> {
-        snapshot::take(self, &self.looked_at()).await.map_err(|refusal| refusal.0)
+        snapshot::take(self, &self.looked_at(), Of::Everything).await.map_err(|refusal| refusal.0)
+    }
+
+    /// What git knows already, at one path.
+    pub(super) async fn tracked_now(&self, path: &Path) -> Result<snapshot::Taken, Refusal> {
+        snapshot::take(self, &self.looked_at(), Of::Tracked(path)).await
     }
 
     /// The same, to be kept where the caller keeps them.
@@ -124,7 +137,7 @@ impl Checkout {
         let Some(kept) = &self.kept else { return Err("there is no place to keep it".to_owned()) };
         fs::create_dir_all(kept).map_err(|why| reason(&why))?;
         let places = Places { objects: kept.clone().into(), alternates: quoted(&[&self.objects]), index: self.private_index() };
-        snapshot::take(self, &places).await.map_err(|refusal| refusal.0)
+        snapshot::take(self, &places, Of::Everything).await.map_err(|refusal| refusal.0)
     }
 
     pub(super) fn looked_at(&self) -> Places {
@@ -145,7 +158,7 @@ impl Checkout {
 
     pub(super) async fn run_os(&self, arguments: &[&OsStr], input: Option<&[u8]>) -> Result<Printed, Refusal> {
         let places = self.looked_at();
-        self.git.call(Call { arguments, path: None, input, environment: &places.environment() }).await
+        self.git.call(Call { arguments, input, environment: &places.environment(), ..Call::default() }).await
     }
 }
 
@@ -154,24 +167,4 @@ fn scratch() -> Result<TempDir, Refusal> {
     let scratch = tempfile::Builder::new().prefix("voxpilot-tree-").tempdir().map_err(cannot)?;
     fs::create_dir(scratch.path().join("objects")).map_err(cannot)?;
     Ok(scratch)
-}
-
-/// Directories as git takes several of them: quoted, since a colon parts them.
-fn quoted(directories: &[&Path]) -> OsString {
-    let mut list = Vec::new();
-    for directory in directories {
-        if !list.is_empty() {
-            list.push(b':');
-        }
-        list.push(b'"');
-        for byte in directory.as_os_str().as_bytes() {
-            match byte {
-                b'\n' => list.extend(b"\\n"),
-                b'"' | b'\\' => list.extend([b'\\', *byte]),
-                _ => list.push(*byte),
-            }
-        }
-        list.push(b'"');
-    }
-    OsString::from_vec(list)
 }

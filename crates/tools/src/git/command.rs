@@ -1,6 +1,7 @@
 //! Starting git: an argument vector, no shell, no prompts, no network, a bounded answer, and nothing left behind.
 
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -51,6 +52,8 @@ pub(crate) struct Call<'a> {
     /// Goes behind `--` and means itself, however it looks.
     pub path: Option<&'a Path>,
     pub input: Option<&'a [u8]>,
+    /// Where it runs, if not in the work directory.
+    pub directory: Option<&'a Path>,
     /// Comes after everything else that git is told by its environment.
     pub environment: &'a [(&'static str, &'a OsStr)],
 }
@@ -85,6 +88,10 @@ impl Git {
     /// From now on git sees the stand-in in place of the repository.
     pub(crate) fn behind(self, stand_in: StandIn, excludes_file: Option<String>) -> Self {
         Self { stand_in: Some(stand_in), excludes_file, ..self }
+    }
+
+    pub(super) fn stand_in(&self) -> Option<&Path> {
+        self.stand_in.as_ref().map(StandIn::path)
     }
 
     pub(crate) async fn run(&self, arguments: &[&str], path: Option<&Path>) -> Result<Printed, Refusal> {
@@ -138,7 +145,7 @@ impl Git {
         if let Some(path) = call.path {
             command.arg("--").arg(path);
         }
-        command.current_dir(&self.directory).env_clear().envs(environment());
+        command.current_dir(call.directory.unwrap_or(&self.directory)).env_clear().envs(environment());
         command
             .env("LC_ALL", "C.UTF-8")
             .env("GIT_OPTIONAL_LOCKS", "0")
@@ -150,10 +157,12 @@ impl Git {
             .process_group(0)
             .kill_on_drop(true);
         if let Some(stand_in) = &self.stand_in {
+            // Nothing is ever written to the repository by git itself.
             command
                 .env("GIT_DIR", stand_in.path())
                 .env("GIT_WORK_TREE", &stand_in.top)
-                .env("GIT_OBJECT_DIRECTORY", &stand_in.objects)
+                .env("GIT_OBJECT_DIRECTORY", stand_in.path().join("objects"))
+                .env("GIT_ALTERNATE_OBJECT_DIRECTORIES", quoted(&[&stand_in.objects]))
                 .env("GIT_CONFIG_GLOBAL", "/dev/null")
                 .env("GIT_CONFIG_NOSYSTEM", "1")
                 .env("GIT_ATTR_NOSYSTEM", "1");
@@ -161,6 +170,26 @@ impl Git {
         command.envs(call.environment.iter().copied());
         command
     }
+}
+
+/// Directories as git takes several of them: quoted, since a colon parts them.
+pub(super) fn quoted(directories: &[&Path]) -> OsString {
+    let mut list = Vec::new();
+    for directory in directories {
+        if !list.is_empty() {
+            list.push(b':');
+        }
+        list.push(b'"');
+        for byte in directory.as_os_str().as_bytes() {
+            match byte {
+                b'\n' => list.extend(b"\\n"),
+                b'"' | b'\\' => list.extend([b'\\', *byte]),
+                _ => list.push(*byte),
+            }
+        }
+        list.push(b'"');
+    }
+    OsString::from_vec(list)
 }
 
 #[expect(clippy::disallowed_methods, reason = "where git is looked for, and no setting of ours")]

@@ -3,18 +3,18 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
+use std::sync::Arc;
 
 use super::checkout::{Checkout, Places};
-use super::command::{Call, Printed};
+use super::command::{Call, Printed, quoted};
 use super::compare::{Comparison, Entry, Status, shown};
-use super::{revision, snapshot};
-use crate::beneath::ChangeError;
+use super::reference::{Move, is_branch};
+use super::snapshot::Of;
+use super::{objects, revision, snapshot};
+use crate::beneath::{ChangeError, Kind, Links};
 use crate::{Refusal, bound};
 
 const MESSAGE_BYTES: usize = 64 * 1024;
-/// Another git may hold the index for a moment.
-const INDEX_TRIES: usize = 5;
-const INDEX_PAUSE: std::time::Duration = std::time::Duration::from_millis(100);
 
 /// What git is in the middle of when one of these is in its directory.
 const UNFINISHED: [(&str, &str); 6] = [
@@ -49,8 +49,7 @@ impl Checkout {
         let identity = self.identity()?;
         let parent = revision::object(&self.git, &["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]).await?;
 
-        let own = Places { objects: self.objects.clone().into(), alternates: OsString::new(), index: self.private_index() };
-        let taken = snapshot::take(self, &own).await?;
+        let taken = snapshot::take(self, &self.fresh(), Of::Everything).await?;
         let head = self.head().await.map_err(ChangeError::Refused)?;
         let comparison = self.compare(&head, &taken.tree).await.map_err(ChangeError::Refused)?;
         let chosen = chosen(&comparison, paths)?;
@@ -60,22 +59,36 @@ impl Checkout {
         let entries = self.index_info(&chosen);
         let tree = self.tree(parent.as_deref(), &entries).await?;
         let commit = self.commit_object(&tree, parent.as_deref(), message, &identity).await?;
-        self.move_branch(&reference, &commit, parent.as_deref(), message, &identity).await?;
+        self.adopt(&commit, &tree, &head).await?;
+        self.move_branch(reference, commit.clone(), parent, message).await?;
         let index_is_stale = !self.refresh_index(&entries).await;
         Ok(Commit { commit, branch, left_out: taken.left_out, index_is_stale })
     }
 
+    /// New objects go into the scratch directory, all that the repository does not have.
+    fn fresh(&self) -> Places {
+        Places { alternates: quoted(&[&self.objects]), ..self.looked_at() }
+    }
+
     fn refuse_unfinished(&self) -> Result<(), ChangeError> {
+        let own = &self.repository.git_dir;
         for (name, what) in UNFINISHED {
-            if self.git_dir.join(name).symlink_metadata().is_ok() {
+            if own.has(name) {
                 return Err(refused(format!("the repository is in the middle of {what}: finish or abort it with git first")));
             }
         }
-        if self.git_dir.join("index.lock").symlink_metadata().is_ok() {
+        if own.has("index.lock") {
             return Err(refused("another git works in this repository (its index is locked): try again when it is done"));
         }
-        let entries = std::fs::read_dir(&self.git_dir).map_err(|_| refused("the repository cannot be read"))?;
-        if entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("sharedindex.")) {
+        if !matches!(own.walk(b"index", Links::Refuse).map(|spot| spot.kind), Ok(None | Some(Kind::File))) {
+            return Err(refused("the repository's index lies somewhere else: commit with git itself"));
+        }
+        if self.repository.settings.words.iter().any(|(key, value)| *key == "extensions.refstorage" && value != "files") {
+            return Err(refused("the repository keeps its branches in tables: commit with git itself"));
+        }
+        let entries =
+            own.directory().and_then(|directory| directory.entries(10_000)).map_err(|_| refused("the repository cannot be read"))?;
+        if entries.iter().any(|entry| entry.name.to_string_lossy().starts_with("sharedindex.")) {
             return Err(refused("the repository has a split index: commit with git itself"));
         }
         Ok(())
@@ -88,18 +101,14 @@ impl Checkout {
         if !printed.success || !reference.starts_with("refs/heads/") {
             return Err(refused("no branch is checked out (HEAD is detached): check one out, then commit"));
         }
-        // A link among them would have git write somewhere else.
-        let common = self.objects.parent().unwrap_or(&self.objects);
-        let mut places: Vec<_> = Path::new(&reference).ancestors().skip(1).map(|part| common.join(part)).collect();
-        places.extend(Path::new(&reference).ancestors().skip(1).map(|part| common.join("logs").join(part)));
-        if places.iter().any(|place| place != common && place.is_symlink()) {
-            return Err(refused("the repository's branches lie somewhere else: commit with git itself"));
+        if !is_branch(&reference) {
+            return Err(refused("the branch has a name that is not used here: commit with git itself"));
         }
         Ok(reference)
     }
 
     fn identity(&self) -> Result<Vec<(&'static str, OsString)>, ChangeError> {
-        let (Some(name), Some(email)) = (&self.settings.name, &self.settings.email) else {
+        let (Some(name), Some(email)) = (&self.repository.settings.name, &self.repository.settings.email) else {
             return Err(refused("git does not know who you are: set user.name and user.email with git config on the server"));
         };
         let pairs = [("GIT_AUTHOR_NAME", name), ("GIT_AUTHOR_EMAIL", email), ("GIT_COMMITTER_NAME", name), ("GIT_COMMITTER_EMAIL", email)];
@@ -149,58 +158,48 @@ impl Checkout {
         }
         arguments.push(OsStr::new(tree));
         let message = format!("{message}\n");
-        let environment: Vec<_> = identity.iter().map(|(key, value)| (*key, value.as_os_str())).collect();
+        let places = self.fresh();
+        let mut environment = places.environment().to_vec();
+        environment.extend(identity.iter().map(|(key, value)| (*key, value.as_os_str())));
         let call = Call { arguments: &arguments, input: Some(message.as_bytes()), environment: &environment, ..Call::default() };
         Ok(self.git.call(call).await?.succeeded("git commit-tree")?.text().trim().to_owned())
     }
 
+    /// Puts the commit and what is new in its tree into the repository.
+    async fn adopt(&self, commit: &str, tree: &str, head: &str) -> Result<(), ChangeError> {
+        let command = ["diff-tree", "-r", "-t", "-z", "--raw", "--no-abbrev", "--no-renames", "--end-of-options", head, tree];
+        let printed = self.run(&command, None).await?.succeeded("git diff-tree")?;
+        if printed.was_cut {
+            return Err(refused("these are too many files at once: commit with git itself"));
+        }
+        let text = printed.text();
+        // `:modes ids status`, where the second id is that of what is new.
+        let changed = text.split('\0').filter(|field| field.starts_with(':')).filter_map(|field| field.split(' ').nth(3));
+        let names: Vec<String> = changed.chain([tree, commit]).map(str::to_owned).collect();
+        let (repository, from) = (Arc::clone(&self.repository), self.scratch.path().join("objects"));
+        let work = move || objects::adopt(&repository.common_dir, &from, &names);
+        Ok(tokio::task::spawn_blocking(work).await.map_err(|_| refused("the commit cannot be written"))??)
+    }
+
     /// Only if nobody has committed meanwhile.
-    async fn move_branch(
-        &self,
-        reference: &str,
-        commit: &str,
-        parent: Option<&str>,
-        message: &str,
-        identity: &[(&'static str, OsString)],
-    ) -> Result<(), ChangeError> {
-        let subject = bound::name(message.lines().next().unwrap_or_default());
+    async fn move_branch(&self, reference: String, commit: String, parent: Option<String>, message: &str) -> Result<(), ChangeError> {
+        let about = self.run(&["cat-file", "commit", &commit], None).await?.succeeded("git cat-file")?.text();
+        let committer = about.lines().find_map(|line| line.strip_prefix("committer ")).unwrap_or_default().to_owned();
         let word = if parent.is_some() { "commit" } else { "commit (initial)" };
-        let reason = format!("{word}: {subject}");
-        let nothing = "0".repeat(commit.len());
-        let arguments = ["update-ref", "-m", &reason, reference, commit, parent.unwrap_or(&nothing)].map(OsStr::new);
-        let environment: Vec<_> = identity.iter().map(|(key, value)| (*key, value.as_os_str())).collect();
-        let moved = self.git.call(Call { arguments: &arguments, environment: &environment, ..Call::default() }).await?;
-        if moved.success {
-            return Ok(());
-        }
-        let sentence = "the branch has moved meanwhile, so nothing was committed: look at the changes again".to_owned();
-        Err(if moved.complaint.contains("but expected") {
-            ChangeError::Changed(sentence)
-        } else {
-            moved.succeeded("git update-ref").err().map_or(ChangeError::Changed(sentence), ChangeError::from)
-        })
+        let message = format!("{word}: {}", bound::name(message.lines().next().unwrap_or_default()));
+        let repository = Arc::clone(&self.repository);
+        let work = move || {
+            let (old, new) = (parent.as_deref(), commit.as_str());
+            Move { reference: &reference, old, new, committer: &committer, message: &message }.run(&repository)
+        };
+        tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(refused("the branch cannot be moved")))
     }
 
-    /// The repository's own index learns what was committed; whatever else it holds stays.
-    async fn refresh_index(&self, entries: &[u8]) -> bool {
-        let index = self.git_dir.join("index");
-        for _ in 0..INDEX_TRIES {
-            let told = self.plumb(&["update-index", "-z", "--index-info"], Some(entries), &index).await;
-            if told.is_ok_and(|told| told.success) {
-                // Files that differ from it make this "fail"; the rest is refreshed all the same.
-                let _ = self.plumb(&["update-index", "-q", "--refresh"], None, &index).await;
-                return true;
-            }
-            tokio::time::sleep(INDEX_PAUSE).await;
-        }
-        false
-    }
-
-    /// With another index, into the repository's own objects.
-    async fn plumb(&self, arguments: &[&str], input: Option<&[u8]>, index: &Path) -> Result<Printed, Refusal> {
+    /// With another index.
+    pub(super) async fn plumb(&self, arguments: &[&str], input: Option<&[u8]>, index: &Path) -> Result<Printed, Refusal> {
         let arguments: Vec<&OsStr> = arguments.iter().map(OsStr::new).collect();
-        let environment = [("GIT_INDEX_FILE", index.as_os_str())];
-        self.git.call(Call { arguments: &arguments, input, environment: &environment, ..Call::default() }).await
+        let places = Places { index: index.into(), ..self.fresh() };
+        self.git.call(Call { arguments: &arguments, input, environment: &places.environment(), ..Call::default() }).await
     }
 }
 

@@ -4,18 +4,19 @@
 use std::path::{Path, PathBuf};
 
 use super::command::{Git, Printed};
-use crate::{Refusal, open};
+use crate::Refusal;
+use crate::beneath::{Kind, Links, Root, real_path};
 
 /// The files that link a worktree to its repository hold one path.
 const LINK_BYTES: u64 = 8 * 1024;
 
 pub(crate) struct Repository {
     /// The top of the working tree.
-    pub top: PathBuf,
+    pub top: Root,
     /// What belongs to this working tree alone: its HEAD, its index.
-    pub git_dir: PathBuf,
+    pub git_dir: Root,
     /// What all working trees share: objects, branches, configuration.
-    pub common_dir: PathBuf,
+    pub common_dir: Root,
     pub settings: Settings,
 }
 
@@ -53,44 +54,49 @@ impl Repository {
             return Err(Refusal::new("the work directory is not in a git repository"));
         }
         let found = found.succeeded("git")?.text();
-        let [top, git_dir, common_dir] = found.lines().map(real).collect::<Result<Vec<_>, _>>()?.try_into().map_err(|_| odd())?;
         let settings = Settings::read(&git.run(&["config", "--list", "--show-scope", "-z"], None).await?.succeeded("git config")?);
-        let repository = Self { top, git_dir, common_dir, settings };
-        repository.check(work_dir)?;
-        Ok(repository)
+        let work_dir = work_dir.to_owned();
+        let opened = tokio::task::spawn_blocking(move || {
+            let [top, git_dir, common_dir] = found.lines().map(opened).collect::<Result<Vec<_>, _>>()?.try_into().map_err(|_| odd())?;
+            let repository = Self { top, git_dir, common_dir, settings };
+            repository.check(&work_dir).map(|()| repository)
+        });
+        opened.await.map_err(|_| odd())?
     }
 
     /// A repository that reaches elsewhere would show another one's files as if they were the project's.
     fn check(&self, work_dir: &Path) -> Result<(), Refusal> {
-        let dot_git = self.top.join(".git");
-        let about = dot_git.symlink_metadata().map_err(|_| elsewhere("its working tree is not where its .git is"))?;
-        if !work_dir.starts_with(&self.top) {
+        let kind = self.top.walk(b".git", Links::Refuse).ok().and_then(|spot| spot.kind);
+        let kind = kind.ok_or_else(|| elsewhere("its working tree is not where its .git is"))?;
+        let (dot_git, git_dir) = (self.top.path().join(".git"), self.git_dir.path());
+        if !work_dir.starts_with(self.top.path()) {
             return Err(elsewhere("its working tree is outside of the work directory"));
         }
-        if about.is_dir() {
-            if self.git_dir != dot_git {
+        if kind == Kind::Directory {
+            if git_dir != dot_git {
                 return Err(elsewhere("its working tree is not where its .git is"));
             }
-            return if self.common_dir == self.git_dir { Ok(()) } else { Err(elsewhere("it takes its objects from another repository")) };
+            let is_own = self.common_dir.path() == git_dir;
+            return if is_own { Ok(()) } else { Err(elsewhere("it takes its objects from another repository")) };
         }
-        if about.is_file() && (self.is_linked_worktree(&dot_git) || self.is_submodule()) {
+        if kind == Kind::File && (self.is_linked_worktree(&dot_git) || self.is_submodule()) {
             return Ok(());
         }
         Err(elsewhere("its .git leads to a directory that does not lead back"))
     }
 
     fn is_linked_worktree(&self, dot_git: &Path) -> bool {
-        let leads_back = open::regular_file(&self.git_dir.join("gitdir"), "gitdir")
-            .and_then(|(file, _)| open::text(file, LINK_BYTES, "gitdir"))
-            .is_ok_and(|back| self.git_dir.join(back.trim_end_matches('\n')).canonicalize().is_ok_and(|back| back == dot_git));
-        leads_back && self.git_dir.parent() == Some(self.common_dir.join("worktrees").as_path())
+        let written = self.git_dir.small_file("gitdir", LINK_BYTES).ok().flatten().and_then(|back| String::from_utf8(back).ok());
+        let back = written.and_then(|back| real_path(&self.git_dir.path().join(back.trim_end_matches('\n'))));
+        back.as_deref() == Some(dot_git) && self.git_dir.path().parent() == Some(&self.common_dir.path().join("worktrees"))
     }
 
     /// The repository of a submodule lies in the one that it is a module of.
     fn is_submodule(&self) -> bool {
-        let above = self.top.ancestors().skip(1);
+        let above = self.top.path().ancestors().skip(1);
         let mut modules = above.map(|directory| directory.join(".git/modules"));
-        self.common_dir == self.git_dir && modules.any(|modules| self.git_dir.starts_with(modules))
+        let git_dir = self.git_dir.path();
+        self.common_dir.path() == git_dir && modules.any(|modules| git_dir.starts_with(modules))
     }
 }
 
@@ -131,8 +137,10 @@ fn is_shown(value: &str) -> bool {
     (1..=200).contains(&value.len()) && !value.chars().any(|c| c.is_control() || c == '<' || c == '>')
 }
 
-fn real(path: &str) -> Result<PathBuf, Refusal> {
-    Path::new(path).canonicalize().map_err(|_| odd())
+/// Every link is resolved here, and none is followed when it is opened.
+fn opened(path: &str) -> Result<Root, Refusal> {
+    let real: PathBuf = real_path(Path::new(path)).ok_or_else(odd)?;
+    Root::open(&real).map_err(|_| odd())
 }
 
 fn odd() -> Refusal {

@@ -4,12 +4,13 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use render::hunks::{DiffHunk, between};
 
 use super::checkout::Checkout;
 use super::compare::{Comparison, Entry, Status};
-use crate::beneath::{self, ChangeError, MOST_BYTES, State};
+use crate::beneath::{self, ChangeError, MOST_BYTES, Root, State};
 use crate::work_dir::WorkDir;
 use crate::{Refusal, bound};
 
@@ -39,7 +40,7 @@ impl Undo {
     /// Puts the files back as they were before the revert, if nobody has changed them since. Blocking.
     pub fn run(&self) -> Result<(), ChangeError> {
         let back = self.steps.iter().rev().map(|step| Step { path: step.path.clone(), from: step.to.clone(), to: step.from.clone() });
-        walk(&self.root, &back.collect::<Vec<_>>())
+        walk(&opened(&self.root)?, &back.collect::<Vec<_>>())
     }
 }
 
@@ -61,7 +62,7 @@ impl Checkout {
             }
             _ => self.whole(entry, now).await?,
         };
-        let root = self.work_dir.root().to_owned();
+        let root = self.work_dir.path().to_owned();
         carried_out(root, steps).await
     }
 
@@ -78,8 +79,9 @@ impl Checkout {
 
     /// What is on the disk, if that is what the new side of the comparison holds.
     async fn state_now(&self, entry: &Entry, path: &str) -> Result<State, ChangeError> {
-        let (root, name) = (self.work_dir.root().to_owned(), entry.path.clone());
-        let now = tokio::task::spawn_blocking(move || beneath::read(&root, &name)).await.map_err(|_| refused(path, "cannot be read"))??;
+        let (work_dir, name) = (Arc::clone(&self.work_dir), entry.path.clone());
+        let read = move || beneath::read(work_dir.root(), &name);
+        let now = tokio::task::spawn_blocking(read).await.map_err(|_| refused(path, "cannot be read"))??;
         let is_same = match &now {
             State::Absent => entry.status == Status::Deleted,
             State::File { content, .. } => entry.new_mode.starts_with("100") && self.name_of(entry, content).await? == entry.new_id,
@@ -162,21 +164,21 @@ pub async fn revert_text(work_dir: &Path, path: &str, old: Option<&str>, new: &s
         };
         let steps = vec![Step { path: relative, from: now, to }];
         walk(root.root(), &steps)?;
-        Ok(Undo { root: root.root().to_owned(), steps })
+        Ok(Undo { root: root.path().to_owned(), steps })
     };
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(refused(path, "cannot be written")))
 }
 
 async fn carried_out(root: PathBuf, steps: Vec<Step>) -> Result<Undo, ChangeError> {
     let work = move || {
-        walk(&root, &steps)?;
+        walk(&opened(&root)?, &steps)?;
         Ok(Undo { root, steps })
     };
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(ChangeError::Refused("the files cannot be written".to_owned())))
 }
 
 /// All of the steps or none.
-fn walk(root: &Path, steps: &[Step]) -> Result<(), ChangeError> {
+fn walk(root: &Root, steps: &[Step]) -> Result<(), ChangeError> {
     for (done, step) in steps.iter().enumerate() {
         if let Err(error) = beneath::put(root, &step.path, &step.from, &step.to) {
             for step in steps[..done].iter().rev() {
@@ -187,6 +189,10 @@ fn walk(root: &Path, steps: &[Step]) -> Result<(), ChangeError> {
         }
     }
     Ok(())
+}
+
+fn opened(root: &Path) -> Result<Root, Refusal> {
+    Root::open(root).map_err(|why| Refusal::new(format!("the work directory cannot be opened: {why}")))
 }
 
 /// `new` with one hunk as in `old`.

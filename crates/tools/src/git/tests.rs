@@ -338,8 +338,10 @@ async fn conflicts_are_mentioned() {
 async fn git_is_gone_when_the_call_is_given_up() {
     let repository = Repository::new();
     repository.commit("first");
-    // A branch that is a pipe: git waits at it, and the pipe breaks when git is gone.
-    let pipe = repository.path().join(".git/refs/heads/main");
+    // A commit that is a pipe: git waits at it, and the pipe breaks when git is gone.
+    let commit = repository.printed(&["rev-parse", "HEAD"]);
+    let (directory, file) = commit.trim().split_at(2);
+    let pipe = repository.path().join(".git/objects").join(directory).join(file);
     fs::remove_file(&pipe).unwrap();
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
 

@@ -56,20 +56,37 @@ async fn paths_that_leave_the_work_directory_are_refused_by_name() {
 async fn paths_inside_are_found_however_they_are_spelled() {
     let (outer, work) = fortress();
     symlink(&work, outer.path().join("alias")).unwrap();
-    for root in [work.clone(), outer.path().join("alias")] {
-        for path in [
-            "inside.txt".to_owned(),
-            "./sub/../inside.txt".to_owned(),
-            "sub/../../work/inside.txt".to_owned(),
-            "good-link".to_owned(),
-            work.join("inside.txt").display().to_string(),
-            root.join("inside.txt").display().to_string(),
-        ] {
-            assert_eq!(content(&root, "read_file", json!({"path": path})).await, "inside\n", "{path}");
-        }
-        assert_eq!(content(&root, "glob_search", json!({"pattern": "deep.txt"})).await, "sub/deep.txt\n");
-        assert_eq!(content(&root, "grep_search", json!({"pattern": "deep"})).await, "sub/deep.txt:1: deep\n");
+    symlink(work.join("inside.txt"), work.join("absolute-link")).unwrap();
+    symlink(outer.path().join("alias/sub"), work.join("link-by-alias")).unwrap();
+    for path in [
+        "inside.txt".to_owned(),
+        "./sub/../inside.txt".to_owned(),
+        "sub/../../work/inside.txt".to_owned(),
+        "good-link".to_owned(),
+        "absolute-link".to_owned(),
+        "link-by-alias/../inside.txt".to_owned(),
+        work.join("inside.txt").display().to_string(),
+        outer.path().join("alias/inside.txt").display().to_string(),
+    ] {
+        assert_eq!(content(&work, "read_file", json!({"path": path})).await, "inside\n", "{path}");
     }
+    assert_eq!(content(&work, "glob_search", json!({"pattern": "deep.txt"})).await, "sub/deep.txt\n");
+    assert_eq!(content(&work, "grep_search", json!({"pattern": "deep"})).await, "sub/deep.txt:1: deep\n");
+}
+
+/// Links of a work directory are resolved when it is chosen. One that is there later was put there by somebody else.
+#[tokio::test]
+async fn a_work_directory_that_became_a_link_is_refused() {
+    let (outer, work) = fortress();
+    std::fs::rename(&work, outer.path().join("moved")).unwrap();
+    symlink(outer.path().join("other"), &work).unwrap();
+    for (tool, arguments) in [("read_file", json!({"path": "deep.txt"})), ("list_directory", json!({})), ("git_diff", json!({}))] {
+        assert_eq!(refusal(&work, tool, arguments).await, "the work directory cannot be opened: a link leads there now", "{tool}");
+    }
+    let below = work.join("sub");
+    assert!(refusal(&below, "list_directory", json!({})).await.contains("a link leads there now"));
+    assert!(crate::write_text(&work, "new", "x", false).is_err());
+    assert!(!outer.path().join("other/new").exists());
 }
 
 #[tokio::test]
@@ -129,6 +146,12 @@ async fn a_file_outside_is_read_by_its_absolute_path() {
     let (outer, work) = fortress();
     let secret = outer.path().join("secret.txt");
     assert_eq!(content(&work, "read_file_external", json!({"path": secret})).await, "the secret\n");
+    let link = work.join("file-link").display().to_string();
+    let why = refusal(&work, "read_file_external", json!({"path": link})).await;
+    assert_eq!(why, format!("'{link}' is a link, or lies behind one; it leads to '{}'", secret.display()));
+    let behind = work.join("dir-link/deep.txt").display().to_string();
+    let why = refusal(&work, "read_file_external", json!({"path": behind})).await;
+    assert!(why.ends_with(&format!("it leads to '{}'", outer.path().join("other/deep.txt").display())), "{why}");
     let why = refusal(&work, "read_file_external", json!({"path": "../secret.txt"})).await;
     assert!(why.starts_with("'../secret.txt' is not an absolute path"), "{why}");
     let why = refusal(&work, "read_file_external", json!({"path": "/missing/file"})).await;

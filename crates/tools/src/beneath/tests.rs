@@ -1,0 +1,5 @@
+#![allow(clippy::unwrap_used)]
+
+mod showing;
+mod walking;
+mod writing;
