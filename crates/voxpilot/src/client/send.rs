@@ -11,7 +11,8 @@ use uuid::Uuid;
 
 use super::http::{Api, CallError};
 use super::print::Printer;
-use super::stream::{Event, Stream};
+use super::sse::Event;
+use super::stream::Stream;
 use super::{Format, resolve};
 
 pub(super) const EXIT_CODES: &str = "The exit code says how the turn ended: 0 completed, 3 failed, 4 cancelled, 5 interrupted, 6 unknown; \
