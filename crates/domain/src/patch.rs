@@ -1,4 +1,10 @@
-//! The files that a unified diff names.
+//! Unified diffs: the files that one names, and those that are made here of two texts.
+
+mod compare;
+mod unified;
+
+pub use compare::{Change, compare, lines};
+pub use unified::unified;
 
 const NOWHERE: [&str; 3] = ["/dev/null", "dev/null", ""];
 

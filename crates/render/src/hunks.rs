@@ -4,8 +4,8 @@ mod words;
 
 use std::time::{Duration, Instant};
 
+use domain::patch::{self, Change};
 use serde::{Deserialize, Serialize};
-use similar::{Algorithm, DiffOp, capture_diff_slices_deadline, group_diff_ops};
 use utoipa::ToSchema;
 
 const CONTEXT: usize = 3;
@@ -65,12 +65,10 @@ pub fn between(old: &str, new: &str) -> Vec<DiffHunk> {
     if old == new {
         return Vec::new();
     }
-    let old: Vec<&str> = old.split_inclusive('\n').collect();
-    let new: Vec<&str> = new.split_inclusive('\n').collect();
-    let ops = capture_diff_slices_deadline(Algorithm::Myers, &old, &new, Some(Instant::now() + TIME_LIMIT));
+    let (old, new) = (patch::lines(old), patch::lines(new));
     let mut room = MOST_LINES;
     let mut hunks = Vec::new();
-    for group in group_diff_ops(ops, CONTEXT) {
+    for group in patch::compare(&old, &new, CONTEXT, Some(Instant::now() + TIME_LIMIT)) {
         if room == 0 {
             break;
         }
@@ -111,24 +109,23 @@ pub fn name_sections(hunks: &mut [DiffHunk], old: &str) {
     }
 }
 
-fn hunk_of(group: &[DiffOp], old: &[&str], new: &[&str], room: &mut usize) -> DiffHunk {
+fn hunk_of(group: &[Change], old: &[&str], new: &[&str], room: &mut usize) -> DiffHunk {
     let mut hunk = DiffHunk { old_start: 0, old_lines: 0, new_start: 0, new_lines: 0, section: None, lines: Vec::new() };
     if let Some(first) = group.first() {
-        hunk.old_start = number(first.old_range().start + 1);
-        hunk.new_start = number(first.new_range().start + 1);
+        hunk.old_start = number(first.old.start + 1);
+        hunk.new_start = number(first.new.start + 1);
     }
-    for op in group {
-        let (old_range, new_range) = (op.old_range(), op.new_range());
-        if let DiffOp::Equal { .. } = op {
-            for (at_old, at_new) in old_range.zip(new_range) {
+    for change in group {
+        if change.equal {
+            for (at_old, at_new) in change.old.clone().zip(change.new.clone()) {
                 hunk.push(room, LineKind::Context, Some(at_old), Some(at_new), old[at_old]);
             }
             continue;
         }
-        for at in old_range {
+        for at in change.old.clone() {
             hunk.push(room, LineKind::Delete, Some(at), None, old[at]);
         }
-        for at in new_range {
+        for at in change.new.clone() {
             hunk.push(room, LineKind::Add, None, Some(at), new[at]);
         }
     }

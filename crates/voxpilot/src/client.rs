@@ -15,6 +15,7 @@ mod pinned;
 mod print;
 mod send;
 mod sessions;
+pub mod sse;
 mod stream;
 
 use std::io::{self, IsTerminal};

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use axum::Json;
 use axum::extract::State;
-use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::extract::rejection::{BytesRejection, JsonRejection, QueryRejection};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use engine::Refusal;
@@ -90,6 +90,14 @@ impl From<StoreError> for ApiError {
 
 impl From<JsonRejection> for ApiError {
     fn from(rejection: JsonRejection) -> ApiError {
+        let status = rejection.status();
+        let code = if status == StatusCode::PAYLOAD_TOO_LARGE { "too_large" } else { "invalid" };
+        ApiError::new(status, code, rejection.body_text())
+    }
+}
+
+impl From<BytesRejection> for ApiError {
+    fn from(rejection: BytesRejection) -> ApiError {
         let status = rejection.status();
         let code = if status == StatusCode::PAYLOAD_TOO_LARGE { "too_large" } else { "invalid" };
         ApiError::new(status, code, rejection.body_text())

@@ -115,6 +115,8 @@ impl Decoder {
                 if method != "session/prompt" {
                     self.turns.note_foreign(call);
                 }
+                // A call has one prompt at a time; two sessions with one call would be told apart by chance.
+                self.prompts.retain(|_, running| running != call);
                 self.prompts.insert(session, call.to_owned());
             }
             None => {

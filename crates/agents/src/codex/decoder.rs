@@ -98,6 +98,10 @@ impl Decoder {
             return;
         }
         let Ok(Params { thread_id }) = serde_json::from_str(params.get()) else { return };
+        if let Some(call) = call {
+            // A call has one prompt at a time; two threads with one call would be told apart by chance.
+            self.threads.values_mut().filter(|thread| thread.call.as_deref() == Some(call)).for_each(|thread| thread.call = None);
+        }
         let (session, thread) = self.thread(&thread_id);
         match call {
             Some(call) => *thread = Thread { call: Some(call.to_owned()), parent: thread.parent.take(), ..Thread::default() },

@@ -7,7 +7,7 @@ use domain::text::{Piece, pieces, visible};
 use serde_json::Value;
 
 use super::Format;
-use super::stream::Event;
+use super::sse::Event;
 
 const RELAY: &str = "relay";
 

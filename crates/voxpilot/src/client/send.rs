@@ -11,7 +11,8 @@ use uuid::Uuid;
 
 use super::http::{Api, CallError};
 use super::print::Printer;
-use super::stream::{Event, Stream};
+use super::sse::Event;
+use super::stream::Stream;
 use super::{Format, resolve};
 use crate::say::warn;
 

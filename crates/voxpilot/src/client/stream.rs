@@ -4,11 +4,12 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use reqwest::Response;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::http::{Api, CallError};
 use super::print::json_line;
+use super::sse::{Event, Parser};
 use crate::say::warn;
 
 /// The server says something every 15 s; one that is silent for longer than this is not there any more.
@@ -16,13 +17,6 @@ const SILENCE: Duration = Duration::from_secs(45);
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 const PATIENCE_S: u64 = 300;
-
-#[derive(Clone, Debug)]
-pub(super) struct Event {
-    pub id: Option<u64>,
-    pub kind: String,
-    pub data: Value,
-}
 
 impl Event {
     pub(super) fn line(&self) -> String {
@@ -39,7 +33,7 @@ pub(super) struct Stream {
     /// The last event of the log that was handed out; `None` until a snapshot was.
     cursor: Option<u64>,
     response: Option<Response>,
-    buffer: Vec<u8>,
+    parser: Parser,
     /// A snapshot is handed out as a whole, so that one that breaks off can simply be asked for again.
     snapshot: Vec<Event>,
     ready: VecDeque<Event>,
@@ -55,7 +49,7 @@ impl Stream {
     pub(super) async fn after(api: &Api, session: &str, cursor: Option<u64>) -> Result<Stream, CallError> {
         let response = Some(api.stream(session, cursor).await?);
         let (api, session) = (api.clone(), session.to_owned());
-        Ok(Stream { api, session, cursor, response, buffer: Vec::new(), snapshot: Vec::new(), ready: VecDeque::new() })
+        Ok(Stream { api, session, cursor, response, parser: Parser::default(), snapshot: Vec::new(), ready: VecDeque::new() })
     }
 
     /// Everything up to `ready`, which comes last.
@@ -76,13 +70,13 @@ impl Stream {
             if let Some(event) = self.ready.pop_front() {
                 return Ok(event);
             }
-            if let Some(event) = self.parse() {
+            if let Some(event) = self.parser.next_event() {
                 self.take(event);
                 continue;
             }
             match &mut self.response {
                 Some(response) => match timeout(SILENCE, response.chunk()).await {
-                    Ok(Ok(Some(piece))) => self.buffer.extend_from_slice(&piece),
+                    Ok(Ok(Some(piece))) if self.parser.push(&piece) => {}
                     _ => self.response = None,
                 },
                 None => self.reconnect().await?,
@@ -112,7 +106,7 @@ impl Stream {
     }
 
     async fn reconnect(&mut self) -> Result<(), CallError> {
-        self.buffer.clear();
+        self.parser = Parser::default();
         self.snapshot.clear();
         let deadline = Instant::now() + Duration::from_secs(PATIENCE_S);
         let mut pause = FIRST_PAUSE;
@@ -136,15 +130,5 @@ impl Stream {
             sleep(pause).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
-    }
-
-    fn parse(&mut self) -> Option<Event> {
-        let end = self.buffer.windows(2).position(|pair| pair == b"\n\n")?;
-        let block: Vec<u8> = self.buffer.drain(..end + 2).collect();
-        let block = String::from_utf8_lossy(&block);
-        let field = |name: &str| block.lines().find_map(|line| line.strip_prefix(name)).map(str::trim_start);
-        let data = field("data:").and_then(|data| serde_json::from_str(data).ok()).unwrap_or_default();
-        let id = field("id:").and_then(|id| id.parse().ok());
-        Some(Event { id, kind: field("event:").unwrap_or_default().to_owned(), data })
     }
 }
