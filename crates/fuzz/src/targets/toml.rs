@@ -84,6 +84,7 @@ static OWN: LazyLock<(Sources, Config)> = LazyLock::new(|| {
         text: format!("token = '{SECRET}'\n[agents.own]\ncommand = '/usr/bin/own'\n[mcp_servers.own]\nurl = 'http://127.0.0.1:1/'\n"),
         open_to_others: false,
         trusted: true,
+        scripts: Vec::new(),
     };
     let env = [("HOME", "/home/ada"), ("GITHUB_TOKEN", SECRET), ("PATH", "/usr/bin")];
     let sources = Sources {
@@ -107,7 +108,7 @@ fn run(input: &[u8], features: &mut Features) {
 
 fn with_project(text: &str, flags: BTreeMap<String, String>, trusted: bool) -> Sources {
     let path = PathBuf::from("/home/ada/project/voxpilot.toml");
-    let project = ConfigFile { path, text: text.to_owned(), open_to_others: true, trusted };
+    let project = ConfigFile { path, text: text.to_owned(), open_to_others: true, trusted, scripts: Vec::new() };
     Sources { project: Some(project), flags, ..OWN.0.clone() }
 }
 

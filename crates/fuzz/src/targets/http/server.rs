@@ -114,8 +114,12 @@ async fn app(dir: &Path) -> (SocketAddr, web::App, TcpListener) {
             change: Arc::new(|_, _| Err(web::SettingRefusal::Unknown("there is no setting".to_owned()))),
         },
         push: Arc::new(
-            push::Sender::new(push::Keys::load_or_make(&dir.join("data")).expect("new keys"), "mailto:a@example.org".to_owned())
-                .expect("a client"),
+            push::Sender::new(
+                push::Keys::load_or_make(&dir.join("data")).expect("new keys"),
+                "mailto:a@example.org".to_owned(),
+                Vec::new(),
+            )
+            .expect("a client"),
         ),
     };
     let limits =
@@ -130,6 +134,7 @@ fn no_project_file() -> Trust {
         state: TrustState::None,
         hash: None,
         lines: Vec::new(),
+        scripts: Vec::new(),
         applied: true,
         problem: None,
     };
@@ -166,6 +171,7 @@ fn settings(dir: &Path) -> engine::Settings {
         sandbox: None,
         private: Vec::new(),
         mcp_servers: Arc::default(),
+        pinned: Arc::default(),
         permission_policy: None,
         chosen_policy: None,
         least_policy: None,
