@@ -48,7 +48,7 @@ ui: ui/dist/index.html ## build the UI
 
 .PHONY: test
 test: need-rust need-rust-tools need-git check-fast ui tests/copilot/node_modules/.package-lock.json tests/codex/node_modules/.package-lock.json ## install what the tests need and run them all
-	@$(MAKE) --no-print-directory PACKAGES="--workspace --all-targets" build lint test-simulation test-programs test-rust test-ui types-check e2e
+	@$(MAKE) --no-print-directory PACKAGES="--workspace --all-targets" build lint test-simulation test-fuzz test-programs test-rust test-ui types-check e2e
 	@echo "== all tests passed"
 
 .PHONY: check
@@ -167,6 +167,19 @@ simulate-defects: need-rust ## does the simulation find every defect that is put
 test-simulation: build
 	$(call step,simulation,target/release/simulate)
 	$(call step,seeded defects,target/release/simulate --defects)
+
+# Hostile input for everything that reads what a peer sent. The markdown of the page is a target of its own, in ui/.
+.PHONY: fuzz
+fuzz: need-rust ui ui/node_modules/.package-lock.json ## fuzz everything that reads what a peer sent (ARGS="--minutes 60")
+	$(call step,build,$(CARGO) build $(LOCKED) -p fuzz)
+	$(call step,fuzz,target/release/fuzz $(ARGS))
+	$(call step,fuzz markdown,cd ui && npm run --silent fuzz -- $(ARGS))
+
+# After the build of everything. A minute for each target, two at a time: about five minutes.
+.PHONY: test-fuzz
+test-fuzz: build
+	$(call step,fuzz,target/release/fuzz --seconds 60)
+	$(call step,fuzz markdown,cd ui && npm run --silent fuzz -- --seconds 60)
 
 # Not part of `make test`: two gigabytes are installed, and every agent takes minutes.
 .PHONY: agents

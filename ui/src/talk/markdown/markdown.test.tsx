@@ -91,6 +91,21 @@ describe("Markdown", () => {
     }
   });
 
+  it("links to the whole address of a definition that came in pieces", async () => {
+    const text = "[a]: https://good.example/page\n\nSee [a].";
+    const [state, setState] = createStore<{ text: TextStream; streaming: boolean }>({
+      text: newText(1, ""),
+      streaming: true,
+    });
+    const element = drawn(() => <Markdown text={state.text} streaming={state.streaming} />);
+    for (const piece of [text.slice(0, 17), text.slice(17, 30), text.slice(30)]) {
+      setState(produce((draft) => append(draft.text, piece)));
+      await frame();
+    }
+    setState("streaming", false);
+    await soon(() => expect(element.querySelector("a")?.getAttribute("href")).toBe("https://good.example/page"));
+  });
+
   it("draws the end of a long text, and what is before it when asked", () => {
     const text = Array.from({ length: 2_000 }, (_, index) => `Paragraph ${index}.${" and so on".repeat(20)}\n\n`).join(
       "",

@@ -1,11 +1,11 @@
 // A growing text as markdown: blocks that are finished stay as the nodes they are, only the last one is read again.
 
-import { Lexer, type Links, type Token } from "marked";
+import { Lexer, type Links, type MarkedToken, type Token } from "marked";
 import { insist } from "../../kit/later";
 import { type TextStream, textFrom, wholeText } from "../../state/text";
 import { Cutter } from "./cuts";
 import { mend } from "./mend";
-import { morph } from "./morph";
+import { morph, rawText } from "./morph";
 import { blockNode } from "./nodes";
 
 /** Pieces of a long text that are on the page unless somebody asks for more. */
@@ -28,7 +28,11 @@ export class MarkdownView {
   private tail = "";
   private done = 0;
   private openNode: ChildNode | null = null;
+  /** It was drawn before all of it had come. */
+  private grew = false;
+  /** What the finished blocks have defined, and those of the pieces before the last alone. */
   private links: Links = {};
+  private earlierLinks: Links = {};
   private text: TextStream | null = null;
   /** Somebody reads further up: then nothing is taken away there. */
   private keepsAll = false;
@@ -52,13 +56,14 @@ export class MarkdownView {
       this.tail += fresh.slice(used, used + length);
       used += length;
       this.drawn = cut.at;
-      if (this.pieces.length - 1 >= drawnFrom) this.draw(false);
+      if (this.pieces.length - 1 >= drawnFrom) this.finish();
       else this.last().shown = false;
       this.begin({ from: cut.at, prefix: cut.prefix, nodes: [], shown: true });
     }
     this.tail += fresh.slice(used);
     this.drawn = text.length;
-    this.draw(isOpen);
+    if (isOpen) this.draw(true);
+    else this.finish();
     this.drop(drawnFrom);
   }
 
@@ -86,6 +91,7 @@ export class MarkdownView {
     this.pieces = [];
     this.drawn = 0;
     this.links = {};
+    this.grew = false;
     this.begin({ from: 0, prefix: "", nodes: [], shown: true });
     this.element.replaceChildren();
   }
@@ -95,6 +101,44 @@ export class MarkdownView {
     this.tail = "";
     this.done = 0;
     this.openNode = null;
+    this.grew = false;
+    this.earlierLinks = { ...this.links };
+  }
+
+  /** What comes later can change what a block was: one that was drawn as it grew is read once more as a whole. */
+  private finish(): void {
+    if (this.grew) this.settle();
+    else this.draw(false);
+  }
+
+  private settle(): void {
+    const piece = this.last();
+    this.links = { ...this.earlierLinks };
+    const tokens = lex(piece.prefix + this.tail, this.links);
+    this.note(tokens, piece.prefix.length, true);
+    const fresh = tokens.flatMap((token) => blockNode(token) ?? []);
+    for (const [index, node] of fresh.entries()) {
+      const known = piece.nodes[index];
+      if (known && isSame(known, node)) continue;
+      if (!known || !morph(known, node)) {
+        if (known) known.replaceWith(node);
+        else this.element.append(node);
+        piece.nodes[index] = node;
+      }
+      paint(piece.nodes[index]);
+    }
+    for (const left of piece.nodes.splice(fresh.length)) left.remove();
+    this.openNode = piece.nodes.at(-1) ?? null;
+  }
+
+  /** Remembers which blocks are finished, and what they define: half a definition is none. Gives the index of the last block. */
+  private note(tokens: Token[], prefixLength: number, isWhole: boolean): number {
+    const last = tokens.findLastIndex((token) => token.type !== "space");
+    const before = tokens.slice(0, Math.max(0, last));
+    define(isWhole ? tokens : before, this.links);
+    const finished = before.reduce((sum, token) => sum + token.raw.length, 0);
+    this.done = isWhole ? Math.max(0, finished - prefixLength) : this.done + Math.max(0, finished - prefixLength);
+    return last;
   }
 
   private draw(isOpen: boolean): void {
@@ -102,8 +146,7 @@ export class MarkdownView {
     const prefix = this.done === 0 ? piece.prefix : "";
     const source = this.tail.slice(this.done);
     let tokens = lex(prefix + source, this.links);
-    const last = tokens.findLastIndex((token) => token.type !== "space");
-    const finished = tokens.slice(0, Math.max(0, last)).reduce((sum, token) => sum + token.raw.length, 0);
+    const last = this.note(tokens, prefix.length, false);
     const half = tokens[last];
     if (isOpen && half && half.type !== "code") {
       tokens = [...tokens.slice(0, last), ...lex(mend(half.raw), this.links)];
@@ -112,7 +155,7 @@ export class MarkdownView {
       this.place(token, index >= last);
       if (token.type === "code" && (index < last || !isOpen)) paint(this.last().nodes.at(-1));
     }
-    if (finished > prefix.length) this.done += finished - prefix.length;
+    this.grew = true;
   }
 
   /** The first token is the open block of the last time, told anew. */
@@ -161,13 +204,28 @@ function paint(block: ChildNode | undefined): void {
   );
 }
 
+/** The same block, whether or not its code has colours by now. */
+function isSame(known: ChildNode, node: HTMLElement): boolean {
+  if (known.isEqualNode(node)) return true;
+  const raw = known instanceof HTMLElement ? rawText.get(known) : undefined;
+  const caption = (block: ChildNode) => block.firstChild?.textContent;
+  return raw !== undefined && raw === rawText.get(node) && caption(known) === caption(node);
+}
+
+/** The definitions of links in these blocks; the first of a name counts. */
+function define(tokens: Token[], links: Links): void {
+  for (const token of tokens as MarkedToken[]) {
+    if (token.type === "def") links[token.tag] ??= { href: token.href, title: token.title };
+    else if (token.type === "blockquote") define(token.tokens, links);
+    else if (token.type === "list") for (const item of token.items) define(item.tokens, links);
+  }
+}
+
 function lex(source: string, links: Links): Token[] {
   try {
     const lexer = new Lexer({ gfm: true });
     Object.assign(lexer.tokens.links, links);
-    const tokens = lexer.lex(source);
-    Object.assign(links, lexer.tokens.links);
-    return tokens;
+    return lexer.lex(source);
   } catch {
     // Quotes within quotes by the thousand: shown as they are written.
     return [{ type: "html", raw: source, text: source, block: true, pre: false } as Token];
