@@ -166,14 +166,14 @@ fn facts(call: &Call) -> String {
     for (command, tool_call) in tool_calls().filter_map(|tool_call| Some((command(tool_call)?, tool_call))) {
         let outcome = match (tool_call.exit_code, tool_call.status.as_deref()) {
             (_, Some("declined" | "rejected")) => {
-                text.push_str(&format!("command not allowed, so not run: {}\n", clip(command, COMMAND_MAX)));
+                text.push_str(&format!("command not allowed, so not run: {}\n", clip(&command, COMMAND_MAX)));
                 continue;
             }
             (Some(code), _) => format!("exit code {code}"),
             (None, Some(status)) => status.to_owned(),
             (None, None) => "no outcome".to_owned(),
         };
-        text.push_str(&format!("command run: {} ({outcome})\n", clip(command, COMMAND_MAX)));
+        text.push_str(&format!("command run: {} ({outcome})\n", clip(&command, COMMAND_MAX)));
     }
     text
 }
@@ -188,9 +188,9 @@ fn changed_paths(tool_call: &ToolCall) -> Vec<&str> {
     diffs.chain(locations).collect()
 }
 
-fn command(tool_call: &ToolCall) -> Option<&str> {
+fn command(tool_call: &ToolCall) -> Option<String> {
     (tool_call.kind.as_deref() == Some("execute")).then_some(())?;
-    tool_call.input.as_ref()?.get("command")?.as_str()
+    tool_call.input.as_ref()?.text_field("command")
 }
 
 #[cfg(test)]
