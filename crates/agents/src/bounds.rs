@@ -255,7 +255,11 @@ mod tests {
             let kept = serde_json::to_string(&update(whole)).unwrap();
             assert!(kept.len() < 4_200_000, "{} bytes: {kept:.100}", kept.len());
         }
-        let Update::Plan { entries } = update(Update::Plan { entries: vec![PlanEntry { content: "x".to_owned(), priority: "low".to_owned(), status: "pending".to_owned() }; 100_000] }) else { panic!() };
+        let Update::Plan { entries } = update(Update::Plan {
+            entries: vec![PlanEntry { content: "x".to_owned(), priority: "low".to_owned(), status: "pending".to_owned() }; 100_000],
+        }) else {
+            panic!()
+        };
         assert_eq!(entries.last().unwrap().content, "… 99500 more steps were too many to keep");
         assert!(text(long(), 100).ends_with(CUT));
     }

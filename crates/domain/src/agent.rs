@@ -211,7 +211,9 @@ impl ToolContent {
         size_of::<ToolContent>()
             + match self {
                 ToolContent::Text { text } => text.len(),
-                ToolContent::Diff { path, old_text, new_text, .. } => path.len() + old_text.as_ref().map_or(0, String::len) + new_text.len(),
+                ToolContent::Diff { path, old_text, new_text, .. } => {
+                    path.len() + old_text.as_ref().map_or(0, String::len) + new_text.len()
+                }
                 ToolContent::Terminal { terminal_id } => terminal_id.len(),
                 ToolContent::Other { raw } => raw.text().len(),
             }
@@ -240,6 +242,30 @@ pub struct Command {
 }
 
 impl Update {
+    /// About how much memory it takes.
+    pub fn bytes(&self) -> usize {
+        let words = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        size_of::<Update>()
+            + match self {
+                Update::Thought { text } | Update::UserMessage { text } | Update::FollowUp { text } => text.len(),
+                Update::ToolCall(call) => call.bytes(),
+                Update::ToolOutput { id, content, .. } => id.len() + content.len(),
+                Update::Plan { entries } => entries.iter().map(PlanEntry::bytes).sum(),
+                Update::Title { title } => words(title),
+                Update::Commands { commands } => commands.iter().map(Command::bytes).sum(),
+                Update::Mode { mode_id } => mode_id.len(),
+                Update::Options { options } => RawJson::from(options).text().len(),
+                Update::Notice { level, text, .. } => level.len() + text.len(),
+                Update::Compaction { id, status, summary, error, .. } => id.len() + words(status) + words(summary) + words(error),
+                Update::Denied { title, agent_call } => title.len() + words(agent_call),
+                Update::Approved(approval) => approval.bytes(),
+                Update::Content { content } => content.text().len(),
+                Update::Unknown { kind, raw } => kind.len() + raw.text().len(),
+                // Numbers, and a word about costs.
+                Update::Usage { .. } => 0,
+            }
+    }
+
     /// A notice that an agent sent as one.
     pub fn notice(level: impl Into<String>, text: impl Into<String>) -> Update {
         Update::Notice { level: level.into(), text: text.into(), in_text: false, retry: None }
@@ -258,6 +284,18 @@ impl Update {
             cached_read_tokens: None,
             cached_write_tokens: None,
         }
+    }
+}
+
+impl PlanEntry {
+    fn bytes(&self) -> usize {
+        size_of::<PlanEntry>() + self.content.len() + self.priority.len() + self.status.len()
+    }
+}
+
+impl Command {
+    fn bytes(&self) -> usize {
+        size_of::<Command>() + self.name.len() + self.description.len()
     }
 }
 

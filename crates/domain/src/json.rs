@@ -68,6 +68,17 @@ pub fn cut_text(text: &str, max: usize) -> String {
     format!("{}{CUT}", clip(text, max.saturating_sub(CUT.len())))
 }
 
+/// About how much memory a tree of values takes.
+pub fn value_bytes(value: &Value) -> usize {
+    size_of::<Value>()
+        + match value {
+            Value::String(text) => text.len(),
+            Value::Array(items) => items.iter().map(value_bytes).sum(),
+            Value::Object(fields) => fields.iter().map(|(name, field)| 2 * size_of::<String>() + name.len() + value_bytes(field)).sum(),
+            _ => 0,
+        }
+}
+
 fn cut_texts(value: &mut Value, max: usize) {
     match value {
         Value::String(text) if text.len() > max => *text = cut_text(text, max),

@@ -271,6 +271,7 @@ impl Decoder {
             self.loads.remove(at);
         }
         let answer = outcome.transpose().map(|result| result.map(ToOwned::to_owned));
+        let answer = if self.excess.is_cut && id::is_list(&request) { Err(excess::too_long()) } else { answer };
         out.answers.push((request, answer));
     }
 

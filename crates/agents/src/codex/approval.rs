@@ -88,7 +88,11 @@ fn file_change(params: &Value, known: Option<&ToolCall>) -> PermissionAsk {
         title: reason.map(str::to_owned).or(known.title).unwrap_or_else(|| "Change files".to_owned()),
         reason: reason.map(str::to_owned),
         kind: known.kind.or_else(|| Some("edit".to_owned())),
-        diff: known.input.as_ref().and_then(|input| item::unified(&input.parse()["changes"])).or_else(|| made_again(known.content.as_deref())),
+        diff: known
+            .input
+            .as_ref()
+            .and_then(|input| item::unified(&input.parse()["changes"]))
+            .or_else(|| made_again(known.content.as_deref())),
         files: files.map(|path| AskedFile { path, place: FilePlace::Outside }).collect(),
         locations: known.locations.unwrap_or_default(),
         options: vec![

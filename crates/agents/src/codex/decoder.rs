@@ -12,9 +12,9 @@ use serde_json::value::RawValue;
 use super::reply::{self, Kind};
 use super::{approval, failure};
 use crate::acp::decoder::Decoded;
-use crate::acp::tool_call::{Calls, Report};
 use crate::acp::decoder::excess;
 use crate::acp::shape::{self, Bounded};
+use crate::acp::tool_call::{Calls, Report};
 use crate::acp::{id, update};
 use crate::bounds::bounded_id;
 use crate::fault::{LOGIN_REQUIRED, RpcError};
@@ -201,6 +201,7 @@ impl Decoder {
             history::replay(&thread, page.get(), &mut out.signals);
         }
         let answer = match outcome {
+            Some(Ok(_)) if self.is_cut && id::is_list(&request) => Err(excess::too_long()),
             Some(Ok(result)) => Ok(Some(result.to_owned())),
             Some(Err(error)) => Err(failure::rejected(error)),
             None => Ok(None),

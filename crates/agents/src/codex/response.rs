@@ -6,8 +6,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::settings;
-use crate::bounds::is_longer;
 use crate::acp::response::{Capabilities, Listed, Next, Page, SESSION_ID_BYTES, Session, is_kept};
+use crate::bounds::is_longer;
 
 /// So many models are kept, and so much of what is said of one.
 const MODELS: usize = 500;

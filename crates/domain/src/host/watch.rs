@@ -107,7 +107,7 @@ impl Step<'_> {
         let what = command.or_else(|| tool_call.title.clone()).unwrap_or_else(|| tool_call.id.clone());
         let policy = self.context.policy.as_str();
         let text = format!("{} ran this without asking, although the policy is \"{policy}\": {what}", self.title());
-        self.notice("unasked_tool", "warning", "Not asked for", text, Some(name));
+        self.notice_at_will("unasked_tool", "warning", "Not asked for", text, Some(name));
     }
 
     fn is_allowed_for_always(&self, tool_call: &ToolCall, command: Option<&String>) -> bool {

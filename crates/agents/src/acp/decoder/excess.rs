@@ -5,9 +5,15 @@ use std::sync::Arc;
 use domain::agent::Update;
 
 use super::Decoder;
+use crate::jsonrpc::ErrorObject;
 use crate::signal::Signals;
 
 pub(crate) const NOTICE: &str = "Part of what the agent sent was dropped: it held too many values.";
+
+/// In the place of a list that was cut: what is missing in it would be taken for lost.
+pub(crate) fn too_long() -> ErrorObject {
+    ErrorObject { code: 0, message: "its list is too long to be read".to_owned(), data: None }
+}
 
 #[derive(Default)]
 pub(super) struct Excess {

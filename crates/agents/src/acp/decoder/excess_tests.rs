@@ -25,7 +25,9 @@ fn is_refused(signals: &[Signal]) -> bool {
 fn a_line_of_a_million_numbers_keeps_its_call_and_says_once_that_it_was_cut() {
     let line = update("a", &format!(r#"{{"sessionUpdate":"tool_call","toolCallId":"k","rawInput":{},"title":"T"}}"#, many("1", 1_000_000)));
     let signals = feed(&mut Decoder::default(), &[PROMPT, &line, &line]).take_signals();
-    let [Signal::Update { update: Update::ToolCall(call), .. }, Signal::Update { update: Update::Notice { text, .. }, .. }, _] = &signals[..] else {
+    let [Signal::Update { update: Update::ToolCall(call), .. }, Signal::Update { update: Update::Notice { text, .. }, .. }, _] =
+        &signals[..]
+    else {
         panic!("{} signals", signals.len())
     };
     assert_eq!((call.title.as_deref(), text.as_str()), (Some("T"), NOTICE));
@@ -40,7 +42,10 @@ fn a_request_of_which_part_is_missing_is_refused_and_not_asked() {
         ask(&format!(r#","rawInput":{{"command":"ls","x":{}}}"#, many("1", 1_000_000))),
         ask(&format!(r#","rawInput":{{"command":"{}"}}"#, "x".repeat(5_000_000))),
         format!(r#"{{"id":7,"method":"session/request_permission","params":{{"sessionId":"a","options":{}}}}}"#, many("{}", 100_000)),
-        format!(r#"{{"id":7,"method":"elicitation/create","params":{{"sessionId":"a","mode":"form","message":"m","requestedSchema":"{}"}}}}"#, "x".repeat(100_000)),
+        format!(
+            r#"{{"id":7,"method":"elicitation/create","params":{{"sessionId":"a","mode":"form","message":"m","requestedSchema":"{}"}}}}"#,
+            "x".repeat(100_000)
+        ),
         format!(r#"{{"id":7,"method":"terminal/create","params":{{"sessionId":"a","command":"x","args":{}}}}}"#, many("\"\"", 100_000)),
         format!(r#"{{"id":7,"method":"_x/y","params":{{"sessionId":"a","x":"{}"}}}}"#, "x".repeat(2_000_000)),
     ];
@@ -60,7 +65,10 @@ fn what_was_cut_before_is_not_asked_for() {
     let large = "x".repeat(3_000_000);
     let report = update("a", &format!(r#"{{"sessionUpdate":"tool_call","toolCallId":"k","rawInput":{{"command":"{large}"}}}}"#));
     assert!(is_refused(&feed(&mut Decoder::default(), &[PROMPT, &report, &ask("")]).take_signals()));
-    let diff = update("a", &format!(r#"{{"sessionUpdate":"tool_call","toolCallId":"k","content":[{{"type":"diff","path":"p","newText":"{large}"}}]}}"#));
+    let diff = update(
+        "a",
+        &format!(r#"{{"sessionUpdate":"tool_call","toolCallId":"k","content":[{{"type":"diff","path":"p","newText":"{large}"}}]}}"#),
+    );
     assert!(is_refused(&feed(&mut Decoder::default(), &[PROMPT, &diff, &ask("")]).take_signals()));
     assert!(is_refused(&feed(&mut Decoder::default(), &[PROMPT, &diff, &ask(r#","rawInput":{"path":"p"}"#)]).take_signals()));
     let itself = r#","rawInput":{"command":"ls"}"#;
@@ -73,7 +81,10 @@ fn ids_and_words_of_any_length_are_not_kept() {
     let mut decoder = Decoder::default();
     for number in 0..20 {
         let lines = [
-            update(&format!("{number}{long}"), &format!(r#"{{"sessionUpdate":"tool_call","toolCallId":"{number}{long}","kind":"{long}"}}"#)),
+            update(
+                &format!("{number}{long}"),
+                &format!(r#"{{"sessionUpdate":"tool_call","toolCallId":"{number}{long}","kind":"{long}"}}"#),
+            ),
             update(&format!("{number}{long}"), r#"{"sessionUpdate":"usage_update","used":1,"size":2}"#),
         ];
         feed(&mut decoder, &[&lines[0], &lines[1]]);
@@ -103,7 +114,8 @@ fn content_and_lists_are_cut_where_people_see_it() {
     let call = update("a", &format!(r#"{{"sessionUpdate":"tool_call","toolCallId":"k","content":{parts}}}"#));
     let plan = update("a", &format!(r#"{{"sessionUpdate":"plan","entries":{}}}"#, many(r#"{"content":"c"}"#, 5_000)));
     let signals = feed(&mut Decoder::default(), &[PROMPT, &call, &plan]).take_signals();
-    let [Signal::Update { update: Update::ToolCall(call), .. }, Signal::Update { update: Update::Plan { entries }, .. }] = &signals[..] else {
+    let [Signal::Update { update: Update::ToolCall(call), .. }, Signal::Update { update: Update::Plan { entries }, .. }] = &signals[..]
+    else {
         panic!("{} signals", signals.len())
     };
     assert!(matches!(call.content.as_ref().unwrap().last(), Some(ToolContent::Text { text }) if text.contains("2744 more parts")));

@@ -97,7 +97,9 @@ fn a_batch_is_read_up_to_its_bound_and_each_message_has_its_own_fields() {
 #[test]
 fn a_text_is_never_parsed_as_json_of_its_own() {
     let hidden = format!("\"{}\"", many("1", 100_000));
-    for key in [PARSED_KEY.to_owned(), PARSED_KEY.replace('$', "\\u0024"), PARSED_KEY.chars().map(|c| format!("\\u{:04x}", c as u32)).collect()] {
+    for key in
+        [PARSED_KEY.to_owned(), PARSED_KEY.replace('$', "\\u0024"), PARSED_KEY.chars().map(|c| format!("\\u{:04x}", c as u32)).collect()]
+    {
         for line in [
             format!(r#"{{"params":{{"raw":{{"{key}":{hidden}}}}}}}"#),
             format!(r#"{{"params":[{{"a":{{"{key}":{hidden}}}}}]}}"#),

@@ -242,7 +242,8 @@ fn a_line_of_a_million_numbers_keeps_its_item_and_says_once_that_it_was_cut() {
         many("1", 1_000_000)
     );
     let signals = told_lines(&[line.clone(), line]);
-    let [Signal::Update { update: Update::ToolCall(call), .. }, Signal::Update { update: Update::Notice { .. }, .. }, _] = &signals[..] else {
+    let [Signal::Update { update: Update::ToolCall(call), .. }, Signal::Update { update: Update::Notice { .. }, .. }, _] = &signals[..]
+    else {
         panic!("{} signals", signals.len())
     };
     assert!(call.title.as_deref() == Some("s: x") && call.bytes() < 100_000, "{}", call.bytes());
@@ -263,7 +264,10 @@ fn a_change_that_is_too_large_to_be_shown_is_not_asked_for() {
         r#"{{"id":2,"method":"item/tool/requestUserInput","params":{{"threadId":"t","questions":{}}}}}"#,
         many(r#"{"id":"q","question":"?"}"#, 50_000)
     );
-    assert!(matches!(told_lines(&[questions]).iter().find(|signal| matches!(signal, Signal::Demand { .. })), Some(Signal::Demand { demand: Demand::Unknown { .. }, .. })));
+    assert!(matches!(
+        told_lines(&[questions]).iter().find(|signal| matches!(signal, Signal::Demand { .. })),
+        Some(Signal::Demand { demand: Demand::Unknown { .. }, .. })
+    ));
 }
 
 #[test]

@@ -53,8 +53,11 @@ pub(crate) fn filled(shape: &str, bytes: usize) -> String {
 }
 
 fn line(session: &str, place: &str, value: &str) -> String {
-    let update = |update: &str| format!(r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"{session}","update":{{{update}}}}}}}"#);
-    let call = |field: &str| update(&format!(r#""sessionUpdate":"tool_call","toolCallId":"big","title":"Big","status":"completed",{field}"#));
+    let update = |update: &str| {
+        format!(r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"{session}","update":{{{update}}}}}}}"#)
+    };
+    let call =
+        |field: &str| update(&format!(r#""sessionUpdate":"tool_call","toolCallId":"big","title":"Big","status":"completed",{field}"#));
     let request = |method: &str, params: &str| {
         format!(r#"{{"jsonrpc":"2.0","id":"big","method":"{method}","params":{{"sessionId":"{session}",{params}}}}}"#)
     };
