@@ -15,10 +15,10 @@ pub mod response;
 
 mod chunk;
 mod demand;
-pub(crate) mod depth;
 mod notice;
 mod permission;
 pub(crate) mod reply;
+pub(crate) mod shape;
 pub(crate) mod tool_call;
 pub(crate) mod update;
 pub(crate) mod usage;

@@ -11,6 +11,8 @@ pub(crate) const LOGIN_REQUIRED: i64 = -32000;
 pub(crate) const NOT_FOUND: i64 = -32002;
 /// How much of an agent's reason is passed on.
 const REASON_BYTES: usize = 2048;
+/// A longer text is not looked into for what a model's server answered.
+const ANSWER_BYTES: usize = 64 * 1024;
 
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub(crate) enum RpcError {
@@ -124,7 +126,8 @@ fn named(data: &Value) -> Option<&str> {
 
 /// The words in what a model's server answered, where an agent passes that on as it is.
 pub(crate) fn plain(text: &str) -> String {
-    let answer = if text.starts_with(['{', '[']) { serde_json::from_str::<Value>(text).ok() } else { None };
+    let is_answer = text.starts_with(['{', '[']) && text.len() <= ANSWER_BYTES;
+    let answer = if is_answer { serde_json::from_str::<Value>(text).ok() } else { None };
     let first = answer.as_ref().map(|answer| answer.get(0).unwrap_or(answer));
     let words = first.and_then(|answer| answer.pointer("/error/message").or(answer.get("message"))?.as_str());
     words.map(str::trim).filter(|words| !words.is_empty()).unwrap_or(text).to_owned()

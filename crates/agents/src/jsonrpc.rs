@@ -12,6 +12,8 @@ use serde_json::{Number, Value};
 
 pub const METHOD_NOT_FOUND: i64 = -32601;
 pub const INVALID_PARAMS: i64 = -32602;
+/// An id is kept until its request is answered, and goes back with the answer.
+const ID_BYTES: usize = 1024;
 
 /// The id of a request. Ours are strings; an agent's are its own, counted in a space of their own that starts at 0.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -104,6 +106,9 @@ pub fn message(text: &str) -> Result<Message<'_>, Malformed> {
         return Err(Malformed);
     }
     let envelope: Envelope<'_> = serde_json::from_str(text).map_err(|_| Malformed)?;
+    if matches!(&envelope.id, Some(RpcId::String(id)) if id.len() > ID_BYTES) {
+        return Err(Malformed);
+    }
     match (envelope.method, envelope.id) {
         (Some(method), Some(id)) => Ok(Message::Request { id, method, params: envelope.params }),
         (Some(method), None) => Ok(Message::Notification { method, params: envelope.params }),

@@ -5,6 +5,7 @@
 //! handed on with the journal position it was read at, and whoever stores it says so with [`Connection::ack`].
 
 pub mod acp;
+mod bounds;
 pub mod catalogue;
 pub mod codex;
 pub mod connection;

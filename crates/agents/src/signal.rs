@@ -6,6 +6,8 @@ use domain::agent::{Demand, Failure, Place, Update};
 use domain::text::utf16_len;
 use serde_json::Value;
 
+use crate::bounds;
+
 /// Everything that some neighbouring journal records meant.
 #[derive(Debug)]
 pub struct Batch {
@@ -159,6 +161,7 @@ impl Signals {
 
     /// A tool call that follows an earlier state of itself replaces it; thoughts and output are joined like text.
     pub(crate) fn update(&mut self, agent_session: &Arc<str>, update: Update) {
+        let update = bounds::update(update);
         if let Some(Signal::Update { agent_session: last, update: before }) = self.list.last_mut()
             && last == agent_session
         {
@@ -177,6 +180,12 @@ impl Signals {
             }
         }
         self.list.push(Signal::Update { agent_session: agent_session.clone(), update });
+    }
+
+    /// Something else than text that an agent repeats while it loads a session.
+    pub(crate) fn replayed(&mut self, agent_session: &Arc<str>, update: Update) {
+        let part = Part::Update(Box::new(bounds::update(update)));
+        self.list.push(Signal::Replay { agent_session: agent_session.clone(), part });
     }
 
     pub(crate) fn push(&mut self, signal: Signal) {

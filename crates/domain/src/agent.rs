@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use crate::json::RawJson;
 use crate::text::{clip_start, utf16_len};
 
 pub use ask::{Approval, AskedFile, DIRECTORY_FIELDS, FilePlace, PermissionAsk, PermissionOption};
@@ -113,7 +114,8 @@ pub enum Update {
     Approved(Approval),
     /// A message part that is not text (an image, a resource).
     Content {
-        content: Value,
+        #[schema(value_type = Value)]
+        content: RawJson,
     },
     /// The person's words, as the agent repeats them when it replays a session.
     UserMessage {
@@ -122,7 +124,8 @@ pub enum Update {
     /// A kind that this version does not know; nothing of it is dropped.
     Unknown {
         kind: String,
-        raw: Value,
+        #[schema(value_type = Value)]
+        raw: RawJson,
     },
 }
 
@@ -157,9 +160,11 @@ pub struct ToolCall {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub locations: Option<Vec<Location>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub input: Option<Value>,
+    #[schema(value_type = Option<Value>)]
+    pub input: Option<RawJson>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub output: Option<Value>,
+    #[schema(value_type = Option<Value>)]
+    pub output: Option<RawJson>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i64>,
     /// The sub-agent that made the call, where the agent marks it.
@@ -171,6 +176,9 @@ pub struct ToolCall {
     /// How much came in all, in UTF-16 code units: where the next piece begins.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub stream_length: u64,
+    /// Part of it was too large to keep.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub truncated: bool,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
@@ -192,8 +200,24 @@ pub enum ToolContent {
         terminal_id: String,
     },
     Other {
-        raw: Value,
+        #[schema(value_type = Value)]
+        raw: RawJson,
     },
+}
+
+impl ToolContent {
+    /// About how much memory it takes.
+    pub fn bytes(&self) -> usize {
+        size_of::<ToolContent>()
+            + match self {
+                ToolContent::Text { text } => text.len(),
+                ToolContent::Diff { path, old_text, new_text, .. } => {
+                    path.len() + old_text.as_ref().map_or(0, String::len) + new_text.len()
+                }
+                ToolContent::Terminal { terminal_id } => terminal_id.len(),
+                ToolContent::Other { raw } => raw.text().len(),
+            }
+    }
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
@@ -218,6 +242,30 @@ pub struct Command {
 }
 
 impl Update {
+    /// About how much memory it takes.
+    pub fn bytes(&self) -> usize {
+        let words = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        size_of::<Update>()
+            + match self {
+                Update::Thought { text } | Update::UserMessage { text } | Update::FollowUp { text } => text.len(),
+                Update::ToolCall(call) => call.bytes(),
+                Update::ToolOutput { id, content, .. } => id.len() + content.len(),
+                Update::Plan { entries } => entries.iter().map(PlanEntry::bytes).sum(),
+                Update::Title { title } => words(title),
+                Update::Commands { commands } => commands.iter().map(Command::bytes).sum(),
+                Update::Mode { mode_id } => mode_id.len(),
+                Update::Options { options } => RawJson::from(options).text().len(),
+                Update::Notice { level, text, .. } => level.len() + text.len(),
+                Update::Compaction { id, status, summary, error, .. } => id.len() + words(status) + words(summary) + words(error),
+                Update::Denied { title, agent_call } => title.len() + words(agent_call),
+                Update::Approved(approval) => approval.bytes(),
+                Update::Content { content } => content.text().len(),
+                Update::Unknown { kind, raw } => kind.len() + raw.text().len(),
+                // Numbers, and a word about costs.
+                Update::Usage { .. } => 0,
+            }
+    }
+
     /// A notice that an agent sent as one.
     pub fn notice(level: impl Into<String>, text: impl Into<String>) -> Update {
         Update::Notice { level: level.into(), text: text.into(), in_text: false, retry: None }
@@ -239,6 +287,18 @@ impl Update {
     }
 }
 
+impl PlanEntry {
+    fn bytes(&self) -> usize {
+        size_of::<PlanEntry>() + self.content.len() + self.priority.len() + self.status.len()
+    }
+}
+
+impl Command {
+    fn bytes(&self) -> usize {
+        size_of::<Command>() + self.name.len() + self.description.len()
+    }
+}
+
 impl ToolCall {
     /// Merges a later, partial report into this one: what it does not mention stays, what it mentions replaces.
     pub fn merge(&mut self, later: ToolCall) {
@@ -254,10 +314,21 @@ impl ToolCall {
         put(&mut self.locations, later.locations);
         // What is known is not taken back by a report that leaves it out in its own way.
         let known = self.input.is_some();
-        put(&mut self.input, later.input.filter(|input| !known || !is_empty(input)));
+        put(&mut self.input, later.input.filter(|input| !known || !input.is_empty()));
         put(&mut self.output, later.output);
         put(&mut self.exit_code, later.exit_code);
         put(&mut self.parent, later.parent);
+        self.truncated |= later.truncated;
+    }
+
+    /// About how much memory it takes.
+    pub fn bytes(&self) -> usize {
+        let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        let raw = |raw: &Option<RawJson>| raw.as_ref().map_or(0, |raw| raw.text().len());
+        let content: usize = self.content.iter().flatten().map(ToolContent::bytes).sum();
+        let locations: usize = self.locations.iter().flatten().map(|location| size_of::<Location>() + location.path.len()).sum();
+        let words = self.id.len() + text(&self.title) + text(&self.kind) + text(&self.status) + text(&self.parent) + text(&self.stream);
+        size_of::<ToolCall>() + words + content + locations + raw(&self.input) + raw(&self.output)
     }
 
     /// Appends a piece of output. Only the end of a long stream is kept, below a note; the offsets count on.
@@ -279,12 +350,8 @@ impl ToolCall {
 
     /// Nothing tells what it is going to do.
     pub fn says_nothing(&self) -> bool {
-        self.input.as_ref().is_none_or(is_empty) && self.content.as_ref().is_none_or(Vec::is_empty)
+        self.input.as_ref().is_none_or(RawJson::is_empty) && self.content.as_ref().is_none_or(Vec::is_empty)
     }
-}
-
-fn is_empty(value: &Value) -> bool {
-    value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty)
 }
 
 /// Hunks are `render`'s to make: here they only pass through.

@@ -22,6 +22,7 @@ use std::collections::BTreeMap;
 
 use crate::event::{Event, Notice};
 use crate::ids::RunnerId;
+use crate::json::cut_text;
 use crate::machine::Context;
 use crate::text::visible;
 use crate::turn;
@@ -39,6 +40,9 @@ use watch::Reports;
 
 /// How many agents may end before a prompt could reach one of them.
 const TRIES: u32 = 3;
+/// So many notices people get of what an agent can bring about at will, for each prompt, and so much of each.
+const MOST_TOLD: u32 = 50;
+const NOTICE_BYTES: usize = 16 * 1024;
 
 #[derive(Clone, Debug)]
 pub struct Host {
@@ -63,6 +67,8 @@ pub struct Host {
     can_reopen: bool,
     /// The process that is starting has ended: what its start says is heard later.
     ended_early: Option<String>,
+    /// How often people were told something that an agent can bring about at will, since the last prompt went out.
+    told: u32,
 }
 
 impl Host {
@@ -79,6 +85,7 @@ impl Host {
             cursor: 0,
             can_reopen: false,
             ended_early: None,
+            told: 0,
         }
     }
 
@@ -203,7 +210,21 @@ impl Step<'_> {
         self.effects.push(Effect::Turn(input));
     }
 
+    /// Of something that an agent can bring about as often as it likes.
+    fn notice_at_will(&mut self, code: &str, level: &str, title: &str, text: String, session_name: Option<&str>) {
+        self.host.told = self.host.told.saturating_add(1);
+        match self.host.told {
+            ..MOST_TOLD => self.notice(code, level, title, text, session_name),
+            MOST_TOLD => {
+                let text = format!("{} is the cause of more such notices, which are not shown.", self.title());
+                self.notice(code, level, title, text, session_name);
+            }
+            _ => {}
+        }
+    }
+
     fn notice(&mut self, code: &str, level: &str, title: &str, text: String, session_name: Option<&str>) {
+        let text = if text.len() <= NOTICE_BYTES { text } else { cut_text(&text, NOTICE_BYTES) };
         let notice = Notice {
             code: code.to_owned(),
             level: level.to_owned(),

@@ -9,6 +9,7 @@ pub mod event;
 pub mod form;
 pub mod host;
 pub mod ids;
+pub mod json;
 pub mod machine;
 pub mod patch;
 pub mod policy;

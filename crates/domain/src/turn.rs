@@ -10,6 +10,7 @@ mod past;
 mod step;
 #[cfg(test)]
 mod tests;
+mod volume;
 
 use std::collections::VecDeque;
 
@@ -27,13 +28,13 @@ pub use past::Past;
 pub const MODEL_ATTEMPTS: u32 = 3;
 
 /// A session's turns: the running one and what waits behind it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Session {
     pub turn: Option<Turn>,
     pub queue: VecDeque<QueueItem>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Turn {
     pub id: TurnId,
     /// How many answers of the model came before the current one.
@@ -46,7 +47,7 @@ pub struct Turn {
     pub permissions: Vec<PermissionRequest>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Phase {
     /// The model is answering; its text so far.
     Model { text: String, length: u64 },
@@ -63,6 +64,8 @@ pub struct Settings {
     pub model: String,
     /// The agent behind `copilot_agent`.
     pub agent: String,
+    /// The session holds as much as a session may: of further calls little is kept.
+    pub is_full: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -308,7 +311,8 @@ impl Turn {
                 call.note_rejection(&update.update);
                 call.note_follow_up(&update.update);
                 answer::follow(call, &update.update);
-                delegation::place(&mut call.updates, update.offset, &update.update, update.times);
+                let (grown, shrunk) = delegation::place(&mut call.updates, update.offset, &update.update, update.times);
+                call.volume.note(&update.update, grown, shrunk);
             }),
             Event::PermissionRequest(request) => self.permissions.push(request.clone()),
             Event::PermissionResolved(resolved) => self.resolved(resolved),

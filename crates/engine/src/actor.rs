@@ -14,7 +14,7 @@ use domain::event::{ErrorEvent, Event, Notice, Queue, SessionChange, Turn as Tur
 use domain::ids::{ArtifactId, MessageId, PermissionId, RunnerId, SessionId};
 use domain::machine::{Context, Effect, Input, Machine};
 use domain::text::visible;
-use domain::turn::{self, Session};
+use domain::turn;
 use domain::{host, policy::Policy};
 use futures::FutureExt;
 use jiff::Timestamp;
@@ -38,6 +38,8 @@ pub(crate) use act::Ended;
 /// How many signals of one kind are taken at once: they share a commit.
 const DRAIN: usize = 256;
 const RETRY_PAUSE: Duration = Duration::from_millis(500);
+/// What the messages of a session may hold before little is kept of what its agents say.
+const MESSAGE_BYTES: u64 = 256 * 1024 * 1024;
 
 pub(crate) struct Actor {
     pub(crate) id: SessionId,
@@ -71,6 +73,8 @@ pub(crate) struct Actor {
     viewers: Arc<()>,
     pub(crate) observer: Observer,
     idle_since: Instant,
+    /// How much the session's messages hold.
+    message_bytes: u64,
 }
 
 /// Runs a session until the server stops or the session is deleted.
@@ -115,17 +119,15 @@ async fn report_panic(shared: &Shared, id: SessionId) {
 impl Actor {
     async fn load(shared: Arc<Shared>, id: SessionId, viewers: Arc<()>) -> Result<Actor, Refusal> {
         let snapshot = shared.store.snapshot(id, 1).await?.ok_or(Refusal::NotFound("session"))?;
-        let mut state = Session::default();
-        for event in &snapshot.turn_events {
-            state.apply(event);
-        }
+        let mut state = snapshot.turn_state.clone();
         state.queue = snapshot.queue.iter().cloned().collect();
         let machine = Machine::new(state, shared.store.agent_sessions(id).await?);
         let observer = shared.observer(&snapshot).await?;
+        let message_bytes = shared.store.message_bytes(id).await?;
         let mut actor = Actor {
             id,
             project: crate::rules::project(&snapshot.session.work_dir),
-            turn_settings: turn_settings(&snapshot.session, &shared),
+            turn_settings: turn_settings(&snapshot.session, &shared, message_bytes),
             row: snapshot.session,
             machine,
             links: Links::default(),
@@ -143,6 +145,7 @@ impl Actor {
             viewers,
             observer,
             idle_since: Instant::now(),
+            message_bytes,
             shared,
         };
         let call_ids = snapshot.confirms.into_iter().map(|call| call.id).collect();
@@ -232,7 +235,7 @@ impl Actor {
     }
 
     pub(crate) fn turn_settings_changed(&mut self) {
-        self.turn_settings = turn_settings(&self.row, &self.shared);
+        self.turn_settings = turn_settings(&self.row, &self.shared, self.message_bytes);
     }
 
     /// The session's own policy, else the server's.
@@ -364,11 +367,12 @@ impl Actor {
     }
 }
 
-fn turn_settings(row: &SessionRow, shared: &Shared) -> turn::Settings {
+fn turn_settings(row: &SessionRow, shared: &Shared, message_bytes: u64) -> turn::Settings {
     turn::Settings {
         max_iterations: shared.choices().max_iterations,
         relay: row.model == RELAY,
         model: row.model.clone(),
         agent: row.agent.clone(),
+        is_full: message_bytes > MESSAGE_BYTES,
     }
 }

@@ -14,6 +14,7 @@ use std::time::Duration;
 use domain::event::{Event, Turn as TurnEvent, TurnState};
 use domain::host::{Host, Process, Signal};
 use domain::ids::{PermissionId, SessionId, TurnId};
+use domain::turn::CallState;
 use jiff::Timestamp;
 use store::{Row, SessionRow, Snapshot, StoreError, Write};
 use telemetry::{Held, Metrics, Spans};
@@ -73,13 +74,10 @@ impl Observer {
         };
         if let Some(turn) = &snapshot.turn {
             observer.turn_began(turn.turn_id, begun_at.unwrap_or_else(Timestamp::now), &snapshot.session);
-            for event in &snapshot.turn_events {
-                match event {
-                    // When it began is not stored: what is told of it is this server's part.
-                    Event::ToolCall(call) => observer.call_began(&call.id, &call.name, true),
-                    Event::ToolResult(result) => drop(observer.calls.remove(&result.id)),
-                    _ => {}
-                }
+            let calls = snapshot.turn_state.turn.iter().flat_map(|turn| turn.calls());
+            for call in calls.filter(|call| call.state != CallState::Done) {
+                // When it began is not stored: what is told of it is this server's part.
+                observer.call_began(&call.call.id, &call.call.name, true);
             }
         }
         snapshot.permissions.iter().for_each(|request| observer.question(request));

@@ -8,12 +8,14 @@ use bytes::{Buf, Bytes};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// A longer line from the agent is counted and dropped instead of kept.
-pub const MAX_LINE_BYTES: usize = 64 * 1024 * 1024;
+/// A longer line from the agent is counted and dropped instead of kept: the server holds a line several times while it reads it.
+pub const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
+/// The longest line to the agent: what people attach to a message goes in one, as text.
+pub(crate) const MAX_WRITE_BYTES: usize = 64 * 1024 * 1024;
 
 pub(crate) const HEADER_BYTES: usize = 25;
 /// Room for a line, a write id and the JSON of an exit; a longer length can only be damage.
-const MAX_PAYLOAD_BYTES: usize = MAX_LINE_BYTES + 1024 * 1024;
+const MAX_PAYLOAD_BYTES: usize = MAX_WRITE_BYTES + 1024 * 1024;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {

@@ -12,12 +12,12 @@ use std::io::{self, Read};
 
 use uuid::Uuid;
 
-use crate::record::MAX_LINE_BYTES;
+use crate::record::MAX_WRITE_BYTES;
 
 /// A server of another version may find an older runner still at work; it must be able to tell.
 pub(crate) const VERSION: u32 = 1;
 
-pub(crate) const MAX_FRAME_BYTES: usize = MAX_LINE_BYTES + 1024;
+pub(crate) const MAX_FRAME_BYTES: usize = MAX_WRITE_BYTES + 1024;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Request {

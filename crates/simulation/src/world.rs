@@ -78,7 +78,7 @@ impl World {
             ids: Cell::new(0),
             fair: false,
             session: SessionId(Uuid::from_u64_pair(7, 7)),
-            settings: Settings { max_iterations: 4, relay, model: "model".to_owned(), agent: AGENTS[0].to_owned() },
+            settings: Settings { max_iterations: 4, relay, model: "model".to_owned(), agent: AGENTS[0].to_owned(), is_full: false },
             policy,
             rules: Vec::new(),
             words: BTreeMap::new(),

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 
 use crate::row::{Row, Write};
-use crate::table::{event, session};
+use crate::table::{event, message, session};
 use crate::writer::{Command, EVENTS_MOST};
 use crate::{Result, Store, blocking, copies, statement};
 
@@ -35,6 +35,11 @@ impl Store {
         blocking::run(move || copies::erase(&path, session)).await;
         self.commit(Write { session, events: Vec::new(), rows: vec![Row::DeleteSession] }).await?;
         Ok(())
+    }
+
+    /// How many bytes the messages of a session hold.
+    pub async fn message_bytes(&self, session: SessionId) -> Result<u64> {
+        self.read(move |conn| message::bytes(conn, session)).await
     }
 
     /// How many bytes of the file were let go of and wait to be used again.

@@ -1,7 +1,8 @@
 //! Everything of one session at one moment.
 
-use domain::event::{Event, Message, Notice, PermissionRequest, QueueItem, ReviewArtifact, ToolCall, Turn};
+use domain::event::{Message, Notice, PermissionRequest, QueueItem, ReviewArtifact, ToolCall, Turn};
 use domain::ids::{SessionId, TurnId};
+use domain::turn::Session;
 use rusqlite::Connection;
 
 use crate::frame::Frame;
@@ -27,8 +28,8 @@ pub struct Snapshot {
     /// The turns since then that ended otherwise than completed.
     pub ended_turns: Vec<Turn>,
     pub turn: Option<RunningTurn>,
-    /// The events of the running turn, from its start to `seq`.
-    pub turn_events: Vec<Event>,
+    /// What the events of the running turn come to, from its start to `seq`. They are many times as long.
+    pub turn_state: Session,
     pub permissions: Vec<PermissionRequest>,
     pub confirms: Vec<ToolCall>,
     pub queue: Vec<QueueItem>,
@@ -46,10 +47,11 @@ pub(crate) fn read(conn: &Connection, id: SessionId, message_limit: u32) -> Read
         None => 0,
     };
     let since = oldest.map(|message| message.created_at);
-    let turn_events = match turn {
-        Some(turn) => event::frames(conn, id, turn.started_seq.saturating_sub(1), usize::MAX, usize::MAX)?,
-        None => Vec::new(),
-    };
+    let mut turn_state = Session::default();
+    if let Some(turn) = turn {
+        let apply = |frame: Frame| frame.event().iter().for_each(|event| turn_state.apply(event));
+        event::each(conn, id, turn.started_seq.saturating_sub(1), apply)?;
+    }
     Ok(Some(Snapshot {
         seq: session.last_seq,
         session,
@@ -59,7 +61,7 @@ pub(crate) fn read(conn: &Connection, id: SessionId, message_limit: u32) -> Read
         notices: notice::since(conn, id, from)?,
         ended_turns: turn::ended(conn, id, from)?,
         turn,
-        turn_events: turn_events.iter().filter_map(Frame::event).collect(),
+        turn_state,
         permissions: permission::waiting(conn, id)?.into_iter().map(|row| row.request).collect(),
         confirms: confirm::all(conn, id)?,
         queue: queue::of_session(conn, id)?,

@@ -18,6 +18,8 @@ pub struct Event {
 pub struct Client {
     body: BoxStream<'static, reqwest::Result<bytes::Bytes>>,
     buffer: BytesMut,
+    /// How much of the buffer holds no end of an event.
+    searched: usize,
     pub seen: Transcript,
 }
 
@@ -43,7 +45,7 @@ impl Client {
             return Err(format!("the stream was refused: {}", response.status()));
         }
         let seen = Transcript { cursor, ..Transcript::default() };
-        Ok(Client { body: response.bytes_stream().boxed(), buffer: BytesMut::new(), seen })
+        Ok(Client { body: response.bytes_stream().boxed(), buffer: BytesMut::new(), searched: 0, seen })
     }
 
     /// Goes on with what another client had seen before its connection broke.
@@ -90,7 +92,13 @@ impl Client {
     }
 
     fn parse(&mut self) -> Option<Event> {
-        let end = self.buffer.windows(2).position(|pair| pair == b"\n\n")?;
+        // Large events come in many reads: what was searched before is not searched again.
+        let found = self.buffer[self.searched..].windows(2).position(|pair| pair == b"\n\n");
+        let Some(end) = found.map(|at| self.searched + at) else {
+            self.searched = self.buffer.len().saturating_sub(1);
+            return None;
+        };
+        self.searched = 0;
         let block = self.buffer.split_to(end + 2);
         let block = std::str::from_utf8(&block).expect("the stream is UTF-8");
         let field = |name: &str| block.lines().find_map(|line| line.strip_prefix(name));

@@ -2,18 +2,14 @@
 
 use domain::event::{AgentUpdate, CopilotDelta, Event, Message, Notice, Queue, TextDelta, Turn as TurnEvent, TurnState};
 use domain::ids::TurnId;
-use domain::turn::{CallState, Phase, Session, Turn};
+use domain::turn::{CallState, Phase, Turn};
 use store::Snapshot;
 
 /// Everything but `ready`, which carries the sequence and comes last.
 pub(crate) fn events(snapshot: Snapshot) -> Vec<Event> {
     let mut events = messages(snapshot.messages, &snapshot.notices, &snapshot.ended_turns);
     events.extend(snapshot.artifacts.into_iter().map(Event::ReviewArtifact));
-    let mut session = Session::default();
-    for event in &snapshot.turn_events {
-        session.apply(event);
-    }
-    if let Some(turn) = &session.turn {
+    if let Some(turn) = &snapshot.turn_state.turn {
         open_turn(turn, &mut events);
         events.extend(recovered(turn, &snapshot.notices));
     }

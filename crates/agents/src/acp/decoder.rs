@@ -10,18 +10,22 @@ use serde_json::value::RawValue;
 
 use super::notice::{Ending, Held};
 use super::response::{self, PromptAnswer};
+use super::shape::Bounded;
 use super::tool_call::{Calls, Report};
 use super::update::{self, Piece};
 use super::usage::{Accounts, Tokens};
-use super::{alias, chunk, demand, depth, id, notice, permission};
+use super::{alias, chunk, demand, id, notice, permission, shape};
+use crate::bounds::bounded_id;
 use crate::catalogue::Quirks;
 use crate::fault::RpcError;
 use crate::jsonrpc::{self, ErrorObject, METHOD_NOT_FOUND, Malformed, Message, RpcId};
-use crate::signal::{Part, PromptEnd, Signal, Signals, cut};
+use crate::signal::{PromptEnd, Signal, Signals, cut};
 
+pub(crate) mod excess;
 mod foreign;
 mod turns;
 
+use excess::Excess;
 pub(crate) use foreign::failed;
 pub(crate) use turns::TurnIds;
 use turns::Turns;
@@ -29,6 +33,8 @@ use turns::Turns;
 const BAD_LINE_BYTES: usize = 4096;
 /// How long a fault of a model may be, as the agent tells it.
 const FAULT_BYTES: usize = 64 * 1024;
+/// So many sessions may have a chunk of which it is not known yet what it is.
+const MAX_HELD: usize = 64;
 const UNEXPLAINED: &str = "its model failed, and it does not say why";
 /// So many loads may be unanswered; agents that never answer one leave it here.
 const MAX_LOADS: usize = 256;
@@ -53,6 +59,7 @@ pub struct Decoder {
     held: Vec<Held>,
     /// The sessions whose model has failed, each with what was said since.
     failing: Vec<(Arc<str>, String)>,
+    excess: Excess,
 }
 
 /// What some lines came to.
@@ -143,7 +150,10 @@ impl Decoder {
             self.form.learn(&text, &chunk, &session);
             return self.text(&session, &chunk.text, &mut out.signals);
         }
-        let text = depth::bounded(&text);
+        let Some(Bounded { text, is_cut }) = shape::bounded(&text) else {
+            return out.signals.bad_line(cut(&text, BAD_LINE_BYTES), None);
+        };
+        self.excess.is_cut = is_cut;
         let mut place = Place { seq, index: 0 };
         jsonrpc::messages(&text, |message| {
             match message {
@@ -154,6 +164,9 @@ impl Decoder {
             }
             place.index += 1;
         });
+        if is_cut {
+            self.tell_excess(&mut out.signals);
+        }
     }
 
     /// Whether something was read that is not among the signals yet. Until it is, whoever remembers how far the journal was read must
@@ -206,7 +219,7 @@ impl Decoder {
         match raw.get("sessionId").and_then(|session| session.as_str()) {
             Some(session) => {
                 let session = self.session(session);
-                self.update(&session, Update::Unknown { kind: method.to_owned(), raw }, signals);
+                self.update(&session, Update::Unknown { kind: method.to_owned(), raw: raw.into() }, signals);
             }
             None => signals.push(Signal::Other { method: method.to_owned(), params: raw }),
         }
@@ -215,6 +228,7 @@ impl Decoder {
     fn request(&mut self, place: Place, id: &RpcId, method: &str, params: Option<&RawValue>, out: &mut Decoded) {
         let json = params.map_or("null", RawValue::get);
         let (session, demand) = match method {
+            _ if self.excess.is_cut || json.len() > demand::most_bytes(method) => demand::oversized(json),
             "session/request_permission" => match permission::read(json) {
                 Some(request) => return self.permission(place, id, request, json, out),
                 None => {
@@ -236,6 +250,10 @@ impl Decoder {
         // Some agents report a call for the first time by asking for it, others say only then what it does.
         let news = call.filter(|call| known.is_none_or(|known| known.says_nothing() && !call.says_nothing()));
         let news = news.map(|call| ToolCall { status: call.status.filter(|_| known.is_none()), ..call });
+        if request.relies_on_cut(known) {
+            let (_, demand) = demand::oversized(json);
+            return out.signals.push(Signal::Demand { agent_session, place, rpc_id: id.to_json(), demand });
+        }
         let ask = request.ask(json, known);
         if let Some(call) = news {
             self.piece(&agent_session, Piece::ToolCall(Report::from(call)), &mut out.signals);
@@ -255,6 +273,7 @@ impl Decoder {
             self.loads.remove(at);
         }
         let answer = outcome.transpose().map(|result| result.map(ToOwned::to_owned));
+        let answer = if self.excess.is_cut && id::is_list(&request) { Err(excess::too_long()) } else { answer };
         out.answers.push((request, answer));
     }
 
@@ -375,14 +394,15 @@ impl Decoder {
         }
         self.goes_on(session, signals);
         let loading = self.is_loading(session);
-        if !loading && self.quirks.faults_in_text.iter().any(|fault| text.starts_with(fault)) {
+        let may_hold = !loading && text.len() <= FAULT_BYTES && self.held.len() < MAX_HELD;
+        if may_hold && self.quirks.faults_in_text.iter().any(|fault| text.starts_with(fault)) {
             let (session, text, notice) = (session.clone(), text.to_owned(), notice::fault(text));
             return self.held.push(Held { session, text, notice, grows: true });
         }
-        if let Some(notice) = self.quirks.notices_in_text.then(|| notice::read(text)).flatten() {
+        if let Some(notice) = (self.quirks.notices_in_text && text.len() <= FAULT_BYTES).then(|| notice::read(text)).flatten() {
             match notice::is_error(&notice) {
                 false => return self.update(session, notice, signals),
-                true if !loading => return self.held.push(Held { session: session.clone(), text: text.to_owned(), notice, grows: false }),
+                true if may_hold => return self.held.push(Held { session: session.clone(), text: text.to_owned(), notice, grows: false }),
                 // Nothing in a history tells who said it.
                 true if notice::is_own(&notice, self.quirks.own_errors) => return self.update(session, notice, signals),
                 true => {}
@@ -413,7 +433,7 @@ impl Decoder {
             self.goes_on(session, signals);
         }
         if self.is_loading(session) {
-            signals.push(Signal::Replay { agent_session: session.clone(), part: Part::Update(Box::new(update)) });
+            signals.replayed(session, update);
         } else {
             signals.update(session, update);
         }
@@ -437,13 +457,15 @@ impl Decoder {
     fn session(&mut self, id: &str) -> Arc<str> {
         match &self.last_session {
             Some(last) if **last == *id => last.clone(),
-            _ => self.last_session.insert(id.into()).clone(),
+            _ => self.last_session.insert(bounded_id(id).into()).clone(),
         }
     }
 }
 
 #[cfg(test)]
 mod aliases;
+#[cfg(test)]
+mod excess_tests;
 #[cfg(test)]
 mod notices;
 #[cfg(test)]

@@ -2,10 +2,38 @@
 //! too, which says what is wrong with it.
 
 use domain::agent::{Demand, Problem, StartTerminal};
+use domain::text::clip;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::update;
+
+/// A question that nobody could read is not asked: the agent is told so at once. What it wants written is as long as a file is.
+const PERMISSION_BYTES: usize = 4 * 1024 * 1024;
+const FORM_BYTES: usize = 64 * 1024;
+const OTHER_BYTES: usize = 1024 * 1024;
+const METHOD_BYTES: usize = 200;
+
+pub(super) fn most_bytes(method: &str) -> usize {
+    match method {
+        "fs/write_text_file" => usize::MAX,
+        "session/request_permission" => PERMISSION_BYTES,
+        "elicitation/create" => FORM_BYTES,
+        _ => OTHER_BYTES,
+    }
+}
+
+/// Of a request that is too large, or of which something was left out, only the session is read: half of it would be another request.
+pub(super) fn oversized(json: &str) -> (String, Demand) {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Params {
+        session_id: String,
+    }
+    let session = serde_json::from_str::<Params>(json).map(|params| params.session_id).unwrap_or_default();
+    let (problem, message) = invalid("the request is too large");
+    (session, Demand::Unknown { problem, message })
+}
 
 /// The agent session it comes from, empty where none is named, and what is asked.
 pub(super) fn read(method: &str, json: &str) -> (String, Demand) {
@@ -25,7 +53,7 @@ fn demand(method: &str, session: &str, params: Value) -> Result<Demand, (Problem
         "terminal/kill" => of::<Kill>,
         "terminal/release" => of::<Release>,
         "elicitation/create" => of::<Form>,
-        _ => return Err((Problem::Unsupported, format!("\"Method not found\": {method}"))),
+        _ => return Err((Problem::Unsupported, format!("\"Method not found\": {}", clip(method, METHOD_BYTES)))),
     };
     if session.is_empty() && method != "elicitation/create" {
         return Err(invalid("sessionId is required"));

@@ -32,6 +32,11 @@ pub fn prompted_call(id: &str) -> Option<&str> {
     id.strip_prefix(PROMPT)
 }
 
+/// Whether it asks for a list of sessions, in any dialect.
+pub fn is_list(id: &str) -> bool {
+    id.starts_with("list:")
+}
+
 pub fn is_load(id: &str) -> bool {
     id.starts_with(LOAD)
 }

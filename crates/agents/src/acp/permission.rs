@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::tool_call::{self, Report};
 use super::{diff, update};
+use crate::bounds::bounded_id;
 use crate::jsonrpc;
 
 /// The fields in which agents name files.
@@ -73,10 +74,19 @@ fn option(entry: &Value) -> Option<PermissionOption> {
 }
 
 impl Request {
+    /// What a person would be shown is what was reported of the call before, and part of that was too large to keep.
+    pub(super) fn relies_on_cut(&self, known: Option<&ToolCall>) -> bool {
+        let Some(known) = known.filter(|known| known.truncated) else { return false };
+        let said = self.report.as_ref().map(|report| &report.call);
+        let has_input = said.is_some_and(|call| call.input.as_ref().is_some_and(|input| !input.is_empty()));
+        let has_content = said.is_some_and(|call| call.content.is_some());
+        (known.input.is_some() && !has_input) || (known.content.is_some() && !has_content)
+    }
+
     /// `known` is what was reported of the call before; the request's own words go first.
     pub(super) fn ask(self, json: &str, known: Option<&ToolCall>) -> PermissionAsk {
         let mut call = known.cloned().unwrap_or_default();
-        let agent_call = self.report.as_ref().map(|report| report.call.id.clone());
+        let agent_call = self.report.as_ref().map(|report| bounded_id(&report.call.id).into_owned());
         if let Some(report) = self.report {
             // What is asked for now is judged by what is said now, also where that is nothing: ids are used again.
             let said = report.call.input.clone();
@@ -84,18 +94,19 @@ impl Request {
             call.input = said.or(call.input);
         }
         let title = self.title.or_else(|| call.title.clone()).unwrap_or_else(|| "Permission".to_owned());
-        let reason = call.input.as_ref().and_then(reason);
+        let input = call.input.take().map(|input| input.parse());
+        let reason = input.as_ref().and_then(reason);
         PermissionAsk {
             title,
-            command: call.input.as_ref().and_then(command),
-            diff: change(&call),
-            cwd: directory(&call),
-            files: named(&call),
+            command: input.as_ref().and_then(command),
+            diff: change(&call, input.as_ref()),
+            cwd: directory(&call, input.as_ref()),
+            files: named(&call, input.as_ref()),
             kind: call.kind,
             locations: call.locations.unwrap_or_default(),
             options: self.options,
             // A request that names no call is shown whole.
-            input: call.input.or_else(|| agent_call.is_none().then(|| update::value(json))),
+            input: input.or_else(|| agent_call.is_none().then(|| update::value(json))),
             agent_call,
             form: None,
             reason,
@@ -139,8 +150,8 @@ fn environment(env: &Value) -> String {
 }
 
 /// Where the agent says that it would run. One that says two things says nothing.
-fn directory(call: &ToolCall) -> Option<String> {
-    let fields = call.input.as_ref().and_then(Value::as_object).into_iter().flatten();
+fn directory(call: &ToolCall, input: Option<&Value>) -> Option<String> {
+    let fields = input.and_then(Value::as_object).into_iter().flatten();
     let named: Vec<&Value> = fields.filter(|(name, _)| DIRECTORY_FIELDS.contains(&name.as_str())).map(|(_, value)| value).collect();
     match named[..] {
         [] => call.content.iter().flatten().find_map(told_directory),
@@ -157,12 +168,12 @@ fn told_directory(content: &ToolContent) -> Option<String> {
 }
 
 /// The files that the request names outright. Where they are nobody has looked yet.
-fn named(call: &ToolCall) -> Vec<AskedFile> {
+fn named(call: &ToolCall, input: Option<&Value>) -> Vec<AskedFile> {
     let changed = call.content.iter().flatten().filter_map(|content| match content {
         ToolContent::Diff { path, .. } => Some(path.as_str()),
         _ => None,
     });
-    let fields = call.input.as_ref().and_then(Value::as_object).into_iter().flatten();
+    let fields = input.and_then(Value::as_object).into_iter().flatten();
     let fields = fields.filter(|(name, _)| FILE_FIELDS.contains(&name.as_str())).flat_map(|(_, value)| match value {
         Value::Array(values) => values.iter().filter_map(Value::as_str).collect(),
         value => Vec::from_iter(value.as_str()),
@@ -172,8 +183,8 @@ fn named(call: &ToolCall) -> Vec<AskedFile> {
     paths.into_iter().map(|path| AskedFile { path: path.to_owned(), place: FilePlace::Outside }).collect()
 }
 
-fn change(call: &ToolCall) -> Option<String> {
-    let given = call.input.as_ref().and_then(|input| input.get("diff")?.as_str());
+fn change(call: &ToolCall, input: Option<&Value>) -> Option<String> {
+    let given = input.and_then(|input| input.get("diff")?.as_str());
     if let Some(given) = given {
         return Some(given.trim_start_matches('\n').to_owned());
     }

@@ -1,17 +1,28 @@
 //! What the answers to our requests say. Every field is optional on the wire; what is missing is `false` or nothing.
 
+use domain::text::clip;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::decoder::{TurnIds, failed};
 use super::usage::Tokens;
+use crate::bounds::{OPTIONS_BYTES, is_longer};
 use crate::fault::RpcError;
 use crate::login::LoginCommand;
 use crate::options;
 use crate::signal::PromptEnd;
 
 pub(crate) const END_TURN: &str = "end_turn";
+const STOP_REASON_BYTES: usize = 200;
+/// The id of a session goes into every request about it.
+pub(crate) const SESSION_ID_BYTES: usize = 1024;
+/// What an agent says of itself, each, and the ways to log in, all of them.
+const NAME_BYTES: usize = 200;
+const LOGIN_BYTES: usize = 64 * 1024;
+/// What is kept of a session in an agent's list.
+const LISTED_TITLE_BYTES: usize = 500;
+const LISTED_PATH_BYTES: usize = 4096;
 
 /// What an agent said about itself when it was initialised; stored, for a server that adopts the process later.
 #[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
@@ -82,7 +93,9 @@ pub(crate) fn initialized(result: &RawValue) -> Option<(String, Capabilities)> {
     let flag = |pointer: &str| agent.pointer(pointer).and_then(Value::as_bool).unwrap_or(false);
     // A capability of this kind is an object, and an empty one means yes.
     let offered = |pointer: &str| agent.pointer(pointer).is_some_and(|value| !value.is_null() && *value != false);
-    let info = |key: &str| result["agentInfo"][key].as_str().map(str::to_owned);
+    let info = |key: &str| result["agentInfo"][key].as_str().map(|text| clip(text, NAME_BYTES).to_owned());
+    let methods = &result["authMethods"];
+    let methods = methods.as_array().filter(|_| !is_longer(methods, LOGIN_BYTES)).map(Vec::as_slice).unwrap_or_default();
     let capabilities = Capabilities {
         load: flag("/loadSession"),
         resume: offered("/sessionCapabilities/resume"),
@@ -98,8 +111,8 @@ pub(crate) fn initialized(result: &RawValue) -> Option<(String, Capabilities)> {
         agent_name: info("name"),
         agent_title: info("title"),
         agent_version: info("version"),
-        login: LoginCommand::advertised(result["authMethods"].as_array().map(Vec::as_slice).unwrap_or_default()),
-        auth_methods: result["authMethods"].as_array().cloned().unwrap_or_default(),
+        login: LoginCommand::advertised(methods),
+        auth_methods: methods.to_vec(),
     };
     Some((version, capabilities))
 }
@@ -108,11 +121,20 @@ pub(crate) fn initialized(result: &RawValue) -> Option<(String, Capabilities)> {
 pub(crate) fn opened(result: &RawValue, asked_for: Option<&str>) -> Option<Session> {
     let mut result: Value = serde_json::from_str(result.get()).ok()?;
     let answered = ["sessionId", "id"].into_iter().find_map(|key| result.get(key)?.as_str());
-    let agent_session = asked_for.or(answered)?.to_owned();
+    let agent_session = asked_for.or(answered).filter(|id| id.len() <= SESSION_ID_BYTES)?.to_owned();
     let mut take = |key: &str| result.get_mut(key).map(Value::take).filter(|value| !value.is_null());
     let (modes, models) = (take("modes"), take("models"));
     let options = options::unified(take("configOptions"), modes.as_ref(), models.as_ref());
-    Some(Session { agent_session, modes, options })
+    Some(Session { agent_session, modes: modes.filter(is_kept), options: options.filter(is_kept) })
+}
+
+/// Whether what can be set is short enough to be kept. Without it a session works as well, with what the agent itself has chosen.
+pub(crate) fn is_kept(described: &Value) -> bool {
+    let is_kept = !is_longer(described, OPTIONS_BYTES);
+    if !is_kept {
+        tracing::warn!("the agent's list of options is too long to keep");
+    }
+    is_kept
 }
 
 pub(crate) fn page(result: &RawValue) -> Option<Page> {
@@ -135,7 +157,16 @@ fn listed(mut entry: Value) -> Option<Listed> {
     if let (Some(made), true) = (made, ["updatedAt", "updated_at"].iter().all(|key| entry.get(key).is_none())) {
         entry["updatedAt"] = made;
     }
-    serde_json::from_value(entry).ok()
+    serde_json::from_value(entry).ok().and_then(Listed::bounded)
+}
+
+impl Listed {
+    /// One whose id or path is too long could not be opened.
+    pub(crate) fn bounded(self) -> Option<Listed> {
+        let opens = self.agent_session.len() <= SESSION_ID_BYTES && self.cwd.as_ref().is_none_or(|cwd| cwd.len() <= LISTED_PATH_BYTES);
+        let short = |words: Option<String>| words.map(|words| clip(&words, LISTED_TITLE_BYTES).to_owned());
+        opens.then(|| Listed { title: short(self.title), updated_at: short(self.updated_at), ..self })
+    }
 }
 
 pub(crate) enum PromptAnswer {
@@ -149,7 +180,7 @@ pub(crate) enum PromptAnswer {
 pub(crate) fn prompt(result: &RawValue) -> PromptAnswer {
     let Ok(result) = serde_json::from_str::<Value>(result.get()) else { return PromptAnswer::Unreadable };
     if let Some(stop_reason) = result["stopReason"].as_str() {
-        let end = PromptEnd { stop_reason: stop_reason.to_owned() };
+        let end = PromptEnd { stop_reason: clip(stop_reason, STOP_REASON_BYTES).to_owned() };
         return PromptAnswer::Ended(end, result.get("usage").and_then(Tokens::read));
     }
     let turn = TurnIds::of(["turnId", "requestId", "messageId"].into_iter().filter_map(|key| Some((key, result.get(key)?))));

@@ -4,15 +4,18 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use domain::agent::{Location, ToolCall, ToolContent, Update};
+use domain::json::RawJson;
 use domain::text::utf16_len;
 use serde::Deserialize;
 use serde_json::Value;
+
+use crate::bounds;
 
 /// So many calls of a session are remembered; beyond it the oldest closed ones are forgotten.
 const MAX_REMEMBERED: usize = 512;
 const MAX_SESSIONS: usize = 256;
 /// So much is remembered of all calls together. One that is forgotten is reported as its next report says it.
-const MAX_BYTES: usize = 64 * 1024 * 1024;
+const MAX_BYTES: usize = 16 * 1024 * 1024;
 
 /// One report: what it mentions of the call, and terminal output that continues what came before.
 pub(crate) struct Report {
@@ -22,16 +25,9 @@ pub(crate) struct Report {
     terminal_output: Option<String>,
     /// It is the first report of its call, not a change of it.
     pub is_whole: bool,
-    /// Its length on the wire.
-    bytes: usize,
 }
 
 impl Report {
-    /// Of a call that some `bytes` told of.
-    pub(crate) fn of(call: ToolCall, bytes: usize) -> Self {
-        Self { bytes, ..Self::from(call) }
-    }
-
     /// More of what a call prints.
     pub(crate) fn printed(id: &str, output: &str) -> Self {
         let call = ToolCall { id: id.to_owned(), ..ToolCall::default() };
@@ -47,7 +43,7 @@ impl Report {
 
 impl From<ToolCall> for Report {
     fn from(call: ToolCall) -> Self {
-        Self { call, name: None, terminal_output: None, is_whole: false, bytes: 0 }
+        Self { call, name: None, terminal_output: None, is_whole: false }
     }
 }
 
@@ -68,7 +64,7 @@ struct Wire {
 }
 
 pub(super) fn read(json: &str) -> serde_json::Result<Report> {
-    serde_json::from_str(json).map(report).map(|report| Report { bytes: json.len(), ..report })
+    serde_json::from_str(json).map(report)
 }
 
 pub(super) fn read_value(value: Value) -> serde_json::Result<Report> {
@@ -88,13 +84,13 @@ fn report(wire: Wire) -> Report {
         status: wire.status,
         content: wire.content.map(|items| items.into_iter().map(content).collect()),
         locations: wire.locations,
-        input: wire.raw_input,
-        output: wire.raw_output,
+        input: wire.raw_input.map(RawJson::from),
+        output: wire.raw_output.map(RawJson::from),
         exit_code,
         parent,
         ..ToolCall::default()
     };
-    Report { call, name: wire.name, terminal_output, is_whole: false, bytes: 0 }
+    Report { call, name: wire.name, terminal_output, is_whole: false }
 }
 
 /// How a command ended. A call whose command failed is "completed" all the same, so this is the only word about it; agents put it in
@@ -118,14 +114,14 @@ fn content(item: Value) -> ToolContent {
         Some("terminal") => text("/terminalId").map(|terminal_id| ToolContent::Terminal { terminal_id }),
         _ => None,
     };
-    known.unwrap_or(ToolContent::Other { raw: item })
+    known.unwrap_or(ToolContent::Other { raw: item.into() })
 }
 
 /// The current state of the tool calls of every agent session of a connection.
 #[derive(Default)]
 pub(crate) struct Calls {
     sessions: HashMap<Arc<str>, Session>,
-    /// An estimate of what all of them hold.
+    /// What all of them hold, about.
     bytes: usize,
 }
 
@@ -141,7 +137,7 @@ struct Known {
     call: ToolCall,
     /// How much output was streamed, in UTF-16 code units.
     streamed: u64,
-    /// The longest report of it.
+    /// As it is counted in the table.
     bytes: usize,
 }
 
@@ -155,7 +151,7 @@ pub(crate) struct Merged {
 
 impl Calls {
     pub(crate) fn get(&self, agent_session: &Arc<str>, id: &str) -> Option<&ToolCall> {
-        Some(&self.sessions.get(agent_session)?.calls.get(id)?.call)
+        Some(&self.sessions.get(agent_session)?.calls.get(&*bounds::bounded_id(id))?.call)
     }
 
     /// The call of the session that was begun last and has not ended.
@@ -166,15 +162,16 @@ impl Calls {
 
     pub(super) fn forget(&mut self, agent_session: &Arc<str>, id: &str) {
         let Some(session) = self.sessions.get_mut(agent_session) else { return };
-        if let Some(known) = session.calls.remove(id) {
-            session.order.retain(|known| known != id);
+        if let Some((id, known)) = session.calls.remove_entry(&*bounds::bounded_id(id)) {
+            session.order.retain(|known| *known != id);
             self.bytes -= known.bytes;
         }
     }
 
     /// Merges a report into what is known of the call.
-    pub(crate) fn merge(&mut self, agent_session: &Arc<str>, report: Report) -> Merged {
-        self.make_room(agent_session, &report);
+    pub(crate) fn merge(&mut self, agent_session: &Arc<str>, mut report: Report) -> Merged {
+        report.call = bounds::tool_call(report.call);
+        self.make_room(agent_session, &report.call);
         let session = self.sessions.entry(agent_session.clone()).or_default();
         let id = report.call.id.clone();
         let is_new = !session.calls.contains_key(&id);
@@ -182,15 +179,16 @@ impl Calls {
             session.order.push_back(id.clone());
         }
         let known = session.calls.entry(id.clone()).or_default();
-        self.bytes += report.bytes.saturating_sub(known.bytes);
-        known.bytes = known.bytes.max(report.bytes);
         let says_more = is_new || report.terminal_output.is_none() || report.says_more();
         known.streamed = known.streamed.max(report.call.stream_length);
         known.call.id.clone_from(&id);
         known.call.merge(report.call);
         if known.call.title.is_none() {
-            known.call.title = report.name;
+            known.call.title = report.name.map(|name| bounds::text(name, bounds::TITLE_BYTES));
         }
+        let bytes = known.call.bytes();
+        self.bytes = self.bytes - known.bytes + bytes;
+        known.bytes = bytes;
         let output = report.terminal_output.filter(|output| !output.is_empty()).map(|content| {
             let offset = known.streamed;
             known.streamed += utf16_len(&content);
@@ -200,7 +198,7 @@ impl Calls {
     }
 
     /// Forgets the oldest where there is too much, closed ones first.
-    fn make_room(&mut self, agent_session: &Arc<str>, report: &Report) {
+    fn make_room(&mut self, agent_session: &Arc<str>, report: &ToolCall) {
         if self.sessions.len() >= MAX_SESSIONS && !self.sessions.contains_key(agent_session) {
             let idle = self.sessions.iter().find(|(_, session)| session.calls.values().all(|known| !known.call.is_open()));
             if let Some(forgotten) = idle.or_else(|| self.sessions.iter().next()).map(|(session, _)| session.clone()) {
@@ -208,10 +206,11 @@ impl Calls {
                 self.bytes -= freed;
             }
         }
-        while self.bytes + report.bytes > MAX_BYTES && self.forget_oldest(None, (agent_session, &report.call.id)) {}
-        let full = |session: &Session| session.calls.len() >= MAX_REMEMBERED && !session.calls.contains_key(&report.call.id);
+        let bytes = report.bytes();
+        while self.bytes + bytes > MAX_BYTES && self.forget_oldest(None, (agent_session, &report.id)) {}
+        let full = |session: &Session| session.calls.len() >= MAX_REMEMBERED && !session.calls.contains_key(&report.id);
         if self.sessions.get(agent_session).is_some_and(full) {
-            self.forget_oldest(Some(agent_session), (agent_session, &report.call.id));
+            self.forget_oldest(Some(agent_session), (agent_session, &report.id));
         }
     }
 
@@ -305,9 +304,9 @@ mod tests {
     #[test]
     fn the_table_is_bounded_in_sessions_and_in_bytes() {
         let mut calls = Calls::default();
-        let large = "x".repeat(8 * 1024 * 1024);
+        let large = "x".repeat(200 * 1024);
         for number in 0..2 * MAX_SESSIONS {
-            let text = if number < 20 { large.as_str() } else { "" };
+            let text = if number < 200 { large.as_str() } else { "" };
             let json = format!(r#"{{"toolCallId":"c","status":"pending","rawInput":"{text}"}}"#);
             calls.merge(&number.to_string().into(), read(&json).unwrap());
             assert!(calls.bytes <= MAX_BYTES && calls.sessions.len() <= MAX_SESSIONS);

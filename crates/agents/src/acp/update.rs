@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::tool_call::{self, Report};
-use crate::jsonrpc;
+use crate::{bounds, jsonrpc};
 
 pub(super) enum Piece {
     Text(String),
@@ -27,11 +27,11 @@ pub(super) fn read(json: &str) -> Piece {
         kind: Cow<'a, str>,
     }
     let Ok(Kind { kind }) = serde_json::from_str(json) else {
-        return Piece::Update(Update::Unknown { kind: String::new(), raw: value(json) });
+        return Piece::Update(Update::Unknown { kind: String::new(), raw: value(json).into() });
     };
     typed(&kind, json)
         .or_else(|| typed(&kind, &jsonrpc::repair_surrogates(json)?))
-        .unwrap_or_else(|| Piece::Update(Update::Unknown { kind: kind.into_owned(), raw: value(json) }))
+        .unwrap_or_else(|| Piece::Update(Update::Unknown { kind: kind.into_owned(), raw: value(json).into() }))
 }
 
 /// Any JSON as a value; what no value can hold (too deep, too large a number) is kept as its text.
@@ -74,7 +74,7 @@ fn chunk(json: &str, of_text: impl Fn(String) -> Piece) -> Option<Piece> {
             Some(Value::String(text)) => Some(of_text(text)),
             _ => None,
         },
-        content => Some(Piece::Update(Update::Content { content })),
+        content => Some(Piece::Update(Update::Content { content: content.into() })),
     }
 }
 
@@ -110,7 +110,7 @@ fn usage(json: &str) -> Option<Update> {
         cost: Option<Value>,
     }
     let Usage { used, size, cost } = serde_json::from_str(json).ok()?;
-    Some(Update::usage(used, size, cost))
+    Some(Update::usage(used, size, bounds::cost(cost)))
 }
 
 /// An update that does not mention the title says nothing about it, so it is not one of the title, and nothing for people.

@@ -1,10 +1,12 @@
 //! What the program asks: to run a command, to change files, to go beyond its sandbox, or for words of the person's.
 
 use domain::agent::{AskedFile, Demand, FilePlace, PermissionAsk, PermissionOption, Problem, ToolCall, ToolContent};
+use domain::text::clip;
 use serde_json::{Map, Value, json};
 
 use super::reply::Kind;
 use super::{item, shell};
+use crate::bounds::bounded_id;
 
 pub(super) const ACCEPT: &str = "accept";
 pub(super) const ACCEPT_FOR_SESSION: &str = "acceptForSession";
@@ -20,8 +22,13 @@ pub(super) fn read(method: &str, params: &Value, known: Option<&ToolCall>) -> (K
         "item/permissions/requestApproval" => (Kind::Permissions, Demand::Permission(permissions(params))),
         "item/tool/requestUserInput" => (Kind::Questions, questions(params)),
         "mcpServer/elicitation/request" => (Kind::Elicitation, elicitation(params)),
-        _ => (Kind::Approval, refused(Problem::Unsupported, format!("\"Method not found\": {method}"))),
+        _ => (Kind::Approval, refused(Problem::Unsupported, format!("\"Method not found\": {}", clip(method, 200)))),
     }
+}
+
+/// Whether what a person is shown comes from what was told of the item before.
+pub(super) fn relies_on(method: &str) -> bool {
+    method == "item/fileChange/requestApproval"
 }
 
 fn refused(problem: Problem, message: String) -> Demand {
@@ -51,7 +58,7 @@ fn command(params: &Value) -> PermissionAsk {
         command: script,
         cwd: text("cwd").map(str::to_owned),
         options,
-        agent_call: text("itemId").map(str::to_owned),
+        agent_call: text("itemId").map(|id| bounded_id(id).into_owned()),
         input: Some(about(params)),
         ..PermissionAsk::default()
     }
@@ -81,7 +88,11 @@ fn file_change(params: &Value, known: Option<&ToolCall>) -> PermissionAsk {
         title: reason.map(str::to_owned).or(known.title).unwrap_or_else(|| "Change files".to_owned()),
         reason: reason.map(str::to_owned),
         kind: known.kind.or_else(|| Some("edit".to_owned())),
-        diff: known.input.as_ref().and_then(|input| item::unified(&input["changes"])).or_else(|| made_again(known.content.as_deref())),
+        diff: known
+            .input
+            .as_ref()
+            .and_then(|input| item::unified(&input.parse()["changes"]))
+            .or_else(|| made_again(known.content.as_deref())),
         files: files.map(|path| AskedFile { path, place: FilePlace::Outside }).collect(),
         locations: known.locations.unwrap_or_default(),
         options: vec![
@@ -89,7 +100,7 @@ fn file_change(params: &Value, known: Option<&ToolCall>) -> PermissionAsk {
             option(ACCEPT_FOR_SESSION, &for_session, "allow_always"),
             option(DECLINE, "Reject", "reject_once"),
         ],
-        agent_call: params["itemId"].as_str().map(str::to_owned),
+        agent_call: params["itemId"].as_str().map(|id| bounded_id(id).into_owned()),
         input: Some(about(params)),
         ..PermissionAsk::default()
     }
@@ -129,7 +140,7 @@ fn permissions(params: &Value) -> PermissionAsk {
             option(&granted("session"), "Allow for the rest of the session", "allow_always"),
             option(DECLINE, "Reject", "reject_once"),
         ],
-        agent_call: params["itemId"].as_str().map(str::to_owned),
+        agent_call: params["itemId"].as_str().map(|id| bounded_id(id).into_owned()),
         input: Some(about(params)),
         ..PermissionAsk::default()
     }

@@ -12,8 +12,11 @@ use serde_json::value::RawValue;
 use super::reply::{self, Kind};
 use super::{approval, failure};
 use crate::acp::decoder::Decoded;
+use crate::acp::decoder::excess;
+use crate::acp::shape::{self, Bounded};
 use crate::acp::tool_call::{Calls, Report};
-use crate::acp::{depth, id, update};
+use crate::acp::{id, update};
+use crate::bounds::bounded_id;
 use crate::fault::{LOGIN_REQUIRED, RpcError};
 use crate::jsonrpc::{self, ErrorObject, Malformed, Message, RpcId};
 use crate::signal::{PromptEnd, Signal, Signals, cut};
@@ -27,6 +30,10 @@ const MAX_REMEMBERED: usize = 256;
 /// So many items of a turn are remembered, and so much of what was said in one.
 const MAX_ITEMS: usize = 4096;
 const MAX_SAID_BYTES: usize = 4 * 1024 * 1024;
+/// A longer question could not be read by anybody.
+const MAX_REQUEST_BYTES: usize = 4 * 1024 * 1024;
+const METHOD_BYTES: usize = 200;
+const TURN_ID_BYTES: usize = 1024;
 
 #[derive(Default)]
 pub struct Decoder {
@@ -39,6 +46,10 @@ pub struct Decoder {
     ended: VecDeque<String>,
     /// Most lines are about the thread of the line before.
     last: Option<Arc<str>>,
+    /// Part of the line that is being read was left out.
+    is_cut: bool,
+    /// The call whose people know that something was left out.
+    told_excess: Option<String>,
 }
 
 /// What is known of a thread.
@@ -53,6 +64,8 @@ struct Thread {
     error: Option<Value>,
     /// What was told of each item that is told in pieces. Of one that is complete, or too long to be kept, only that it was.
     said: HashMap<String, Option<String>>,
+    /// How long all of that is.
+    said_bytes: usize,
     /// The last message, where it is complete and nothing came after it.
     complete: Option<String>,
     /// The thread that started it, for one that the program started by itself.
@@ -120,7 +133,10 @@ impl Decoder {
         if text.is_empty() {
             return;
         }
-        let text = depth::bounded(&text);
+        let Some(Bounded { text, is_cut }) = shape::bounded(&text) else {
+            return out.signals.bad_line(cut(&text, BAD_LINE_BYTES), None);
+        };
+        self.is_cut = is_cut;
         let mut place = Place { seq, index: 0 };
         jsonrpc::messages(&text, |message| {
             match message {
@@ -133,15 +149,30 @@ impl Decoder {
             }
             place.index += 1;
         });
+        if is_cut {
+            self.tell_excess(&mut out.signals);
+        }
+    }
+
+    /// Part of a line was left out: people are told once for each prompt.
+    fn tell_excess(&mut self, signals: &mut Signals) {
+        let Some(session) = self.last.clone() else { return };
+        let Some(call) = self.threads.get(&session).and_then(|thread| thread.call.clone()) else { return };
+        if self.told_excess.replace(call.clone()) != Some(call) {
+            signals.update(&session, Update::notice("warning", excess::NOTICE));
+        }
     }
 
     fn request(&mut self, place: Place, id: &RpcId, method: &str, json: &str, signals: &mut Signals) {
+        let is_oversized = self.is_cut || json.len() > MAX_REQUEST_BYTES;
         let params = update::value(json);
         let thread = params["threadId"].as_str().or_else(|| params["conversationId"].as_str()).unwrap_or_default();
         let (session, _) = self.place_of(thread);
         let call = params["itemId"].as_str().and_then(|item| self.calls.get(&session, item));
         let (kind, demand) = match thread {
             "" => (Kind::Approval, no_thread(method)),
+            // Nobody could say what would happen.
+            _ if is_oversized || call.is_some_and(|call| call.truncated && approval::relies_on(method)) => (Kind::Approval, oversized()),
             _ => approval::read(method, &params, call),
         };
         let rpc_id = reply::kept(id, kind);
@@ -174,6 +205,7 @@ impl Decoder {
             history::replay(&thread, page.get(), &mut out.signals);
         }
         let answer = match outcome {
+            Some(Ok(_)) if self.is_cut && id::is_list(&request) => Err(excess::too_long()),
             Some(Ok(result)) => Ok(Some(result.to_owned())),
             Some(Err(error)) => Err(failure::rejected(error)),
             None => Ok(None),
@@ -186,7 +218,7 @@ impl Decoder {
         let session = self.threads.iter().find(|(_, thread)| thread.call.as_deref() == Some(call)).map(|(session, _)| session.clone());
         match outcome {
             Some(Ok(result)) => {
-                let turn = update::value(result.get())["turn"]["id"].as_str().map(str::to_owned);
+                let turn = update::value(result.get())["turn"]["id"].as_str().filter(|id| id.len() <= TURN_ID_BYTES).map(str::to_owned);
                 if let (Some(session), Some(turn)) = (session, turn) {
                     self.began(&session, turn, out);
                 }
@@ -227,7 +259,7 @@ impl Decoder {
                     stopped(crate::acp::response::END_TURN)
                 }
             }
-            other => stopped(other.unwrap_or("unknown")),
+            other => stopped(cut(other.unwrap_or("unknown"), METHOD_BYTES)),
         };
         self.end(&call, result, out);
     }
@@ -252,7 +284,7 @@ impl Decoder {
     fn thread(&mut self, id: &str) -> (Arc<str>, &mut Thread) {
         let session = match &self.last {
             Some(last) if **last == *id => last.clone(),
-            _ => self.last.insert(id.into()).clone(),
+            _ => self.last.insert(bounded_id(id).into()).clone(),
         };
         if self.threads.len() >= MAX_REMEMBERED && !self.threads.contains_key(&session) {
             self.threads.retain(|_, thread| thread.call.is_some());
@@ -276,7 +308,11 @@ impl Decoder {
 }
 
 fn no_thread(method: &str) -> Demand {
-    Demand::Unknown { problem: Problem::Unsupported, message: format!("\"Method not found\": {method}") }
+    Demand::Unknown { problem: Problem::Unsupported, message: format!("\"Method not found\": {}", cut(method, METHOD_BYTES)) }
+}
+
+fn oversized() -> Demand {
+    Demand::Unknown { problem: Problem::Invalid, message: "Invalid params: the request is too large".to_owned() }
 }
 
 #[cfg(test)]

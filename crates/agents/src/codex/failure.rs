@@ -1,11 +1,14 @@
 //! Why a turn failed, and what the errors of this dialect mean: it has one code for all of them.
 
-use serde_json::Value;
+use domain::text::clip;
+use serde_json::{Value, json};
 
+use crate::bounds::is_longer;
 use crate::fault::{self, NOT_FOUND};
 use crate::jsonrpc::{ErrorObject, METHOD_NOT_FOUND};
 
 const INVALID_REQUEST: i64 = -32600;
+const WORDS_BYTES: usize = 8 * 1024;
 
 /// The error with the code that JSON-RPC and ACP have for what its words say.
 pub(super) fn rejected(mut error: ErrorObject) -> ErrorObject {
@@ -21,6 +24,13 @@ pub(super) fn rejected(mut error: ErrorObject) -> ErrorObject {
         error.message.truncate(error.message.find(", expected one of").unwrap_or(error.message.len()));
     }
     error
+}
+
+/// What the end of the turn needs of an error, short enough to be kept until then.
+pub(super) fn bounded(error: &Value) -> Value {
+    let text = |key: &str| error[key].as_str().map(|text| clip(text, WORDS_BYTES));
+    let kind = Some(&error["codexErrorInfo"]).filter(|kind| !is_longer(kind, WORDS_BYTES));
+    json!({ "message": text("message"), "additionalDetails": text("additionalDetails"), "codexErrorInfo": kind })
 }
 
 /// Whether the turn failed for want of a login: only where the provider's own is not accepted and nothing was done yet. What a key of the

@@ -16,10 +16,10 @@ pub(super) fn call(item: &Value) -> Option<ToolCall> {
         "mcpToolCall" => tool(&format!("{}: {}", text("server"), text("tool")), item),
         "dynamicToolCall" => tool(text("tool"), item),
         "collabAgentToolCall" => {
-            ToolCall { input: Some(json!({ "prompt": item["prompt"], "model": item["model"] })), ..titled("think", text("tool")) }
+            ToolCall { input: Some(json!({ "prompt": item["prompt"], "model": item["model"] }).into()), ..titled("think", text("tool")) }
         }
         "webSearch" => {
-            ToolCall { input: Some(json!({ "query": item["query"], "action": item["action"] })), ..titled("search", &search(item)) }
+            ToolCall { input: Some(json!({ "query": item["query"], "action": item["action"] }).into()), ..titled("search", &search(item)) }
         }
         "imageView" => ToolCall { locations: Some(vec![location(text("path"))]), ..titled("read", &format!("View {}", text("path"))) },
         "imageGeneration" => titled("other", "Make an image"),
@@ -50,8 +50,8 @@ fn command(item: &Value) -> ToolCall {
     let command = item["command"].as_str().unwrap_or_default();
     let exit_code = item["exitCode"].as_i64();
     ToolCall {
-        input: Some(json!({ "command": command, "cwd": item["cwd"] })),
-        output: exit_code.map(|code| json!({ "exitCode": code, "durationMs": item["durationMs"] })),
+        input: Some(json!({ "command": command, "cwd": item["cwd"] }).into()),
+        output: exit_code.map(|code| json!({ "exitCode": code, "durationMs": item["durationMs"] }).into()),
         exit_code,
         ..titled("execute", &shell::script(command))
     }
@@ -78,7 +78,7 @@ pub(super) fn file_change(whole: &Value) -> ToolCall {
     ToolCall {
         content: Some(changes.iter().map(|change| content(change)).collect()),
         locations: Some(paths(&changes).map(location).collect()),
-        input: Some(json!({ "changes": whole })),
+        input: Some(json!({ "changes": whole }).into()),
         ..titled(if verb == "Delete" { "delete" } else { "edit" }, &format!("{verb} {}", names.join(", ")))
     }
 }
@@ -137,13 +137,13 @@ fn tool(title: &str, item: &Value) -> ToolCall {
     let results = item["result"]["content"].as_array().or_else(|| item["contentItems"].as_array());
     let mut content: Vec<ToolContent> = results.into_iter().flatten().map(result).collect();
     content.extend(item["error"]["message"].as_str().map(|text| ToolContent::Text { text: text.to_owned() }));
-    ToolCall { input: Some(item["arguments"].clone()), content: (!content.is_empty()).then_some(content), ..titled("other", title) }
+    ToolCall { input: Some((&item["arguments"]).into()), content: (!content.is_empty()).then_some(content), ..titled("other", title) }
 }
 
 fn result(block: &Value) -> ToolContent {
     match block["text"].as_str() {
         Some(text) => ToolContent::Text { text: text.to_owned() },
-        None => ToolContent::Other { raw: block.clone() },
+        None => ToolContent::Other { raw: block.into() },
     }
 }
 

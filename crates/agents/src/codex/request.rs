@@ -27,8 +27,9 @@ pub const MODELS: &str = "model/list";
 pub const ACCOUNT: &str = "account/read";
 pub const LOGOUT: &str = "account/logout";
 
-/// Conversations or turns asked for at a time.
+/// Conversations asked for at a time, and turns of one: those come with all that was printed in them, on one line.
 const PAGE: u64 = 100;
+const TURNS: u64 = 20;
 
 /// What people started, in whatever program: what Codex starts for itself belongs to one of these.
 const SOURCES: [&str; 4] = ["cli", "vscode", "exec", "appServer"];
@@ -100,7 +101,7 @@ pub fn list(cwd: Option<&Path>, cursor: Option<&str>) -> Value {
 
 /// A page of what was said in a thread, the oldest first.
 pub fn history(thread: &str, cursor: Option<&str>) -> Value {
-    let mut params = json!({ "threadId": thread, "limit": PAGE, "sortDirection": "asc", "itemsView": "full" });
+    let mut params = json!({ "threadId": thread, "limit": TURNS, "sortDirection": "asc", "itemsView": "full" });
     if let Some(cursor) = cursor {
         params["cursor"] = json!(cursor);
     }

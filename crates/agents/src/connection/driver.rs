@@ -16,12 +16,14 @@ use crate::catalogue::Quirks;
 use crate::fault::RpcError;
 use crate::signal::{Batch, Exit, Signal};
 
-/// Records taken from the disk at a time.
+/// Records taken from the disk at a time, and about how much of their lines.
 const DISK_RECORDS: usize = 1024;
+const DISK_BYTES: usize = 1024 * 1024;
 
-/// How long, and behind how many signals, a batch waits for the line that tells what is held.
+/// How long, and behind how many signals and how much of lines, a batch waits for the line that tells what is held.
 const HOLD: Duration = Duration::from_secs(2);
 const HOLD_SIGNALS: usize = 4096;
+const HOLD_BYTES: usize = 8 * 1024 * 1024;
 
 /// Where the records come from. A runner that dies leaves the rest in its directory.
 pub(super) struct Source {
@@ -55,7 +57,12 @@ impl Source {
                 Some(disk) => disk,
                 None => read_journal(&dir, cursor)?,
             };
-            let records: Vec<Record> = disk.by_ref().take(DISK_RECORDS).collect();
+            let (mut records, mut room) = (Vec::new(), DISK_BYTES);
+            while records.len() < DISK_RECORDS && room > 0 {
+                let Some(record) = disk.next() else { break };
+                room = room.saturating_sub(line_bytes(&record));
+                records.push(record);
+            }
             Ok::<_, std::io::Error>((disk, records))
         });
         match read.await {
@@ -83,6 +90,8 @@ pub(super) struct Driver {
     signals: mpsc::Sender<Batch>,
     /// What is read but not passed on while the decoder holds something: a cursor beyond it would lose it in a crash.
     waiting: Decoded,
+    /// How much the agent has said since something is held.
+    waiting_bytes: usize,
     /// When it is passed on at the latest.
     overdue: Option<Instant>,
     /// Prompts that are sent again; the reader does not wait for them.
@@ -101,7 +110,7 @@ impl Driver {
         // The first record is our greeting; a cursor beyond it has been moved there by what the agent said.
         let has_spoken = cursor > 1;
         let (waiting, overdue, repeats) = (Decoded::default(), None, JoinSet::new());
-        Self { peer, source, decoder, cursor, has_spoken, quirks, signals, waiting, overdue, repeats }
+        Self { peer, source, decoder, cursor, has_spoken, quirks, signals, waiting, waiting_bytes: 0, overdue, repeats }
     }
 
     /// Ends with the agent, or when nobody takes the signals any more.
@@ -148,10 +157,13 @@ impl Driver {
 
     /// Whether what was read waits for what is held.
     fn may_wait(&mut self) -> bool {
-        if self.decoder.is_holding() && self.waiting.signals.len() > HOLD_SIGNALS {
+        if self.decoder.is_holding() && (self.waiting.signals.len() > HOLD_SIGNALS || self.waiting_bytes > HOLD_BYTES) {
             self.decoder.release(&mut self.waiting.signals);
         }
         let holding = self.decoder.is_holding();
+        if !holding {
+            self.waiting_bytes = 0;
+        }
         self.overdue = holding.then(|| self.overdue.unwrap_or_else(|| Instant::now() + HOLD));
         holding
     }
@@ -164,6 +176,7 @@ impl Driver {
             match record.body {
                 Body::FromAgent(line) => {
                     self.has_spoken = true;
+                    self.waiting_bytes += line.len();
                     self.decoder.theirs(record.seq, &line, decoded);
                 }
                 Body::ToAgent { line, .. } => self.decoder.ours(&line),
@@ -217,6 +230,13 @@ impl Driver {
             self.peer.forget_turns();
         }
         taken
+    }
+}
+
+fn line_bytes(record: &Record) -> usize {
+    match &record.body {
+        Body::FromAgent(line) | Body::ToAgent { line, .. } => line.len(),
+        _ => 0,
     }
 }
 

@@ -135,7 +135,8 @@ impl Connection {
         // A list that fails says nothing; one that works and does not name the session spares the attempt to load it.
         let directory = self.inner.quirks.lists_by_directory.then_some(cwd);
         if let Ok(listed) = self.list(directory).await
-            && !listed.iter().any(|session| session.agent_session == agent_session)
+            && listed.is_whole
+            && !listed.sessions.iter().any(|session| session.agent_session == agent_session)
         {
             return Err(RpcError::Rejected { code: NOT_FOUND, reason: format!("session {agent_session} is not listed by the agent") });
         }

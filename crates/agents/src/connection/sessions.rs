@@ -16,8 +16,16 @@ use crate::codex;
 use crate::fault::RpcError;
 use crate::options;
 
-/// No agent stores so many pages of sessions; one that says so is going in circles.
-pub(super) const MAX_PAGES: usize = 1000;
+/// No agent stores so many pages, or sessions; one that says so is going in circles.
+pub(super) const MAX_PAGES: usize = 200;
+const MAX_LISTED: usize = 10_000;
+
+/// What an agent has stored.
+pub(super) struct List {
+    pub sessions: Vec<Listed>,
+    /// It was read to its end, so what is not in it is not there.
+    pub is_whole: bool,
+}
 
 impl Connection {
     pub(super) async fn new_session(&self, name: &str, cwd: &Path) -> Result<Session, RpcError> {
@@ -46,7 +54,7 @@ impl Connection {
         response::opened(&result, Some(agent_session)).ok_or_else(|| malformed("session/resume"))
     }
 
-    pub(super) async fn list(&self, cwd: Option<&Path>) -> Result<Vec<Listed>, RpcError> {
+    pub(super) async fn list(&self, cwd: Option<&Path>) -> Result<List, RpcError> {
         // One of the other dialect says nothing of what it can do.
         let odd = self.inner.dialect == Dialect::Acp && self.peer().pending.name("session/new").0 != "session/new";
         self.needs(self.capabilities().list || odd, "it cannot list its sessions")?;
@@ -67,11 +75,13 @@ impl Connection {
             let page = page.ok_or_else(|| malformed("session/list"))?;
             sessions.extend(page.sessions);
             match page.next {
-                Some(other) if next.as_ref() != Some(&other) => next = Some(other),
-                _ => break,
+                Some(other) if next.as_ref() != Some(&other) && sessions.len() < MAX_LISTED => next = Some(other),
+                Some(other) if next.as_ref() != Some(&other) => break,
+                _ => return Ok(List { sessions, is_whole: true }),
             }
         }
-        Ok(sessions)
+        sessions.truncate(MAX_LISTED);
+        Ok(List { sessions, is_whole: false })
     }
 
     pub(super) async fn close(&self, agent_session: &str) -> Result<(), RpcError> {
@@ -91,9 +101,9 @@ impl Connection {
         }
     }
 
-    /// All pages, so that a session that is not in the list is really unknown to the agent.
+    /// All pages, up to a bound.
     pub async fn list_sessions(&self, cwd: Option<&Path>) -> Result<Vec<Listed>, Failure> {
-        Ok(self.list(cwd).await?)
+        Ok(self.list(cwd).await?.sessions)
     }
 
     /// Frees what the agent holds of a session; its storage keeps it.

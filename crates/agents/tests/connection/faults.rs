@@ -53,7 +53,9 @@ async fn unknown_kinds_are_handed_on() {
     let mut odd = Odd::ready().await;
     odd.prompt("c", "unknown").await;
     let (signals, _) = odd.turn().await;
-    assert!(matches!(&signals[0], Signal::Update { update: Update::Unknown { kind, raw }, .. } if kind == "hologram" && raw["depth"] == 3));
+    assert!(
+        matches!(&signals[0], Signal::Update { update: Update::Unknown { kind, raw }, .. } if kind == "hologram" && raw.parse()["depth"] == 3)
+    );
     assert!(matches!(&signals[1], Signal::Other { method, .. } if method == "_private/event"));
     odd.connection.stop().await.unwrap();
 }

@@ -30,7 +30,7 @@ pub(crate) fn check(params: &Value, signals: &[Signal]) -> Result<(), String> {
         }
         ("agent_thought_chunk", Seen::Update(Update::Thought { text: read })) => Some(read.as_str()) == text,
         ("user_message_chunk", Seen::Update(Update::UserMessage { text: read })) => Some(read.as_str()) == text,
-        ("agent_message_chunk" | "user_message_chunk", Seen::Update(Update::Content { content })) => *content == update["content"],
+        ("agent_message_chunk" | "user_message_chunk", Seen::Update(Update::Content { content })) => content.parse() == update["content"],
         ("tool_call" | "tool_call_update", Seen::Update(Update::ToolCall(call))) => return same_call(update, call),
         ("plan", Seen::Update(Update::Plan { entries })) => {
             let told = update["entries"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -94,7 +94,7 @@ fn same_call(update: &Value, call: &ToolCall) -> Result<(), String> {
     let words = [("title", &call.title), ("kind", &call.kind), ("status", &call.status)];
     let words = words.iter().all(|(field, now)| update[*field].as_str().is_none_or(|told| now.as_deref() == Some(told)));
     let raw = [("rawInput", &call.input), ("rawOutput", &call.output)];
-    let raw = raw.iter().all(|(field, now)| update[*field].is_null() || now.as_ref() == Some(&update[*field]));
+    let raw = raw.iter().all(|(field, now)| update[*field].is_null() || now.as_ref().is_some_and(|now| now.parse() == update[*field]));
     let exit = update["rawOutput"]["contents"].as_array().and_then(|parts| parts.iter().rev().find_map(|part| part["exitCode"].as_i64()));
     let content = update["content"].is_null() || call.content.as_ref().map_or(0, Vec::len) == length(&update["content"]);
     let locations = update["locations"].is_null() || call.locations.as_ref().map_or(0, Vec::len) == length(&update["locations"]);

@@ -61,7 +61,7 @@ impl Names {
             call.kind.as_deref().unwrap_or("-"),
             call.status.as_deref().unwrap_or("-"),
             short(call.title.as_deref().unwrap_or("-")),
-            call.input.as_ref().map_or(0, |input| input.to_string().len()),
+            call.input.as_ref().map_or(0, |input| input.text().len()),
             call.locations.iter().flatten().map(|location| location.path.as_str()).collect::<Vec<_>>(),
             call.exit_code,
             call.parent.as_ref().map(|parent| self.name(parent)),
@@ -88,7 +88,7 @@ fn content(content: &ToolContent) -> String {
             format!("diff {path} {} {}", old_text.as_ref().map_or("-".to_owned(), |old| short(old)), short(new_text))
         }
         ToolContent::Terminal { .. } => "terminal".to_owned(),
-        ToolContent::Other { raw } => short(&raw.to_string()),
+        ToolContent::Other { raw } => short(raw.text()),
     }
 }
 

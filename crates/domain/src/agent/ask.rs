@@ -5,6 +5,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::Location;
+use crate::json::value_bytes;
 use crate::text::clip;
 
 /// The fields in which agents name the directory of a command.
@@ -95,7 +96,25 @@ pub struct Approval {
     pub by: String,
 }
 
+impl Approval {
+    /// About how much memory it takes.
+    pub(super) fn bytes(&self) -> usize {
+        let words = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        let files: usize = self.files.iter().map(|file| size_of::<AskedFile>() + file.path.len()).sum();
+        self.title.len() + words(&self.agent_call) + words(&self.command) + words(&self.cwd) + files
+    }
+}
+
 impl PermissionAsk {
+    /// About how much memory it takes.
+    pub(super) fn bytes(&self) -> usize {
+        let words = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        let files: usize = self.files.iter().map(|file| size_of::<AskedFile>() + file.path.len()).sum();
+        let options: usize = self.options.iter().map(|option| size_of::<PermissionOption>() + option.name.len()).sum();
+        let values: usize = [&self.input, &self.form].into_iter().flatten().map(value_bytes).sum();
+        self.title.len() + words(&self.command) + words(&self.diff) + words(&self.reason) + words(&self.cwd) + files + options + values
+    }
+
     /// A person is asked about it, whatever the policy and whatever is remembered.
     pub fn is_protected(&self) -> bool {
         self.files.iter().any(|file| file.place == FilePlace::Protected)

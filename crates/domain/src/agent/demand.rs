@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::PermissionAsk;
+use crate::json::value_bytes;
 
 /// Where a request of the agent's stands in its runner's journal: the record, and which message of that record. This names the
 /// request. The agent's own id does not, since agents use one twice.
@@ -51,6 +52,27 @@ pub enum Demand {
         problem: Problem,
         message: String,
     },
+}
+
+impl Demand {
+    /// About how much memory it takes.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Demand::Permission(ask) => ask.bytes(),
+            Demand::WriteFile { path, content } => path.len() + content.len(),
+            Demand::StartTerminal(start) => {
+                let env: usize = start.env.iter().map(|(name, value)| 2 * size_of::<String>() + name.len() + value.len()).sum();
+                start.command.len() + start.args.iter().map(|arg| size_of::<String>() + arg.len()).sum::<usize>() + env
+            }
+            Demand::Form { message, schema } => message.len() + value_bytes(schema),
+            Demand::Unknown { message, .. } => message.len(),
+            Demand::ReadFile { path: text, .. }
+            | Demand::TerminalOutput { terminal_id: text }
+            | Demand::WaitForTerminal { terminal_id: text }
+            | Demand::KillTerminal { terminal_id: text }
+            | Demand::ReleaseTerminal { terminal_id: text } => text.len(),
+        }
+    }
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]

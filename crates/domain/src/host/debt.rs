@@ -18,6 +18,8 @@ use crate::turn::{CallState, Input as TurnInput};
 
 /// So many unanswered demands are worked on; the ones beyond are refused at once.
 const MOST_DEBTS: usize = 512;
+/// And so much of what they hold; one alone may be larger.
+const MOST_DEBT_BYTES: usize = 16 * 1024 * 1024;
 /// An agent that does not even take so many refusals is ended.
 const MOST_REFUSALS: usize = 16 * 1024;
 /// How many replies that may be large are made or on their way at a time.
@@ -33,6 +35,8 @@ pub struct Debt {
     /// The delegated call it was made in; none where no prompt ran.
     pub call_id: Option<String>,
     pub demand: Demand,
+    /// About how much memory the demand takes.
+    bytes: usize,
     pub stage: Stage,
 }
 
@@ -86,11 +90,13 @@ impl Step<'_> {
         if open >= MOST_REFUSALS {
             return self.too_many_demands();
         }
+        let held: usize = self.host.debts.iter().map(|debt| debt.bytes).sum();
+        let is_too_much = open >= MOST_DEBTS || (held > 0 && held + demand.bytes() > MOST_DEBT_BYTES);
         let too_many =
-            Demand::Unknown { problem: Problem::NotAllowed, message: format!("{MOST_DEBTS} requests are open already: wait for some") };
-        let demand = if open >= MOST_DEBTS { too_many } else { demand };
+            || Demand::Unknown { problem: Problem::NotAllowed, message: "too many requests are open already: wait for some".to_owned() };
+        let demand = if is_too_much { too_many() } else { demand };
         let call_id = self.running_in(agent_session).map(|prompt| prompt.call_id.clone());
-        self.host.debts.push(Debt { id, rpc_id, call_id, demand, stage: Stage::Waiting });
+        self.host.debts.push(Debt { id, rpc_id, call_id, bytes: demand.bytes(), demand, stage: Stage::Waiting });
         if !matches!(self.host.debts.last(), Some(Debt { demand: Demand::Permission(_), .. })) {
             let debt = self.record(self.host.debts.len() - 1);
             self.keep(Keep::DebtOpened { runner, debt });
@@ -399,7 +405,7 @@ impl Step<'_> {
         let asked = self.turn.turn.as_ref().is_some_and(|turn| turn.permissions.iter().any(|open| open.request_id == id));
         let stage = if asked { Stage::Asked } else { Stage::Waiting };
         let ask = if let Demand::Permission(ask) = &demand { Some(ask.clone()) } else { None };
-        self.host.debts.push(Debt { id, rpc_id, call_id, demand, stage });
+        self.host.debts.push(Debt { id, rpc_id, call_id, bytes: demand.bytes(), demand, stage });
         match reply {
             Some(Reply::Chosen { option_id }) => match ask {
                 Some(ask) => self.send_choice(id, &ask, option_id),

@@ -15,6 +15,10 @@ use crate::agent::{Failure, Fault, PermissionAsk};
 use crate::ids::TurnId;
 use crate::turn::{AgentEnd, Input as TurnInput};
 
+/// So many things that an agent asked about in a prompt are remembered, and so much of a command.
+const MOST_ASKED: usize = 1024;
+const MOST_COMMAND_BYTES: usize = 16 * 1024;
+
 #[derive(Clone, Debug)]
 pub struct Prompt {
     pub turn_id: TurnId,
@@ -86,7 +90,12 @@ impl Prompt {
     }
 
     pub(super) fn note_asked(&mut self, ask: &PermissionAsk) {
-        self.asked.push(AskedTool { agent_call: ask.agent_call.clone(), command: ask.command.clone() });
+        if self.asked.len() == MOST_ASKED {
+            self.asked.remove(0);
+        }
+        // One that is too long to be kept is recognised by the agent's id of it.
+        let command = ask.command.clone().filter(|command| command.len() <= MOST_COMMAND_BYTES || ask.agent_call.is_none());
+        self.asked.push(AskedTool { agent_call: ask.agent_call.clone(), command });
     }
 }
 
@@ -158,6 +167,7 @@ impl Step<'_> {
             _ => false,
         };
         prompt.state = PromptState::Sending { stop: false };
+        self.host.told = 0;
         let act = Act::Prompt {
             runner,
             turn_id: prompt.turn_id,

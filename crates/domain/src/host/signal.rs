@@ -27,9 +27,9 @@ impl Step<'_> {
             Signal::Answered { call_id, round, result } => self.answered(&call_id, round, result),
             Signal::LineDropped { bytes } => {
                 let text = format!("A line of {bytes} bytes from {} was too long and was dropped.", self.title());
-                self.notice("line_dropped", "warning", "Output too large", text, None);
+                self.notice_at_will("line_dropped", "warning", "Output too large", text, None);
             }
-            Signal::Notice(text) => self.notice("runner", "warning", "The agent's runner says", text, None),
+            Signal::Notice(text) => self.notice_at_will("runner", "warning", "The agent's runner says", text, None),
             Signal::Gone { text } => self.gone(runner, &text),
         }
     }
@@ -41,7 +41,7 @@ impl Step<'_> {
         }
         // What comes from a session that nobody opened stays in the journal.
         if let Some(name) = self.name_of_session(agent_session).map(str::to_owned) {
-            self.notice("late_output", "info", "The agent wrote after it had finished", text, Some(&name));
+            self.notice_at_will("late_output", "info", "The agent wrote after it had finished", text, Some(&name));
         }
     }
 

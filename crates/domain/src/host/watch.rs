@@ -95,7 +95,7 @@ impl Step<'_> {
         if !asks || self.context.policy == Policy::Auto || !self.ended_now(call_id, tool_call) {
             return;
         }
-        let command = tool_call.input.as_ref().and_then(|input| input.get("command")?.as_str()).map(str::to_owned);
+        let command = tool_call.input.as_ref().and_then(|input| input.text_field("command"));
         // Some ask under an id of their own, so the command counts too; what asks under none may have been this one.
         let fits = |asked: &AskedTool| {
             asked.agent_call.as_ref().is_none_or(|asked| *asked == tool_call.id) || (command.is_some() && asked.command == command)
@@ -107,7 +107,7 @@ impl Step<'_> {
         let what = command.or_else(|| tool_call.title.clone()).unwrap_or_else(|| tool_call.id.clone());
         let policy = self.context.policy.as_str();
         let text = format!("{} ran this without asking, although the policy is \"{policy}\": {what}", self.title());
-        self.notice("unasked_tool", "warning", "Not asked for", text, Some(name));
+        self.notice_at_will("unasked_tool", "warning", "Not asked for", text, Some(name));
     }
 
     fn is_allowed_for_always(&self, tool_call: &ToolCall, command: Option<&String>) -> bool {

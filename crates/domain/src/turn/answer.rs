@@ -13,7 +13,7 @@ use super::Call;
 /// Stands between an answer that is void and the one that replaces it.
 const SEPARATOR: &str = "\n\n";
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Answer {
     /// Where it begins in the call's text, in bytes.
     start: usize,
@@ -27,7 +27,7 @@ pub(super) struct Answer {
 }
 
 /// How far a repetition has come: where in the call's text, in bytes, and how much that is, in UTF-16 code units.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 struct Repeated {
     to: usize,
     units: u64,

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use super::answer::Answer;
+use super::volume::Volume;
 use crate::agent::{ToolCall as AgentCall, Update};
 use crate::event::{PlacedUpdate, ToolCall};
 use crate::text::visible;
@@ -12,7 +13,7 @@ pub(super) const COPILOT_AGENT: &str = "copilot_agent";
 pub(super) const DELEGATE: &str = "delegate";
 pub(super) const READ_EXTERNAL: &str = "read_file_external";
 
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Call {
     pub call: ToolCall,
     pub work: Work,
@@ -22,6 +23,7 @@ pub struct Call {
     pub length: u64,
     pub updates: Vec<PlacedUpdate>,
     pub(super) answer: Answer,
+    pub(super) volume: Volume,
     /// Of a delegation: a person stopped this call.
     pub stopping: bool,
     /// Of a delegation: its host was asked to stop it. Not in the log, so a restarted server asks again.
@@ -42,7 +44,7 @@ const MOST_REFUSED: usize = 256;
 /// How a call of the agent's that was not allowed ends, whatever the agent says of it.
 const DECLINED: &str = "declined";
 
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 struct Rejected {
     title: String,
     /// The agent's own calls that there were by then: their ends say nothing of what came after.
@@ -92,6 +94,7 @@ impl Call {
             length: 0,
             updates: Vec::new(),
             answer: Answer::default(),
+            volume: Volume::default(),
             stopping: false,
             stop_sent: false,
             rejected: None,

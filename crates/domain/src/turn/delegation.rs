@@ -14,8 +14,9 @@ const WARNING_MAX: usize = 500;
 /// So many approvals without a person are kept with a call; each stands in the log.
 const APPROVALS_MAX: usize = 1000;
 
-/// Puts an update at its place: a later state of the same thing replaces the earlier one, where that stood.
-pub(super) fn place(updates: &mut Vec<PlacedUpdate>, offset: u64, update: &Update, times: Times) {
+/// Puts an update at its place: a later state of the same thing replaces the earlier one, where that stood. Says how many bytes came, and
+/// how many of the earlier state went.
+pub(super) fn place(updates: &mut Vec<PlacedUpdate>, offset: u64, update: &Update, times: Times) -> (usize, usize) {
     let same = |placed: &&mut PlacedUpdate| match (&placed.update, update) {
         (Update::ToolCall(old), Update::ToolCall(new)) => old.id == new.id,
         (Update::ToolCall(old), Update::ToolOutput { id, .. }) => old.id == *id,
@@ -35,19 +36,26 @@ pub(super) fn place(updates: &mut Vec<PlacedUpdate>, offset: u64, update: &Updat
     {
         text.push_str(more);
         known.extend(times);
-        return;
+        return (more.len(), 0);
     }
     if matches!(update, Update::Approved(_))
         && updates.iter().filter(|placed| matches!(placed.update, Update::Approved(_))).count() >= APPROVALS_MAX
     {
-        return;
+        return (0, 0);
     }
     match updates.iter_mut().find(same) {
         Some(placed) => {
+            let before = placed.update.bytes();
             replace(&mut placed.update, update);
             placed.times.extend(times);
+            (placed.update.bytes(), before)
         }
-        None => updates.push(PlacedUpdate { offset, update: first(update), times }),
+        None => {
+            let update = first(update);
+            let bytes = update.bytes();
+            updates.push(PlacedUpdate { offset, update, times });
+            (bytes, 0)
+        }
     }
 }
 
@@ -166,14 +174,14 @@ fn facts(call: &Call) -> String {
     for (command, tool_call) in tool_calls().filter_map(|tool_call| Some((command(tool_call)?, tool_call))) {
         let outcome = match (tool_call.exit_code, tool_call.status.as_deref()) {
             (_, Some("declined" | "rejected")) => {
-                text.push_str(&format!("command not allowed, so not run: {}\n", clip(command, COMMAND_MAX)));
+                text.push_str(&format!("command not allowed, so not run: {}\n", clip(&command, COMMAND_MAX)));
                 continue;
             }
             (Some(code), _) => format!("exit code {code}"),
             (None, Some(status)) => status.to_owned(),
             (None, None) => "no outcome".to_owned(),
         };
-        text.push_str(&format!("command run: {} ({outcome})\n", clip(command, COMMAND_MAX)));
+        text.push_str(&format!("command run: {} ({outcome})\n", clip(&command, COMMAND_MAX)));
     }
     text
 }
@@ -188,9 +196,9 @@ fn changed_paths(tool_call: &ToolCall) -> Vec<&str> {
     diffs.chain(locations).collect()
 }
 
-fn command(tool_call: &ToolCall) -> Option<&str> {
+fn command(tool_call: &ToolCall) -> Option<String> {
     (tool_call.kind.as_deref() == Some("execute")).then_some(())?;
-    tool_call.input.as_ref()?.get("command")?.as_str()
+    tool_call.input.as_ref()?.text_field("command")
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ pub(super) const AGENT: &str = "agent";
 pub(super) const NOW: Now = Now(Timestamp::UNIX_EPOCH);
 
 pub(super) fn settings() -> Settings {
-    Settings { max_iterations: 4, relay: false, model: "main".to_owned(), agent: AGENT.to_owned() }
+    Settings { max_iterations: 4, relay: false, model: "main".to_owned(), agent: AGENT.to_owned(), is_full: false }
 }
 
 /// The `number`th message of a test, and the turn that it begins.

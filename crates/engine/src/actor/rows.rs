@@ -1,6 +1,6 @@
 //! Which rows go with which effects: the tables beside the log change in the same transaction.
 
-use domain::event::{Event, Queue, QueueItem, TurnState};
+use domain::event::{Event, Message, Queue, QueueItem, TurnState};
 use domain::host::{DebtRecord, Keep};
 use domain::ids::{MessageId, RunnerId, TurnId};
 use domain::machine::Effect;
@@ -28,12 +28,23 @@ impl Actor {
                     self.rows_for(&event, &mut rows);
                     events.push(event);
                 }
-                Effect::Save(message) => rows.push(Row::Message(message)),
+                Effect::Save(message) => {
+                    self.count(&message);
+                    rows.push(Row::Message(message));
+                }
                 Effect::Keep(keep) => self.keep(keep, &mut rows),
                 act => acts.push(act),
             }
         }
         (Write { session: self.id, events, rows }, acts)
+    }
+
+    /// What is kept of the next call depends on what there is.
+    fn count(&mut self, message: &Message) {
+        let display = message.display.as_ref().map_or(0, String::len);
+        let updates: usize = message.delegation.iter().flat_map(|done| &done.updates).map(|placed| placed.update.bytes()).sum();
+        self.message_bytes += (message.content.len() + display + updates) as u64;
+        self.turn_settings_changed();
     }
 
     fn rows_for(&mut self, event: &Event, rows: &mut Vec<Row>) {

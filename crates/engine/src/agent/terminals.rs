@@ -182,7 +182,7 @@ impl Running {
             kind: Some("execute".to_owned()),
             status: Some(status.to_owned()),
             content: Some(content),
-            input: Some(json!({ "command": self.command })),
+            input: Some(json!({ "command": self.command }).into()),
             exit_code: exit.and_then(|exit| exit.code).map(i64::from),
             ..ToolCall::default()
         })

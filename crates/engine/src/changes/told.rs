@@ -5,7 +5,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
 use domain::agent::{ToolCall, ToolContent, Update};
-use domain::event::Event;
 use render::hunks::{LineKind, between};
 use store::{SessionRow, Store};
 use tools::{FileChange, Side, Status};
@@ -17,7 +16,7 @@ use crate::Refusal;
 const MOST_FILES: usize = 500;
 const MOST_BYTES: usize = 8 * 1024 * 1024;
 /// How much of what agents did is looked through, from the latest back.
-const READ_BYTES: usize = 64 * 1024 * 1024;
+const READ_BYTES: usize = 16 * 1024 * 1024;
 
 #[derive(Default)]
 pub(super) struct Told {
@@ -51,14 +50,12 @@ pub(super) async fn read(store: &Store, row: &SessionRow, scope: Scope) -> Resul
             calls.hear(message.tool_call_id.as_deref().unwrap_or_default(), &placed.update);
         }
     }
-    // The messages of a running turn are not written yet.
+    // What a call that is not over has changed stands in no message yet.
     if let Some(snapshot) = store.snapshot(row.id, 1).await?
         && snapshot.turn.is_some_and(|running| turn.is_none_or(|turn| turn == running.turn_id))
     {
-        for event in &snapshot.turn_events {
-            if let Event::AgentUpdate(update) = event {
-                calls.hear(&update.tool_call_id, &update.update);
-            }
+        for call in snapshot.turn_state.turn.iter().flat_map(|turn| turn.calls()) {
+            call.updates.iter().for_each(|placed| calls.hear(&call.call.id, &placed.update));
         }
     }
     Ok(calls.told(Path::new(&row.work_dir)))

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 use uuid::Uuid;
 
 use super::connect;
-use crate::record::MAX_LINE_BYTES;
+use crate::record::MAX_WRITE_BYTES;
 use crate::wire::{Request, Status};
 
 /// Callers beyond this wait for their turn.
@@ -40,7 +40,7 @@ pub enum WriteError {
     #[error("the agent is stuck: {0}")]
     Stuck(String),
     /// It holds a newline or is longer than a line may be.
-    #[error("not one line of at most {MAX_LINE_BYTES} bytes")]
+    #[error("not one line of at most {MAX_WRITE_BYTES} bytes")]
     NotALine,
 }
 
@@ -74,7 +74,7 @@ impl Handle {
         if line.last() == Some(&b'\n') {
             line.pop();
         }
-        if line.contains(&b'\n') || line.len() > MAX_LINE_BYTES {
+        if line.contains(&b'\n') || line.len() > MAX_WRITE_BYTES {
             return Err(WriteError::NotALine);
         }
         match self.ask(Request::Write { write_id, line }).await {

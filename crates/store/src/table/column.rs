@@ -100,18 +100,18 @@ pub(crate) fn readable<T>(
     conn: &Connection,
     sql: &str,
     params: impl Params,
-    read: impl Fn(&Row<'_>) -> Result<T>,
+    mut read: impl FnMut(&Row<'_>) -> Result<T>,
 ) -> Result<Vec<T>> {
     let mut all = Vec::new();
     statement::each(conn, sql, params, |row| {
-        all.extend(if_readable(table, row, &read));
+        all.extend(if_readable(table, row, &mut read));
         Ok(ControlFlow::Continue(()))
     })?;
     Ok(all)
 }
 
 /// Nothing where it cannot be read, which is logged.
-pub(crate) fn if_readable<T>(table: &'static str, row: &Row<'_>, read: impl Fn(&Row<'_>) -> Result<T>) -> Option<T> {
+pub(crate) fn if_readable<T>(table: &'static str, row: &Row<'_>, read: impl FnOnce(&Row<'_>) -> Result<T>) -> Option<T> {
     let key = || row.text("id").or_else(|_| row.text("session_id")).unwrap_or_default();
     read(row).map_err(|error| Unreadable::report(table, &key(), &error)).ok()
 }

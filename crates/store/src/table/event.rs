@@ -14,6 +14,9 @@ use crate::frame::{Draft, Frame};
 
 static INSERTS: Sizes = Sizes::new("INSERT INTO events (session_id, seq, kind, data) VALUES ", "(?, ?, ?, ?)", "");
 
+/// How much of the events of turns that are over is kept of a session.
+const BYTES_MOST: u64 = 256 * 1024 * 1024;
+
 /// An event with its place in the log.
 #[derive(Clone, Copy)]
 pub(crate) struct Numbered<'a> {
@@ -50,7 +53,7 @@ pub(super) fn advance_horizon(conn: &Connection, session: SessionId, seq: u64) -
 }
 
 /// The horizon as it is, and as far as it could move: past what was over before `older_than`, and past whole turns beyond the latest
-/// `most` events. Never into a running turn. `None` where there is nothing to drop.
+/// `most` events, or beyond so many bytes of them. Never into a running turn. `None` where there is nothing to drop.
 pub(crate) fn droppable(conn: &Connection, session: SessionId, older_than: Timestamp, most: u64) -> Read<Option<(u64, u64)>> {
     let Some((last, horizon)) = bounds(conn, session)? else { return Ok(None) };
     let running = turn::first_running(conn, session)?;
@@ -58,13 +61,28 @@ pub(crate) fn droppable(conn: &Connection, session: SessionId, older_than: Times
         last
     } else {
         let old = turn::last_ended_before(conn, session, older_than)?;
-        match old.max(last.checked_sub(most)) {
+        match old.max(last.checked_sub(most)).max(beyond(conn, session, BYTES_MOST)?) {
             Some(place) => behind_turns(conn, session, place)?,
             None => horizon,
         }
     };
     let target = running.map_or(target, |start| target.min(start.saturating_sub(1)));
     Ok((target > horizon).then_some((horizon, target)))
+}
+
+/// The latest event that has more than so many bytes of events behind it, itself included.
+fn beyond(conn: &Connection, session: SessionId, bytes: u64) -> Read<Option<u64>> {
+    let sql = "SELECT seq, octet_length(data) AS bytes FROM events WHERE session_id = ?1 ORDER BY seq DESC";
+    let (mut size, mut place) = (0, None);
+    statement::each(conn, sql, params![session.to_string()], |row| {
+        size += row.number("bytes")?;
+        if size <= bytes {
+            return Ok(ControlFlow::Continue(()));
+        }
+        place = Some(row.number("seq")?);
+        Ok(ControlFlow::Break(()))
+    })?;
+    Ok(place)
 }
 
 /// The last event that belongs to the turns which began at or before that place.
@@ -112,6 +130,15 @@ pub(crate) fn frames(conn: &Connection, session: SessionId, after: u64, limit: u
         Ok(if size < bytes { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     })?;
     Ok(frames)
+}
+
+/// Every event after `after`, one at a time.
+pub(crate) fn each(conn: &Connection, session: SessionId, after: u64, mut take: impl FnMut(Frame)) -> Read<()> {
+    let sql = "SELECT seq, kind, data FROM events WHERE session_id = ?1 AND seq > ?2 ORDER BY seq";
+    statement::each(conn, sql, params![session.to_string(), number(after)], |row| {
+        take(frame(session, row)?);
+        Ok(ControlFlow::Continue(()))
+    })
 }
 
 /// A text that is not even text is as unreadable as one that is not JSON.

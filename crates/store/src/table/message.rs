@@ -18,6 +18,10 @@ use crate::unreadable::Unreadable;
 const TABLE: &str = "messages";
 /// How much of a text a search looks at, in characters.
 const LOOKED_AT: i64 = 200_000;
+/// So much of messages is read at a time; one may be longer.
+const PAGE_BYTES: usize = 8 * 1024 * 1024;
+/// So much of what agents did is read with the messages of a turn.
+const TURN_BYTES: usize = 16 * 1024 * 1024;
 /// Said in a message of which something cannot be read.
 const NOTE: &str = "(Part of this message cannot be read.)";
 
@@ -89,33 +93,58 @@ pub(crate) fn was_promised(conn: &Connection, session: SessionId, turn: TurnId) 
     Ok(row.is_some())
 }
 
+/// All of them, and what agents did in the first as far as it fits.
 pub(crate) fn of_turn(conn: &Connection, session: SessionId, turn: TurnId) -> Read<Vec<Message>> {
-    column::readable(
-        TABLE,
-        conn,
-        "SELECT * FROM messages WHERE session_id = ?1 AND turn_id = ?2 ORDER BY position",
-        params![session.to_string(), turn.to_string()],
-        message,
-    )
+    let sql = "SELECT * FROM messages WHERE session_id = ?1 AND turn_id = ?2 ORDER BY position";
+    let mut size = 0;
+    let read = |row: &Row<'_>| {
+        size += text_bytes(row, "delegation");
+        message(row).map(|message| if size > TURN_BYTES { without_updates(message) } else { message })
+    };
+    column::readable(TABLE, conn, sql, params![session.to_string(), turn.to_string()], read)
 }
 
-/// The latest messages, or the latest before the given one. Before an unknown message there is nothing.
+fn without_updates(mut message: Message) -> Message {
+    message.delegation.iter_mut().for_each(|delegation| delegation.updates = Vec::new());
+    message
+}
+
+/// How much the messages of a session hold.
+pub(crate) fn bytes(conn: &Connection, session: SessionId) -> Read<u64> {
+    let sql = "SELECT COALESCE(SUM(octet_length(content) + COALESCE(octet_length(display), 0) + COALESCE(octet_length(delegation), 0)), 0) \
+               AS bytes FROM messages WHERE session_id = ?1";
+    statement::only(conn, sql, params![session.to_string()], |row| row.number("bytes"))
+}
+
+fn text_bytes(row: &Row<'_>, column: &str) -> usize {
+    row.get_ref(column).ok().and_then(|value| value.as_str().ok()).map_or(0, str::len)
+}
+
+/// The latest messages, or the latest before the given one: so many, or as many as fit into a page, one at least. Before an unknown
+/// message there is nothing.
 pub(crate) fn page(conn: &Connection, session: SessionId, before: Option<MessageId>, limit: u32) -> Read<Page> {
     let (session, most) = (session.to_string(), i64::from(limit) + 1);
-    let read = |row: &Row<'_>| Ok(column::if_readable(TABLE, row, message));
-    let mut found = match before {
+    let (mut found, mut size, mut more) = (Vec::new(), 0, false);
+    let mut read = |row: &Row<'_>| {
+        size += ["content", "display", "delegation"].into_iter().map(|name| text_bytes(row, name)).sum::<usize>();
+        if found.len() == limit as usize || (size > PAGE_BYTES && !found.is_empty()) {
+            more = true;
+            return Ok(ControlFlow::Break(()));
+        }
+        found.push(column::if_readable(TABLE, row, message));
+        Ok(ControlFlow::Continue(()))
+    };
+    match before {
         Some(before) => {
             let sql = "SELECT * FROM messages WHERE session_id = ?1 AND position < \
                        (SELECT position FROM messages WHERE session_id = ?1 AND id = ?2) ORDER BY position DESC LIMIT ?3";
-            statement::all(conn, sql, params![session, before.to_string(), most], read)?
+            statement::each(conn, sql, params![session, before.to_string(), most], &mut read)?;
         }
         None => {
             let sql = "SELECT * FROM messages WHERE session_id = ?1 ORDER BY position DESC LIMIT ?2";
-            statement::all(conn, sql, params![session, most], read)?
+            statement::each(conn, sql, params![session, most], &mut read)?;
         }
-    };
-    let more = found.len() > limit as usize;
-    found.truncate(limit as usize);
+    }
     Ok(Page { messages: found.into_iter().rev().flatten().collect(), more })
 }
 
@@ -131,6 +160,7 @@ pub(crate) fn latest_turns(conn: &Connection, session: SessionId, bytes: usize) 
     let (mut found, mut whole, mut size, mut more) = (Vec::new(), 0, 0, false);
     statement::each(conn, &sql, params![session.to_string()], |row| {
         let Some(message) = column::if_readable(TABLE, row, message) else { return Ok(ControlFlow::Continue(())) };
+        let message = without_updates(message);
         size += message.content.len() + message.tool_calls.iter().map(|call| call.arguments.len()).sum::<usize>();
         if size > bytes && whole > 0 {
             more = true;
@@ -157,7 +187,8 @@ pub(crate) fn results(conn: &Connection, session: SessionId, name: &str, most: u
         "SELECT {FOR_MODEL} FROM messages WHERE session_id = ?1 AND session_name = ?2 AND session_name IS NOT NULL \
          ORDER BY position DESC LIMIT ?3"
     );
-    column::readable(TABLE, conn, &sql, params![session.to_string(), name, i64::from(most)], message)
+    let read = |row: &Row<'_>| message(row).map(without_updates);
+    column::readable(TABLE, conn, &sql, params![session.to_string(), name, i64::from(most)], read)
 }
 
 /// What agents did in the session, oldest first: from the latest back, as far as it fits into so many bytes.

@@ -3,6 +3,7 @@
 use domain::agent::PermissionAsk;
 use domain::event::PermissionRequest;
 use domain::ids::{PermissionId, SessionId};
+use domain::text::clip;
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, params};
 
@@ -10,6 +11,9 @@ use super::column::{Columns, json, number};
 use super::{Read, Written, statement};
 
 const TABLE: &str = "permissions";
+/// What was asked is kept whole after its answer up to so many characters, and else so much of each word of it.
+const LONG: i64 = 16 * 1024;
+const SHORT: usize = 4 * 1024;
 
 #[derive(Clone, PartialEq, Debug)]
 pub struct PermissionRow {
@@ -56,9 +60,21 @@ pub(super) fn resolve(conn: &Connection, session: &str, id: PermissionId, option
     Ok(())
 }
 
+/// Nobody shows it any more, so what was shown need not be kept: only by what its tool call is recognised.
 pub(super) fn deliver(conn: &Connection, session: &str, id: PermissionId) -> Written {
     let sql = "UPDATE permissions SET delivered = 1 WHERE session_id = ?1 AND id = ?2";
     statement::execute(conn, sql, params![session, id.to_string()])?;
+    let long = "SELECT id, request FROM permissions WHERE session_id = ?1 AND id = ?2 AND length(request) > ?3";
+    let Some(mut told) = statement::one(conn, long, params![session, id.to_string(), LONG], request)? else { return Ok(()) };
+    told.ask = PermissionAsk {
+        title: clip(&told.ask.title, SHORT).to_owned(),
+        kind: told.ask.kind,
+        command: told.ask.command.filter(|command| command.len() <= SHORT),
+        agent_call: told.ask.agent_call,
+        ..PermissionAsk::default()
+    };
+    let sql = "UPDATE permissions SET request = ?3 WHERE session_id = ?1 AND id = ?2";
+    statement::execute(conn, sql, params![session, id.to_string(), json(&told)])?;
     Ok(())
 }
 

@@ -88,9 +88,13 @@ pub(super) fn end(conn: &Connection, session: &str, id: &str) -> Written {
     Ok(())
 }
 
-/// With what its agent is still owed.
+/// With what its agent is still owed, and what it was answered.
 pub(super) fn remove(conn: &Connection, session: &str, id: &str) -> Written {
-    for sql in ["DELETE FROM requests WHERE session_id = ?1 AND runner_id = ?2", "DELETE FROM runners WHERE session_id = ?1 AND id = ?2"] {
+    for sql in [
+        "DELETE FROM requests WHERE session_id = ?1 AND runner_id = ?2",
+        "DELETE FROM permissions WHERE session_id = ?1 AND runner_id = ?2 AND resolved_by IS NOT NULL",
+        "DELETE FROM runners WHERE session_id = ?1 AND id = ?2",
+    ] {
         statement::execute(conn, sql, params![session, id])?;
     }
     Ok(())

@@ -7,6 +7,7 @@ mod feed;
 mod file;
 mod fixture;
 mod growth;
+mod large;
 mod list;
 mod log;
 mod recovery;

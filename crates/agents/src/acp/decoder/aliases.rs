@@ -45,7 +45,10 @@ fn every_other_name_of_a_notification_is_understood() {
     for (start, result) in [("tool/start", "tool/result"), ("function/call", "function/result"), ("action/start", "action/result")] {
         let call = signals(&[&say(start, r#""toolId":"k","name":"ls","input":{"x":1}"#), &say(result, r#""toolId":"k","output":"files""#)]);
         let [Signal::Update { update: Update::ToolCall(call), .. }] = &call[..] else { panic!("{start}: {call:?}") };
-        assert_eq!((call.title.as_deref(), call.status.as_deref(), &call.output), (Some("ls"), Some("completed"), &Some(json!("files"))));
+        assert_eq!(
+            (call.title.as_deref(), call.status.as_deref(), &call.output),
+            (Some("ls"), Some("completed"), &Some(json!("files").into()))
+        );
         let failed = signals(&[&say(result, r#""toolId":"k","error":"no""#)]);
         let [Signal::Update { update: Update::ToolCall(call), .. }] = &failed[..] else { panic!("{result}: {failed:?}") };
         assert_eq!(call.status.as_deref(), Some("failed"), "{result}");

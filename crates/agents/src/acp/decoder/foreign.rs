@@ -12,6 +12,7 @@ use crate::acp::alias::Meaning;
 use crate::acp::response::END_TURN;
 use crate::acp::tool_call::Report;
 use crate::acp::update::Piece;
+use crate::bounds::bounded_id;
 use crate::fault::RpcError;
 use crate::jsonrpc::ErrorObject;
 use crate::signal::{PromptEnd, Signals};
@@ -46,7 +47,7 @@ impl TurnIds {
     /// Texts and numbers; anything else is no id.
     pub(crate) fn of<'a>(values: impl Iterator<Item = (&'static str, &'a Value)>) -> TurnIds {
         let text = |value: &Value| match value {
-            Value::String(id) => Some(id.clone()),
+            Value::String(id) => Some(bounded_id(id).into_owned()),
             Value::Number(id) => Some(id.to_string()),
             _ => None,
         };
@@ -143,7 +144,7 @@ fn started(params: Params) -> Option<Piece> {
         id: params.tool_id?,
         title: params.name,
         status: Some("in_progress".to_owned()),
-        input: params.input,
+        input: params.input.map(Into::into),
         ..ToolCall::default()
     })
 }
@@ -157,7 +158,7 @@ fn finished(params: Params) -> Option<Piece> {
         title: params.name,
         status: Some(status.to_owned()),
         content: output.as_ref().map(|output| vec![ToolContent::Text { text: words(output) }]),
-        output,
+        output: output.map(Into::into),
         ..ToolCall::default()
     })
 }

@@ -4,6 +4,7 @@
 use super::tests::{PROMPT, chunk, feed, text, update};
 use super::*;
 use crate::catalogue::{COPILOT, Catalogue, Settings};
+use crate::signal::Part;
 
 fn copilot() -> Decoder {
     let settings = Settings {
@@ -200,7 +201,7 @@ fn a_call_is_told_by_the_request_where_it_says_nothing_itself() {
     else {
         panic!("{heard:?}")
     };
-    let what = |call: &ToolCall| (call.title.clone().unwrap(), call.input.clone().unwrap()["command"].clone());
+    let what = |call: &ToolCall| (call.title.clone().unwrap(), call.input.clone().unwrap().parse()["command"].clone());
     assert_eq!((what(told), told.status.as_deref()), (("ls -l".to_owned(), "ls -l".into()), Some("in_progress")));
     assert_eq!((what(ended), ended.status.as_deref()), (("ls -l".to_owned(), "ls -l".into()), Some("completed")));
 }

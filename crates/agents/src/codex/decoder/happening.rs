@@ -7,10 +7,11 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::history::thought;
-use super::{Decoder, MAX_ITEMS, MAX_SAID_BYTES};
+use super::{Decoder, MAX_ITEMS, MAX_SAID_BYTES, TURN_ID_BYTES};
 use crate::acp::decoder::Decoded;
 use crate::acp::tool_call::Report;
 use crate::acp::update;
+use crate::bounds::bounded_id;
 use crate::codex::settings::Mode;
 use crate::codex::{failure, item};
 use crate::signal::{Signal, Signals};
@@ -74,14 +75,14 @@ impl Decoder {
         let (session, is_own) = self.place_of(&thread);
         match method {
             "turn/started" if is_own => {
-                if let Some(turn) = params["turn"]["id"].as_str() {
+                if let Some(turn) = params["turn"]["id"].as_str().filter(|id| id.len() <= TURN_ID_BYTES) {
                     self.began(&session, turn.to_owned(), out);
                 }
             }
             "turn/completed" if is_own => self.turn_completed(&session, &params["turn"], out),
             "item/started" | "item/completed" => {
                 let child = Some(&*thread).filter(|_| !is_own);
-                self.item(&session, child, method == "item/completed", &params["item"], json.len(), &mut out.signals);
+                self.item(&session, child, method == "item/completed", &params["item"], &mut out.signals);
             }
             _ if is_own => self.happened(&session, method, params, &mut out.signals),
             // Of a part of the work that another thread does, only what it calls is told.
@@ -117,8 +118,7 @@ impl Decoder {
             }
             "item/fileChange/patchUpdated" => {
                 let id = params["itemId"].as_str().unwrap_or_default().to_owned();
-                let bytes = params.to_string().len();
-                return self.report(session, Report::of(ToolCall { id, ..item::file_change(&params["changes"]) }, bytes), signals);
+                return self.report(session, Report::from(ToolCall { id, ..item::file_change(&params["changes"]) }), signals);
             }
             "error" => return self.error(session, &params, signals),
             "turn/plan/updated" => plan(&params["plan"]),
@@ -137,7 +137,7 @@ impl Decoder {
             },
             _ => None,
         };
-        let update = update.unwrap_or_else(|| Update::Unknown { kind: method.to_owned(), raw: params });
+        let update = update.unwrap_or_else(|| Update::Unknown { kind: method.to_owned(), raw: params.into() });
         signals.update(session, update);
     }
 
@@ -149,12 +149,12 @@ impl Decoder {
             let (level, text) = ("warning".to_owned(), failure::words(error));
             signals.update(session, Update::Notice { level, text, in_text: false, retry: Some(Retry::default()) });
         } else {
-            thread.error = Some(error.clone());
+            thread.error = Some(failure::bounded(error));
         }
     }
 
     /// An item that begins or is complete. `child` is the thread that it is of, where that is not the session itself.
-    fn item(&mut self, session: &Arc<str>, child: Option<&str>, complete: bool, item: &Value, bytes: usize, signals: &mut Signals) {
+    fn item(&mut self, session: &Arc<str>, child: Option<&str>, complete: bool, item: &Value, signals: &mut Signals) {
         let id = item["id"].as_str().unwrap_or_default();
         let kind = item["type"].as_str().unwrap_or_default();
         if kind == "userMessage" {
@@ -168,7 +168,7 @@ impl Decoder {
                 }
             }
             ("reasoning", None) => {
-                if complete && !self.thread(session).1.said.contains_key(id) {
+                if complete && !self.thread(session).1.said.contains_key(&*bounded_id(id)) {
                     self.thought(session, id, &thought(item), signals);
                 }
             }
@@ -181,21 +181,21 @@ impl Decoder {
             _ => match item::call(item) {
                 Some(mut call) => {
                     call.parent = child.map(str::to_owned);
-                    self.call(session, call, item, bytes, signals);
+                    self.call(session, call, item, signals);
                 }
-                None => signals.update(session, Update::Unknown { kind: format!("item/{kind}"), raw: item.clone() }),
+                None => signals.update(session, Update::Unknown { kind: format!("item/{kind}"), raw: item.into() }),
             },
         }
     }
 
     /// A command that streamed its output is not told it once more.
-    fn call(&mut self, session: &Arc<str>, mut call: ToolCall, item: &Value, bytes: usize, signals: &mut Signals) {
+    fn call(&mut self, session: &Arc<str>, mut call: ToolCall, item: &Value, signals: &mut Signals) {
         let (_, thread) = self.thread(session);
         thread.complete = None;
-        if !thread.said.contains_key(&call.id) {
+        if !thread.said.contains_key(&*bounded_id(&call.id)) {
             call.content = call.content.or_else(|| Some(vec![item::printed(item)?]));
         }
-        self.report(session, Report::of(call, bytes), signals);
+        self.report(session, Report::from(call), signals);
     }
 
     fn report(&mut self, session: &Arc<str>, report: Report, signals: &mut Signals) {
@@ -214,7 +214,7 @@ impl Decoder {
     fn said(&mut self, session: &Arc<str>, id: &str, text: &str, signals: &mut Signals) {
         let (_, thread) = self.thread(session);
         thread.worked = true;
-        if thread.complete.take().is_some_and(|before| before != id) && !text.is_empty() {
+        if thread.complete.take().is_some_and(|before| before != *bounded_id(id)) && !text.is_empty() {
             signals.text(session, "\n\n");
         }
         self.note(session, id, Some(text));
@@ -223,7 +223,7 @@ impl Decoder {
 
     /// What of a complete message was not told yet. One that does not begin with what was told cannot be mended.
     fn rest(&mut self, session: &Arc<str>, id: &str, whole: &str, signals: &mut Signals) {
-        let rest = match self.thread(session).1.said.get(id) {
+        let rest = match self.thread(session).1.said.get(&*bounded_id(id)) {
             Some(Some(said)) => whole.strip_prefix(said.as_str()).unwrap_or_default(),
             Some(None) => "",
             None => whole,
@@ -232,9 +232,9 @@ impl Decoder {
             self.said(session, id, rest, signals);
         }
         let (_, thread) = self.thread(session);
-        thread.complete = Some(id.to_owned());
-        if let Some(said) = thread.said.get_mut(id) {
-            *said = None;
+        thread.complete = Some(bounded_id(id).into_owned());
+        if let Some(said) = thread.said.get_mut(&*bounded_id(id)) {
+            thread.said_bytes -= said.take().map_or(0, |said| said.len());
         }
     }
 
@@ -247,13 +247,21 @@ impl Decoder {
         signals.update(session, Update::Thought { text: text.to_owned() });
     }
 
-    /// Remembers that an item is told in pieces, and what was said in a message.
+    /// Remembers that an item is told in pieces, and what was said in a message. All messages of a turn have one bound together.
     fn note(&mut self, session: &Arc<str>, id: &str, text: Option<&str>) {
         let (_, thread) = self.thread(session);
-        if let Some(said) = thread.said.get_mut(id) {
-            *said = said.take().zip(text).map(|(said, more)| said + more).filter(|said| said.len() <= MAX_SAID_BYTES);
-        } else if thread.said.len() < MAX_ITEMS {
-            thread.said.insert(id.to_owned(), text.map(str::to_owned));
+        let id = bounded_id(id);
+        let kept = text.filter(|text| thread.said_bytes + text.len() <= MAX_SAID_BYTES);
+        if thread.said.len() >= MAX_ITEMS && !thread.said.contains_key(&*id) {
+            return;
+        }
+        let before = thread.said.entry(id.into_owned()).or_insert_with(|| kept.map(|_| String::new()));
+        match (before, kept) {
+            (Some(said), Some(more)) => {
+                said.push_str(more);
+                thread.said_bytes += more.len();
+            }
+            (before, _) => thread.said_bytes -= before.take().map_or(0, |said| said.len()),
         }
     }
 

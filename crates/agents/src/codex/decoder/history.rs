@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::acp::update;
 use crate::codex::item;
-use crate::signal::{Part, Signal, Signals};
+use crate::signal::Signals;
 
 pub(super) fn replay(thread: &Arc<str>, page: &str, signals: &mut Signals) {
     let page = update::value(page);
@@ -31,7 +31,7 @@ fn replay_item(thread: &Arc<str>, item: &Value, signals: &mut Signals) {
         },
     };
     if !matches!(&update, Update::UserMessage { text } | Update::Thought { text } if text.is_empty()) {
-        signals.push(Signal::Replay { agent_session: thread.clone(), part: Part::Update(Box::new(update)) });
+        signals.replayed(thread, update);
     }
 }
 

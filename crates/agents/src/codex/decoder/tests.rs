@@ -106,11 +106,11 @@ fn what_happens_beside_items() {
 #[test]
 fn what_is_not_known_is_kept_whole() {
     let Update::Unknown { kind, raw } = update("thread/moon/changed", json!({ "phase": 1 })) else { panic!() };
-    assert_eq!((kind.as_str(), &raw["phase"]), ("thread/moon/changed", &json!(1)));
+    assert_eq!((kind.as_str(), &raw.parse()["phase"]), ("thread/moon/changed", &json!(1)));
     let Update::Unknown { kind, raw } = update("item/started", json!({ "item": { "type": "dance", "id": "d", "step": 2 } })) else {
         panic!()
     };
-    assert_eq!((kind.as_str(), &raw["step"]), ("item/dance", &json!(2)));
+    assert_eq!((kind.as_str(), &raw.parse()["step"]), ("item/dance", &json!(2)));
     let asked = told(&[json!({ "id": 1, "method": "item/dance/request", "params": { "threadId": "t" } })]);
     assert!(matches!(&asked[..], [Signal::Demand { demand: Demand::Unknown { .. }, .. }]), "{asked:?}");
 }
@@ -219,4 +219,67 @@ fn a_prompt_ends_once_and_only_with_its_own_turn() {
         matches!(&signals[..], [Signal::PromptEnded { call_id, result: Ok(end) }] if call_id == "c" && end.stop_reason == "end_turn"),
         "{signals:?}"
     );
+}
+
+fn many(element: &str, times: usize) -> String {
+    format!("[{}{element}]", format!("{element},").repeat(times - 1))
+}
+
+fn told_lines(lines: &[String]) -> Vec<Signal> {
+    let mut decoder = Decoder::default();
+    decoder.to_agent(br#"{"id":"prompt:c","method":"turn/start","params":{"threadId":"t","input":[]}}"#);
+    let mut decoded = Decoded::default();
+    for (seq, line) in lines.iter().enumerate() {
+        decoder.from_agent(seq as u64, line.as_bytes(), &mut decoded);
+    }
+    decoded.take_signals()
+}
+
+#[test]
+fn a_line_of_a_million_numbers_keeps_its_item_and_says_once_that_it_was_cut() {
+    let line = format!(
+        r#"{{"method":"item/started","params":{{"threadId":"t","item":{{"type":"mcpToolCall","id":"k","server":"s","tool":"x","arguments":{}}}}}}}"#,
+        many("1", 1_000_000)
+    );
+    let signals = told_lines(&[line.clone(), line]);
+    let [Signal::Update { update: Update::ToolCall(call), .. }, Signal::Update { update: Update::Notice { .. }, .. }, _] = &signals[..]
+    else {
+        panic!("{} signals", signals.len())
+    };
+    assert!(call.title.as_deref() == Some("s: x") && call.bytes() < 100_000, "{}", call.bytes());
+}
+
+#[test]
+fn a_change_that_is_too_large_to_be_shown_is_not_asked_for() {
+    let item = |text: &str| {
+        let change = json!([{ "path": "/w/a", "kind": { "type": "add" }, "diff": text }]);
+        happens("item/started", json!({ "item": { "type": "fileChange", "id": "k", "changes": change } })).to_string()
+    };
+    let ask = json!({ "id": 1, "method": "item/fileChange/requestApproval", "params": { "threadId": "t", "itemId": "k" } }).to_string();
+    let large = told_lines(&[item(&"x".repeat(3_000_000)), ask.clone()]);
+    assert!(matches!(large.last(), Some(Signal::Demand { demand: Demand::Unknown { .. }, .. })));
+    let fine = told_lines(&[item("x"), ask]);
+    assert!(matches!(fine.last(), Some(Signal::Demand { demand: Demand::Permission(_), .. })));
+    let questions = format!(
+        r#"{{"id":2,"method":"item/tool/requestUserInput","params":{{"threadId":"t","questions":{}}}}}"#,
+        many(r#"{"id":"q","question":"?"}"#, 50_000)
+    );
+    assert!(matches!(
+        told_lines(&[questions]).iter().find(|signal| matches!(signal, Signal::Demand { .. })),
+        Some(Signal::Demand { demand: Demand::Unknown { .. }, .. })
+    ));
+}
+
+#[test]
+fn what_was_said_in_a_turn_is_remembered_up_to_one_bound_for_all_items() {
+    let mut decoder = Decoder::default();
+    decoder.to_agent(br#"{"id":"prompt:c","method":"turn/start","params":{"threadId":"t","input":[]}}"#);
+    let text = "x".repeat(1_000_000);
+    for item in 0..20 {
+        let line = happens("item/agentMessage/delta", json!({ "itemId": format!("{item}{text}"), "delta": text })).to_string();
+        decoder.from_agent(item, line.as_bytes(), &mut Decoded::default());
+    }
+    let thread = &decoder.threads["t"];
+    let held: usize = thread.said.iter().map(|(id, said)| id.len() + said.as_ref().map_or(0, String::len)).sum();
+    assert!(held < super::MAX_SAID_BYTES + 20_000 && thread.said.len() == 20, "{held}");
 }

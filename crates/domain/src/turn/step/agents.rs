@@ -5,7 +5,7 @@ use crate::event::{AgentUpdate, CopilotDelta, CopilotDone, Delegation, Event, Ti
 
 use super::super::answer::{self, Repetition};
 use super::super::call::{Call, CallState};
-use super::super::{AgentEnd, Effect, Prompt, delegation};
+use super::super::{AgentEnd, Effect, Prompt, delegation, volume};
 use super::Step;
 
 const END_TURN: &str = "end_turn";
@@ -57,15 +57,27 @@ impl Step<'_> {
     }
 
     fn append_text(&mut self, call_id: &str, content: String) {
-        let running = self.running_delegate(call_id).and_then(|call| Some((call.session_name()?.to_owned(), call.length)));
-        if let Some((session_name, offset)) = running
-            && !content.is_empty()
-        {
+        let Some(call) = self.running_delegate(call_id) else { return };
+        let (content, cut) = volume::text(call, content, self.settings);
+        let (Some(session_name), offset) = (call.session_name().map(str::to_owned), call.length) else { return };
+        if !content.is_empty() {
             self.append(Event::CopilotDelta(CopilotDelta { tool_call_id: call_id.to_owned(), session_name, offset, content }));
+        }
+        if let Some(notice) = cut {
+            self.log_update(call_id, notice);
         }
     }
 
+    /// What is kept of it.
     fn append_update(&mut self, call_id: &str, update: Update) {
+        let Some(call) = self.running_delegate(call_id) else { return };
+        let (update, cut) = volume::update(call, update, self.settings);
+        for update in [cut, update].into_iter().flatten() {
+            self.log_update(call_id, update);
+        }
+    }
+
+    fn log_update(&mut self, call_id: &str, update: Update) {
         let running = self.running_delegate(call_id).and_then(|call| Some((call.session_name()?.to_owned(), call.length)));
         if let Some((session_name, offset)) = running {
             let (tool_call_id, times) = (call_id.to_owned(), Times::at(self.now.0));

@@ -135,7 +135,13 @@ fn a_call_that_was_not_allowed_is_called_so() {
     };
     let report = |asked: &mut Asked, status: &str| {
         let input = Some(serde_json::json!({ "command": "rm -rf /" }));
-        let call = AgentCall { id: "t".into(), kind: Some("execute".into()), status: Some(status.into()), input, ..AgentCall::default() };
+        let call = AgentCall {
+            id: "t".into(),
+            kind: Some("execute".into()),
+            status: Some(status.into()),
+            input: input.map(Into::into),
+            ..AgentCall::default()
+        };
         asked.0.feed(Input::AgentUpdate { call_id: "c".into(), update: Update::ToolCall(call) });
     };
     for (option, reported, shown) in [

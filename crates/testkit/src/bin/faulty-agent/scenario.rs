@@ -32,6 +32,7 @@
 //! | `unknown_sessions` | updates for 10,000 sessions that nobody knows |
 //! | `bad_lines [N] words` | 1,000 lines of 3 KB that are no messages and hold the words, with a chunk after each |
 //! | `last_words words` | the words to stderr, exit code 4 |
+//! | `oversize PLACE SHAPE BYTES` | one line with that much of a shape at a place of the protocol, see `oversize` |
 //! | `output_deltas [MB]` | a tool call's output of 2 MB in `_meta.terminal_output_delta`, 1,000 bytes at a time |
 //! | `error_text` · `error_text pieces` | an answer of the model that begins with `Error: `, whole · in pieces |
 //! | `usage_in_result` | an answer whose result holds `usage` |
@@ -42,6 +43,7 @@
 
 mod calls;
 mod excess;
+mod oversize;
 mod permission;
 
 use std::process::{Command, Stdio};
@@ -118,6 +120,7 @@ impl Turn {
             "error_text" => self.error_text(rest == "pieces"),
             "usage_in_result" => self.only_respond(&json!({ "stopReason": "end_turn", "usage": usage() })),
             "calls" => calls::run(self, rest),
+            "oversize" => oversize::run(self, rest),
             "unasked" => self.unasked(if rest.is_empty() { "execute" } else { rest }),
             "error_code" => self.error_code(rest),
             "stop_reason" => self.only_respond(&json!({ "stopReason": rest })),
