@@ -5,7 +5,7 @@ mod asked;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
-use runner::{Pty, PtySpec};
+use runner::{Invocation, Pty, Sandbox};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -87,14 +87,15 @@ pub fn ask(asked: Asked<'_>) -> Result<Login, String> {
     Ok(Login(Way::Asked(Box::new(Exchange::start(asked)?))))
 }
 
-/// Runs the login that the agent advertised, else the catalogue's. `program` is the agent's, `env` its whole environment. The error is
-/// for a person.
+/// Runs the login that the agent advertised, else the catalogue's. `program` is the agent's, `env` its whole environment, `sandbox` what
+/// holds it. The error is for a person.
 pub fn start(
     agent: &Agent,
     program: &Program,
     advertised: Option<&LoginCommand>,
     env: Vec<(String, String)>,
     cwd: &Path,
+    sandbox: Option<Sandbox>,
 ) -> Result<Login, String> {
     let (command, args, own_env) = match advertised {
         Some(LoginCommand { command: Some(command), args, env, .. }) => (command.clone(), args.clone(), env.as_slice()),
@@ -111,7 +112,7 @@ pub fn start(
     env.retain(|(name, _)| name != "TERM" && own_env.iter().all(|(own, _)| own != name));
     env.push(("TERM".to_owned(), "dumb".to_owned()));
     env.extend(own_env.iter().filter(|(name, _)| name != "TERM").cloned());
-    let pty = Pty::start(PtySpec { command, args, env, cwd: cwd.to_owned() });
+    let pty = Pty::start(Invocation { command, args, env, cwd: Some(cwd.to_owned()), sandbox, mark: None });
     pty.map(|pty| Login(Way::Command(pty))).map_err(|error| format!("the login of {} could not be started: {error}", agent.title))
 }
 
@@ -170,7 +171,7 @@ mod tests {
 
     async fn printed(agent: &Agent, advertised: Option<&LoginCommand>) -> (String, bool) {
         let env = vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned()), ("EXTRA".to_owned(), "base".to_owned())];
-        let mut login = start(agent, &program(), advertised, env, Path::new("/")).unwrap();
+        let mut login = start(agent, &program(), advertised, env, Path::new("/"), None).unwrap();
         let mut text = String::new();
         while let Some(piece) = login.output().await {
             text.push_str(&String::from_utf8_lossy(&piece));
@@ -194,8 +195,9 @@ mod tests {
 
     #[tokio::test]
     async fn where_there_is_none_to_run_it_says_so() {
-        let start =
-            |agent: &Agent, advertised: Option<&LoginCommand>| start(agent, &program(), advertised, vec![], Path::new("/")).err().unwrap();
+        let start = |agent: &Agent, advertised: Option<&LoginCommand>| {
+            start(agent, &program(), advertised, vec![], Path::new("/"), None).err().unwrap()
+        };
         assert_eq!(start(&shell(&[]), None), "X has no login that can be run from here, and none is known: see its own documentation");
         let named = Agent { login_command: Some("x sign-in".into()), ..shell(&[]) };
         assert_eq!(start(&named, None), "X has no login that can be run from here: run `x sign-in` in a terminal, where X runs");

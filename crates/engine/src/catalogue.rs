@@ -11,6 +11,7 @@ use serde_json::Value;
 use store::{ServerRow, Store};
 
 use crate::abilities::{self, Ability};
+use crate::sandbox::Run;
 use crate::{Engine, Refusal, Settings, Shared};
 
 /// How long an agent may take to say its version.
@@ -40,6 +41,8 @@ pub struct CatalogueEntry {
     pub problem: Option<String>,
     /// What holds a confined agent: landlock, bubblewrap or unavailable.
     pub sandbox: Option<&'static str>,
+    /// What that does not hold on this machine.
+    pub sandbox_open: Vec<&'static str>,
     /// How one that is missing can be had.
     pub install: Option<Install>,
     /// What a person types in a terminal to log in.
@@ -134,6 +137,7 @@ impl Shared {
             health,
             problem: problem.map(|problem| without_paths(&problem)).filter(|problem| !problem.is_empty()),
             sandbox: settings.held_by(agent),
+            sandbox_open: settings.left_open(agent),
             install: Some(install).filter(|install| program.is_none() && (install.npx || !install.command.is_empty())),
             login: agent.login_command(),
             can_login,
@@ -237,7 +241,7 @@ async fn ask_versions(shared: &Shared) {
             Some(program) => {
                 let mut env = env.clone();
                 agent.complete(&program, std::iter::empty(), &mut env);
-                known_version(shared, &agent.id, &program.path, &env).await
+                known_version(shared, agent, &program.path, env).await
             }
             None => None,
         };
@@ -258,20 +262,22 @@ async fn recall(shared: &Shared, agent: &str) {
 }
 
 /// The program is run only where it is not the one that was asked before.
-async fn known_version(shared: &Shared, agent: &str, program: &Path, env: &[(String, String)]) -> Option<String> {
+async fn known_version(shared: &Shared, agent: &Agent, program: &Path, env: Vec<(String, String)>) -> Option<String> {
     let about = program.metadata().ok()?;
     let file = format!("{} {} {}.{}", program.display(), about.len(), about.mtime(), about.mtime_nsec());
-    let key = format!("version of {agent}");
+    let key = format!("version of {}", agent.id);
     let stored = shared.store.preference(&key).await.ok().flatten();
     if let Some((known, version)) = stored.as_deref().and_then(|stored| stored.split_once('\n'))
         && known == file
     {
         return Some(version.to_owned());
     }
-    let version = agents::catalogue::version(program, env, VERSION_TIMEOUT).await?;
+    // One that cannot be held is not run for this either.
+    let sandbox = shared.settings.confine(agent, Run { env: &env, ..Run::default() }).ok()?;
+    let version = agents::catalogue::version(program, env, sandbox, VERSION_TIMEOUT).await?;
     let row = ServerRow::Preference { key, value: format!("{file}\n{version}") };
     if let Err(error) = shared.store.save(vec![row]).await {
-        tracing::warn!(%error, agent, "the agent's version could not be kept");
+        tracing::warn!(%error, agent = agent.id, "the agent's version could not be kept");
     }
     Some(version)
 }

@@ -67,6 +67,7 @@ pub use models::{ListedModel, Models};
 pub use news::{Happening, Heard};
 pub use review::{CHANGES, NewComment, Submission};
 pub use room::AGENTS_MOST;
+pub use sandbox::Run;
 pub use settings::{PinnedFile, Settings};
 pub use tools::{Commit, FileChange, FileLines, Side, Status};
 pub use trace::{Capture, TraceCursor, TracePage, TracedRunner};

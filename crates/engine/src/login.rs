@@ -1,7 +1,7 @@
 //! Logging in to an agent: by its own command in a terminal, or by asking the agent for it.
 
 use agents::catalogue::Agent;
-use agents::{Capabilities, Dialect, Login, LoginCommand, login};
+use agents::{Capabilities, Dialect, Invocation, Login, LoginCommand, login};
 
 use crate::sandbox::Run;
 use crate::{Engine, Refusal};
@@ -26,14 +26,13 @@ impl Engine {
             None => can.login.clone(),
         });
         let own_command = method.is_none() && !found.login.is_empty() && found.remote.is_none();
+        let sandbox = settings.confine(found, Run { work_dir: Some(&settings.work_dir), env: &env, shown: Vec::new() })?;
         if in_terminal.is_some() || own_command || !may_be_asked(found, method, offered.as_ref()) {
-            return login::start(found, &program, in_terminal.as_ref(), env, &settings.work_dir).map_err(Refusal::Conflict);
+            return login::start(found, &program, in_terminal.as_ref(), env, &settings.work_dir, sandbox).map_err(Refusal::Conflict);
         }
         let args = found.arguments(&program, &found.args);
-        let run = Run { work_dir: &settings.work_dir, env: &env, shown: Vec::new() };
-        let (command, args) = settings.confine(found, run, program.path, args)?;
-        let asked = login::Asked { agent: found, command, args, env, cwd: &settings.work_dir, method };
-        login::ask(asked).map_err(Refusal::Conflict)
+        let program = Invocation { command: program.path, args, env, cwd: Some(settings.work_dir.clone()), mark: None, sandbox };
+        login::ask(login::Asked { agent: found, program, method }).map_err(Refusal::Conflict)
     }
 
     /// The ways to log in that the agent named, where it was ever started.

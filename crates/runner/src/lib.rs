@@ -6,7 +6,9 @@
 //! the server; `pty` runs one that wants a terminal of its own. `confine` keeps an agent within bounds.
 
 mod confine;
+mod first_line;
 mod identity;
+mod invocation;
 mod journal;
 mod process;
 mod processes;
@@ -19,12 +21,14 @@ mod starting;
 mod terminal;
 mod wire;
 
-pub use confine::{CONFINED, Confinement, Mechanism, run_confined};
+pub use confine::{Base, Broker, BrokerGuard, CONFINED, Confinement, Family, Feature, Layers, Mechanism, Sandbox, run_confined};
+pub use first_line::first_line;
 pub use identity::{Identity, ProcessIdentity};
+pub use invocation::Invocation;
 pub use journal::{JournalReader, journal_pieces, read_journal};
 pub use process::run;
 pub use program::find_program;
-pub use pty::{Pty, PtySpec};
+pub use pty::Pty;
 pub use record::{Body, MAX_LINE_BYTES, Record};
 pub use server::{
     AttachError, Bar, Found, Handle, LeftoverError, ReadError, Records, RequestError, StartError, WriteError, attach, bar, end_leftovers,

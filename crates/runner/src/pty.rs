@@ -6,8 +6,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -21,6 +20,8 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use uuid::Uuid;
 
+use crate::confine::{BrokerGuard, Family};
+use crate::invocation::Invocation;
 use crate::processes::{self, Process};
 use crate::spec::MARK;
 
@@ -32,15 +33,6 @@ const LAST_WORDS: Duration = Duration::from_millis(50);
 const KILL: Duration = Duration::from_secs(5);
 const KILL_AGAIN: Duration = Duration::from_millis(10);
 
-#[derive(Debug)]
-pub struct PtySpec {
-    pub command: PathBuf,
-    pub args: Vec<String>,
-    /// The complete environment, but for the mark by which its processes are found.
-    pub env: Vec<(String, String)>,
-    pub cwd: PathBuf,
-}
-
 /// A command under way. Dropped before it has succeeded, it ends with everything that it started.
 pub struct Pty {
     output: mpsc::Receiver<Bytes>,
@@ -48,25 +40,19 @@ pub struct Pty {
     exit: watch::Receiver<Option<bool>>,
     /// Closed with this value, which tells the thread.
     _alive: OwnedFd,
-    _thread: JoinSet<()>,
+    _broker: Option<BrokerGuard>,
+    _threads: JoinSet<()>,
 }
 
 impl Pty {
-    /// Must be called in a tokio runtime.
-    pub fn start(spec: PtySpec) -> io::Result<Pty> {
+    /// Must be called in a tokio runtime. The program gets a mark of its own.
+    pub fn start(program: Invocation) -> io::Result<Pty> {
         let (screen, side) = open()?;
         let mark = Uuid::new_v4();
-        let child = Command::new(&spec.command)
-            .args(&spec.args)
-            .env_clear()
-            .envs(spec.env)
-            .env(MARK, mark.to_string())
-            .current_dir(&spec.cwd)
-            .stdin(side.try_clone()?)
-            .stdout(side.try_clone()?)
-            .stderr(Stdio::from(side))
-            .process_group(0)
-            .spawn()?;
+        let program = Invocation { mark: Some(mark), ..program };
+        let (mut command, broker) = program.prepare(side.try_clone()?)?;
+        let child = command.stdout(side.try_clone()?).stderr(Stdio::from(side)).process_group(0).spawn()?;
+        drop(command);
         let pid = Pid::from_child(&child);
         let (dropped, alive) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
         let (sender, output) = mpsc::channel(CHUNKS);
@@ -80,9 +66,14 @@ impl Pty {
             }
         };
         let keeper = Keeper { child, tree, ended, screen: Some(File::from(screen)), dropped, output: sender, exit: exit_sender };
-        let mut thread = JoinSet::new();
-        thread.spawn_blocking(move || keeper.tend());
-        Ok(Pty { output, exit, _alive: alive, _thread: thread })
+        let family = Family::of(keeper.child.id(), Some(mark));
+        let mut threads = JoinSet::new();
+        threads.spawn_blocking(move || keeper.tend());
+        let broker = broker.map(|broker| broker.start(family)).transpose()?.map(|(guard, work)| {
+            threads.spawn_blocking(work);
+            guard
+        });
+        Ok(Pty { output, exit, _alive: alive, _broker: broker, _threads: threads })
     }
 
     /// The next piece of what it prints; nothing once it has ended.

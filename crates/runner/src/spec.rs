@@ -11,6 +11,9 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::confine::Sandbox;
+use crate::invocation::Invocation;
+
 /// The one variable the runner adds to the agent's environment, holding the runner's id. Children inherit it, so what a
 /// dead runner left behind can be found even in another process group, another session, or under init.
 pub const MARK: &str = "AGENT_RUNNER";
@@ -30,6 +33,9 @@ pub struct Spec {
     /// file as soon as it has read it.
     pub env: Vec<(String, String)>,
     pub cwd: PathBuf,
+    /// What holds the agent, where something is to.
+    #[serde(default)]
+    pub sandbox: Option<Sandbox>,
     pub durability: Durability,
     pub ttl_s: u64,
     pub term_grace_ms: u64,
@@ -56,6 +62,18 @@ impl Spec {
     pub(crate) fn store(&self, dir: &Path) -> io::Result<()> {
         let bytes = serde_json::to_vec_pretty(self).map_err(io::Error::other)?;
         write_whole(&spec_path(dir), &bytes)
+    }
+
+    /// The agent as a program to start.
+    pub(crate) fn agent(&self) -> Invocation {
+        Invocation {
+            command: self.command.clone(),
+            args: self.args.clone(),
+            env: self.env.clone(),
+            cwd: Some(self.cwd.clone()),
+            mark: Some(self.id),
+            sandbox: self.sandbox.clone(),
+        }
     }
 
     pub(crate) fn without_env(&self) -> Self {

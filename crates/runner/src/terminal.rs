@@ -20,6 +20,8 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use uuid::Uuid;
 
+use crate::confine::Sandbox;
+use crate::invocation::Invocation;
 use crate::spec::MARK;
 
 pub use keeper::run as keep_terminal;
@@ -42,6 +44,8 @@ pub struct TerminalSpec {
     /// The complete environment.
     pub env: Vec<(String, String)>,
     pub cwd: PathBuf,
+    /// What holds the command, where something is to.
+    pub sandbox: Option<Sandbox>,
     /// How much of the output is kept; the end counts.
     pub limit_bytes: Option<u64>,
     /// The runner for whose agent it runs.
@@ -73,24 +77,35 @@ struct Progress {
 impl Terminal {
     /// Starts the command; the error is for whoever asked for it.
     pub async fn start(spec: TerminalSpec) -> io::Result<Terminal> {
+        let program = Invocation {
+            command: spec.command.into(),
+            args: spec.args,
+            env: spec.env,
+            cwd: Some(spec.cwd),
+            mark: Some(spec.runner),
+            sandbox: spec.sandbox,
+        };
+        // Nothing of the command's reaches the keeper but as data: its environment, above all, is the command's alone.
+        let order = keeper::order(&program)?;
         let mut child = Command::new(&spec.exe)
-            .args(["terminal", "--"])
-            .arg(&spec.command)
-            .args(&spec.args)
+            .arg("terminal")
             .env_clear()
-            .envs(spec.env)
             .env(MARK, spec.runner.to_string())
-            .current_dir(&spec.cwd)
+            .current_dir("/")
             .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()?;
-        let (Some(input), Some(reports), Some(output)) = (child.stdin.take(), child.stdout.take(), child.stderr.take()) else {
+        let (Some(mut input), Some(reports), Some(output)) = (child.stdin.take(), child.stdout.take(), child.stderr.take()) else {
             return Err(io::Error::other("the terminal's pipes are missing"));
         };
         let mut reports = BufReader::new(reports).lines();
-        match timeout(START, reports.next_line()).await {
+        let started = async {
+            input.write_all(&order).await?;
+            reports.next_line().await
+        };
+        match timeout(START, started).await {
             Ok(Ok(Some(line))) if line == keeper::STARTED => {}
             Ok(Ok(Some(line))) => return Err(io::Error::other(line)),
             Ok(Ok(None)) => return Err(io::Error::other("the terminal ended before its command began")),

@@ -95,7 +95,9 @@ pub async fn examine(config: &Config, sources: &Sources) -> Vec<Check> {
         checks.extend(program::node(settings, path).await);
     }
     checks.extend(orphans);
-    checks.extend([load::look(config), sandbox, endpoint, port]);
+    checks.push(load::look(config));
+    checks.extend(sandbox);
+    checks.extend([endpoint, port]);
     checks
 }
 

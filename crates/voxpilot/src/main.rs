@@ -1,6 +1,5 @@
 //! The command line: picks a command, gives it the settings, turns its outcome into an exit code.
 
-use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -11,6 +10,7 @@ use voxpilot::config::{self, ConfigError};
 use voxpilot::{backup, bridge, client, doctor, memory, probe, repair, say, serve, stop, trust};
 
 const RUNNER: &str = "runner";
+const TERMINAL: &str = "terminal";
 
 fn main() -> ExitCode {
     // A runner stays for as long as its agent, and there may be many: it does without the pages that reading a command line takes.
@@ -20,10 +20,12 @@ fn main() -> ExitCode {
         memory::give_back_what_is_freed();
         return runner::run(Path::new(dir));
     }
-    // What an agent is called and given is its own affair, so nothing of it is read as a command line of ours.
+    // Both stand in front of a program that somebody waits for, and are told elsewhere what to do.
     let mut words = std::env::args_os().skip(1);
-    if words.next().is_some_and(|word| word == runner::CONFINED) {
-        return runner::run_confined(words);
+    match words.next() {
+        Some(word) if word == runner::CONFINED => return runner::run_confined(words),
+        Some(word) if word == TERMINAL => return runner::keep_terminal(),
+        _ => {}
     }
     match run(&command().get_matches()) {
         Ok(code) => code,
@@ -81,16 +83,10 @@ fn command() -> Command {
         .subcommand(Command::new("openapi").hide(true).about("Print the description of the HTTP interface"))
         .subcommand(Command::new(RUNNER).hide(true).arg(Arg::new("dir").required(true)))
         .subcommand(Command::new(bridge::BRIDGE).hide(true).arg(Arg::new("address").required(true)))
-        .subcommand(Command::new("terminal").hide(true).arg(words("command").required(true)))
 }
 
 fn file(help: &'static str) -> Arg {
     Arg::new("file").value_name("FILE").help(help).required(true).value_parser(value_parser!(PathBuf))
-}
-
-/// A program and its arguments, whatever they look like.
-fn words(name: &'static str) -> Arg {
-    Arg::new(name).num_args(1..).trailing_var_arg(true).allow_hyphen_values(true).value_parser(value_parser!(OsString))
 }
 
 fn run(matches: &ArgMatches) -> Result<ExitCode> {
@@ -139,11 +135,6 @@ fn run(matches: &ArgMatches) -> Result<ExitCode> {
         Some((bridge::BRIDGE, matches)) => {
             let address: &String = matches.get_one("address").context("the address is missing")?;
             Ok(bridge::run(address))
-        }
-        Some(("terminal", matches)) => {
-            let words: Vec<_> = matches.get_many::<OsString>("command").into_iter().flatten().cloned().collect();
-            let (command, args) = words.split_first().context("the command is missing")?;
-            Ok(runner::keep_terminal(command, args))
         }
         Some(("openapi", _)) => {
             say::print(&format!("{}\n", web::openapi_document()))?;

@@ -113,7 +113,7 @@ fn apart(
         }
     }
     let settings = serve::settings(&config, &sources)?;
-    Ok(Settings { data_dir: scratch.data(), ..settings })
+    Ok(settings.with_data_dir(scratch.data()))
 }
 
 fn print(agent: &str, version: Option<&str>, outcomes: &[Outcome]) {

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::net::SocketAddr;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::sync::Arc;
 use std::time::Duration;
@@ -271,6 +271,7 @@ pub(crate) fn settings(config: &Config, sources: &Sources) -> Result<engine::Set
     let environment: Vec<_> = sources.env.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))).collect();
     let default_agent = default_agent(config, &catalogue, &environment)?;
     Ok(engine::Settings {
+        sandbox: sandbox(&exe, config, sources),
         exe,
         data_dir: config.data_dir.clone(),
         work_dir: config.work_dir.clone(),
@@ -283,7 +284,6 @@ pub(crate) fn settings(config: &Config, sources: &Sources) -> Result<engine::Set
         default_agent,
         catalogue,
         environment,
-        sandbox: sandbox(config, sources),
         private: sources.config_dir().into_iter().collect(),
         mcp_servers: config.mcp_servers.iter().map(|(name, section)| mcp_server(name, section)).collect(),
         pinned: pinned(sources),
@@ -322,10 +322,16 @@ fn pinned(sources: &Sources) -> Arc<[engine::PinnedFile]> {
     pinned.collect()
 }
 
+/// Where agents may write, so that no program of ours is taken from there.
+pub(crate) fn untrusted(config: &Config) -> Vec<PathBuf> {
+    std::iter::once(&config.work_dir).chain(&config.work_dirs).cloned().collect()
+}
+
 /// Looked for only where an agent is to be confined.
-fn sandbox(config: &Config, sources: &Sources) -> Option<agents::Mechanism> {
+fn sandbox(exe: &Path, config: &Config, sources: &Sources) -> Option<agents::Mechanism> {
+    let is_wanted = config.agents.values().any(|agent| agent.confined);
     let path = sources.env.get("PATH").map(|path| path.as_ref());
-    config.agents.values().any(|agent| agent.confined).then(|| agents::Mechanism::find(path)).flatten()
+    is_wanted.then(|| agents::Mechanism::find(exe, path, &untrusted(config))).flatten()
 }
 
 /// Where other models than the relay are asked for, if anywhere.

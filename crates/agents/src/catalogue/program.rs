@@ -1,15 +1,10 @@
 //! Asking an agent's program for its version.
 
 use std::path::Path;
-use std::process::Stdio;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
-use tokio::io::AsyncReadExt;
-use tokio::process::Command;
-use tokio::time::timeout;
+use runner::{Invocation, Sandbox, first_line};
 
-const MAX_OUTPUT_BYTES: u64 = 4096;
 /// Programs whose work is to run others: what they say of themselves says nothing of those. Any version of them.
 const RUNNERS: [&str; 32] = [
     "node", "nodejs", "npx", "npm", "pnpm", "pnpx", "yarn", "bun", "bunx", "deno", "tsx", "python", "uv", "uvx", "pipx", "ruby", "perl",
@@ -22,41 +17,11 @@ pub(super) fn runs_others(name: &str) -> bool {
     RUNNERS.contains(&name)
 }
 
-/// The first line that `program --version` prints. `None` where it fails, says nothing or takes too long.
-pub async fn version(program: &Path, env: &[(String, String)], deadline: Duration) -> Option<String> {
-    let mut child = Command::new(program)
-        .arg("--version")
-        .env_clear()
-        .envs(env.iter().map(|(name, value)| (name, value)))
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .process_group(0)
-        .kill_on_drop(true)
-        .spawn()
-        .ok()?;
-    let group = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
-    let mut stdout = child.stdout.take()?.take(MAX_OUTPUT_BYTES);
-    let mut output = Vec::new();
-    let ended = timeout(deadline, async {
-        stdout.read_to_end(&mut output).await.ok()?;
-        child.wait().await.ok()
-    })
-    .await;
-    match ended {
-        Ok(status) if status.is_some_and(|status| status.success()) => {
-            let output = String::from_utf8_lossy(&output);
-            output.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
-        }
-        Ok(_) => None,
-        Err(_) => {
-            // Killing a wrapper alone would leave the real program running.
-            if let Some(group) = group {
-                let _ = kill_process_group(group, Signal::KILL);
-            }
-            None
-        }
-    }
+/// The first line that the program prints when it is asked for its version. `None` where it fails, says nothing or takes too long.
+pub async fn version(program: &Path, env: Vec<(String, String)>, sandbox: Option<Sandbox>, deadline: Duration) -> Option<String> {
+    let args = vec!["--version".to_owned()];
+    let program = Invocation { command: program.to_owned(), args, env, sandbox, ..Invocation::default() };
+    first_line(&program, deadline).await
 }
 
 #[cfg(test)]
@@ -81,9 +46,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let long = Duration::from_secs(30);
         let good = script(dir.path(), "good", "echo; echo ' 1.2.3 '; echo more");
-        assert_eq!(version(&good, &[], long).await.as_deref(), Some("1.2.3"));
-        assert_eq!(version(&script(dir.path(), "bad", "echo 1; exit 3"), &[], long).await, None);
+        assert_eq!(version(&good, vec![], None, long).await.as_deref(), Some("1.2.3"));
+        assert_eq!(version(&script(dir.path(), "bad", "echo 1; exit 3"), vec![], None, long).await, None);
         let stuck = script(dir.path(), "stuck", "exec sleep 600");
-        assert_eq!(version(&stuck, &[], Duration::from_millis(50)).await, None);
+        assert_eq!(version(&stuck, vec![], None, Duration::from_millis(50)).await, None);
     }
 }

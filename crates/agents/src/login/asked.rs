@@ -1,15 +1,18 @@
 //! A login that the agent itself makes: it is started for it, asked to `authenticate`, and ended. What it prints meanwhile (an address to
 //! open, a code) is for the person who waits.
 
-use std::path::{Path, PathBuf};
+use std::os::unix::process::CommandExt;
 use std::process::Stdio;
 use std::time::Duration;
 
 use bytes::Bytes;
+use runner::{BrokerGuard, Family, Invocation};
+use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
 use super::{elsewhere, first_offered, offers};
@@ -29,10 +32,7 @@ const AUTHENTICATE: &str = "authenticate";
 /// What is started, and which of the agent's ways is wanted.
 pub struct Asked<'a> {
     pub agent: &'a Agent,
-    pub command: PathBuf,
-    pub args: Vec<String>,
-    pub env: Vec<(String, String)>,
-    pub cwd: &'a Path,
+    pub program: Invocation,
     /// The first that it offers, without one.
     pub method: Option<&'a str>,
 }
@@ -41,6 +41,9 @@ pub struct Asked<'a> {
 pub(super) struct Exchange {
     child: Child,
     group: Option<Pid>,
+    /// Makes the connections of an agent in a sandbox.
+    _broker: Option<BrokerGuard>,
+    _threads: JoinSet<()>,
     stdin: ChildStdin,
     stdout: ChildStdout,
     stderr: ChildStderr,
@@ -59,25 +62,29 @@ pub(super) struct Exchange {
 impl Exchange {
     pub(super) fn start(asked: Asked<'_>) -> Result<Exchange, String> {
         let failed = |error: &dyn std::fmt::Display| format!("{} could not be started for its login: {error}", asked.agent.title);
-        let mut child = Command::new(&asked.command)
-            .args(&asked.args)
-            .env_clear()
-            .envs(asked.env.iter().map(|(name, value)| (name, value)))
-            .current_dir(asked.cwd)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0)
-            .kill_on_drop(true)
-            .spawn()
-            .map_err(|error| failed(&error))?;
+        let (theirs, ours) = pipe_with(PipeFlags::CLOEXEC).map_err(|error| failed(&error))?;
+        let (mut command, broker) = asked.program.prepare(theirs).map_err(|error| failed(&error))?;
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        let mut child = Command::from(command).kill_on_drop(true).spawn().map_err(|error| failed(&error))?;
         let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
-        let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take()) else {
+        let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
             return Err(failed(&"its pipes are missing"));
+        };
+        let stdin = ChildStdin::from_std(ours.into()).map_err(|error| failed(&error))?;
+        let mut threads = JoinSet::new();
+        let broker = match (broker, child.id()) {
+            (Some(broker), Some(id)) => {
+                let (guard, work) = broker.start(Family::of(id, None)).map_err(|error| failed(&error))?;
+                threads.spawn_blocking(work);
+                Some(guard)
+            }
+            _ => None,
         };
         Ok(Exchange {
             child,
             group,
+            _broker: broker,
+            _threads: threads,
             stdin,
             stdout,
             stderr,
@@ -223,7 +230,9 @@ mod tests {
         );
         let agent = Agent { title: "X".into(), login_command: Some("x sign-in".into()), ..Agent::default() };
         let env = vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())];
-        let asked = Asked { agent: &agent, command: "/bin/sh".into(), args: vec!["-c".into(), script], env, cwd: Path::new("/"), method };
+        let args = vec!["-c".into(), script];
+        let program = Invocation { command: "/bin/sh".into(), args, env, cwd: Some("/".into()), ..Invocation::default() };
+        let asked = Asked { agent: &agent, program, method };
         let mut login = super::super::ask(asked).unwrap();
         let mut text = String::new();
         while let Some(piece) = login.output().await {

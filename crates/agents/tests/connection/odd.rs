@@ -58,6 +58,7 @@ impl Odd {
             args: vec![manner.to_owned(), can.to_owned()],
             env: vec![],
             cwd: dir.path().to_owned(),
+            sandbox: None,
             durability: Durability::Process,
             ttl_s: 60,
             term_grace_ms: 200,

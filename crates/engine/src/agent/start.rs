@@ -34,14 +34,14 @@ impl Settings {
             (MCP_FILE, servers.to_string().into_bytes())
         });
         let shown = file.iter().map(|(name, _)| dir.join(name)).collect();
-        let run = Run { work_dir: &cwd, env: &env, shown };
-        let (command, args) = self.confine(agent, run, program.path, args)?;
+        let sandbox = self.confine(agent, Run { work_dir: Some(&cwd), env: &env, shown })?;
         let spec = agents::Spec {
             id: runner.0,
-            command,
+            command: program.path,
             args,
             env,
             cwd,
+            sandbox,
             durability: self.durability,
             ttl_s: self.agent_ttl.as_secs(),
             term_grace_ms: self.term_grace_ms,

@@ -35,19 +35,21 @@ impl Actor {
         let own = known.and_then(|agent| agent.environment(settings.environment.iter().cloned()).ok()).unwrap_or_default();
         let (exe, work_dir) = (settings.exe.clone(), self.row.work_dir.clone());
         let (command, args) = program(&start);
-        let run = Run { work_dir: work_dir.as_ref(), env: &own, shown: Vec::new() };
-        // By the agent's own environment: the one that it asks for could name directories that are not its own.
-        let (command, args) = match known.map(|agent| settings.confine(agent, run, command.clone().into(), args.clone())) {
-            Some(Ok((command, args))) => (command.to_string_lossy().into_owned(), args),
+        let run = Run { work_dir: Some(work_dir.as_ref()), env: &own, shown: Vec::new() };
+        // By the agent's own environment: the one that it asks for could name directories that are not its own. One that is not
+        // configured any more may have been in a sandbox.
+        let sandbox = match known.map(|agent| settings.confine(agent, run)) {
+            Some(Ok(sandbox)) => sandbox,
             Some(Err(refusal)) => return done(agent, id, Reply::refused(Problem::NotAllowed, refusal.to_string())),
-            None => (command, args),
+            None => return done(agent, id, Reply::refused(Problem::NotAllowed, "this agent is not configured any more")),
         };
         let mut env = own;
         env.extend(start.env.iter().cloned());
         Work::task(async move {
             let outcome = match tools::directory(work_dir.as_ref(), start.cwd.as_deref()) {
                 Ok(cwd) => {
-                    let spec = TerminalSpec { exe, command, args, env, cwd, limit_bytes: start.output_byte_limit, runner: runner.0 };
+                    let limit_bytes = start.output_byte_limit;
+                    let spec = TerminalSpec { exe, command, args, env, cwd, sandbox, limit_bytes, runner: runner.0 };
                     Terminal::start(spec).await.map_err(|error| format!("cannot run {}: {error}", start.command))
                 }
                 Err(error) => Err(error.message().to_owned()),

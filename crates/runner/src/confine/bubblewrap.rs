@@ -1,30 +1,27 @@
 //! Confinement by `bwrap`: the agent gets a view of the file system in which only some of it can be written, and processes of its own.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use super::places::Places;
+use crate::find_program;
 
-const DROPPED: [&str; 7] =
-    ["CAP_SYS_ADMIN", "CAP_SYS_PTRACE", "CAP_SYS_MODULE", "CAP_SYS_RAWIO", "CAP_SYS_BOOT", "CAP_MKNOD", "CAP_DAC_READ_SEARCH"];
-
-/// Whether it may make such a view here; some systems forbid that.
-pub(super) fn works(program: &Path) -> bool {
-    let mut tried = Command::new(program);
-    tried.args(arguments(&Places { writable: Vec::new(), hidden: Vec::new(), shown: Vec::new() })).args(["--", "true"]);
-    tried.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    tried.status().is_ok_and(|status| status.success())
+/// The program, by a path that no agent can write to.
+pub(super) fn find(search_path: Option<&OsStr>, untrusted: &[PathBuf]) -> Option<PathBuf> {
+    let places: Vec<PathBuf> = untrusted.iter().flat_map(|path| [Some(path.clone()), path.canonicalize().ok()]).flatten().collect();
+    let is_inside = |path: &Path| places.iter().any(|place| path.starts_with(place));
+    let directories = std::env::split_paths(search_path?).filter(|directory| !is_inside(directory));
+    let search_path = std::env::join_paths(directories).ok()?;
+    let found = find_program(Path::new("bwrap"), Some(&search_path))?.canonicalize().ok()?;
+    (!is_inside(&found)).then_some(found)
 }
 
 /// A later argument covers what an earlier one shows.
 pub(super) fn arguments(places: &Places) -> Vec<OsString> {
     let mut words: Vec<OsString> =
-        ["--die-with-parent", "--unshare-pid", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"].map(Into::into).to_vec();
-    // Root keeps its rights otherwise, that to undo the view among them.
-    if rustix::process::geteuid().is_root() {
-        words.extend(DROPPED.iter().flat_map(|right| ["--cap-drop", right]).map(OsString::from));
-    }
+        ["--die-with-parent", "--unshare-pid", "--unshare-ipc", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+            .map(Into::into)
+            .to_vec();
     let mut add = |flag: &str, paths: &[&PathBuf]| {
         words.push(flag.into());
         words.extend(paths.iter().map(|path| path.as_os_str().to_owned()));
@@ -51,4 +48,37 @@ pub(super) fn arguments(places: &Places) -> Vec<OsString> {
         add("--remount-ro", &[path]);
     }
     words
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::fs::{Permissions, create_dir_all, set_permissions, write};
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    #[test]
+    fn a_program_that_an_agent_could_have_made_is_not_taken() {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().canonicalize().unwrap();
+        let at = |path: &str| root.join(path);
+        for directory in ["work/bin", "linked/bin", "bin"] {
+            create_dir_all(at(directory)).unwrap();
+        }
+        for program in ["work/bin/bwrap", "bin/bwrap"] {
+            write(at(program), "").unwrap();
+            set_permissions(at(program), Permissions::from_mode(0o755)).unwrap();
+        }
+        symlink(at("work/bin/bwrap"), at("linked/bin/bwrap")).unwrap();
+        let find = |directories: &[&str]| {
+            let path = std::env::join_paths(directories.iter().map(|directory| at(directory))).unwrap();
+            find(Some(&path), &[at("work")])
+        };
+        assert_eq!(find(&["work/bin", "bin"]), Some(at("bin/bwrap")));
+        assert_eq!(find(&["work/bin"]), None);
+        assert_eq!(find(&["linked/bin", "bin"]), None, "what it is called does not matter");
+        assert_eq!(super::find(None, &[]), None);
+    }
 }

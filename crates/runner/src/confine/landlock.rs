@@ -2,16 +2,16 @@
 //! beside a hidden directory is therefore not seen, and the directories on the way to it cannot be listed.
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use ::landlock::{
-    ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError,
-    Scope, path_beneath_rules,
+    ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr,
+    RulesetError, Scope, path_beneath_rules,
 };
+use rustix::fs::{FileType, fstat};
 
-use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
-
-use super::places::Places;
+use super::places::{Places, open_plain};
 
 /// Before this a file could be emptied without the right to write it.
 const NEEDED: ABI = ABI::V3;
@@ -29,10 +29,9 @@ pub(super) fn works() -> bool {
 /// From here on this process and all that it starts have only these rights.
 pub(super) fn restrict(places: &Places) -> io::Result<()> {
     let mut rules = ruleset().map_err(refused)?;
-    let read = AccessFs::from_read(WANTED);
-    rules = grant(rules, places, Path::new("/"), read)?;
+    rules = grant(rules, places, Path::new("/"), AccessFs::from_read(WANTED))?;
     for path in &places.shown {
-        rules = rules.add_rules(path_beneath_rules([path], AccessFs::ReadFile)).map_err(refused)?;
+        rules = allow(rules, &open_plain(path)?, AccessFs::ReadFile.into())?;
     }
     for path in &places.writable {
         rules = grant(rules, places, path, AccessFs::from_all(WANTED))?;
@@ -40,27 +39,7 @@ pub(super) fn restrict(places: &Places) -> io::Result<()> {
     for path in DEVICES {
         rules = rules.add_rules(path_beneath_rules([path], AccessFs::from_all(WANTED))).map_err(refused)?;
     }
-    rules.restrict_self().map_err(refused)?;
-    drop_capabilities()
-}
-
-/// Root's ways around: to read other processes, to open files by number, to make devices. With no new privileges, which Landlock asks for,
-/// they do not come back with the next program.
-fn drop_capabilities() -> io::Result<()> {
-    let around = CapabilitySet::SYS_PTRACE
-        | CapabilitySet::PERFMON
-        | CapabilitySet::SYS_ADMIN
-        | CapabilitySet::SYS_MODULE
-        | CapabilitySet::SYS_RAWIO
-        | CapabilitySet::SYS_BOOT
-        | CapabilitySet::BPF
-        | CapabilitySet::MKNOD
-        | CapabilitySet::DAC_READ_SEARCH;
-    let mut sets = capabilities(None)?;
-    for set in [&mut sets.effective, &mut sets.permitted, &mut sets.inheritable] {
-        set.remove(around);
-    }
-    Ok(set_capabilities(None, sets)?)
+    rules.restrict_self().map(drop).map_err(refused)
 }
 
 fn ruleset() -> Result<RulesetCreated, RulesetError> {
@@ -73,8 +52,18 @@ fn ruleset() -> Result<RulesetCreated, RulesetError> {
         .create()
 }
 
-fn grant(rules: RulesetCreated, places: &Places, path: &Path, access: BitFlags<AccessFs>) -> io::Result<RulesetCreated> {
-    rules.add_rules(path_beneath_rules(places.open_parts(path)?, access)).map_err(refused)
+fn grant(mut rules: RulesetCreated, places: &Places, path: &Path, access: BitFlags<AccessFs>) -> io::Result<RulesetCreated> {
+    for part in places.open_parts(path)? {
+        rules = allow(rules, &part, access)?;
+    }
+    Ok(rules)
+}
+
+/// By what is open: a name could mean something else by now.
+fn allow(rules: RulesetCreated, opened: &OwnedFd, access: BitFlags<AccessFs>) -> io::Result<RulesetCreated> {
+    let is_directory = FileType::from_raw_mode(fstat(opened)?.st_mode) == FileType::Directory;
+    let access = if is_directory { access } else { access & AccessFs::from_file(WANTED) };
+    rules.add_rule(PathBeneath::new(opened, access)).map_err(refused)
 }
 
 fn refused(error: RulesetError) -> io::Error {

@@ -1,15 +1,26 @@
 //! Which real places a confinement comes to.
+//!
+//! An agent may have put a link wherever it may write, and may be doing so right now in another session. So links there are not followed,
+//! and what is granted is opened by a path without any.
 
+use std::collections::VecDeque;
+use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::os::fd::OwnedFd;
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+use rustix::io::Errno;
 
 use super::Confinement;
 
 /// More entries than this beside what is hidden cannot be let through one by one.
 const MOST_ENTRIES: usize = 20_000;
+/// More links than this on one way are a circle.
+const MOST_LINKS: usize = 40;
 
-/// Everything by its real path, so that no link leads around it.
+/// Everything by its real path.
 pub(super) struct Places {
     pub writable: Vec<PathBuf>,
     pub hidden: Vec<PathBuf>,
@@ -19,17 +30,23 @@ pub(super) struct Places {
 impl Places {
     /// Makes what the agent has of its own and is not there yet.
     pub(super) fn of(confinement: &Confinement) -> io::Result<Self> {
+        let declared = || confinement.writable.iter().chain(&confinement.own);
+        let untrusted: Vec<PathBuf> =
+            declared().chain(&confinement.untrusted).flat_map(|path| [Some(path.clone()), path.canonicalize().ok()]).flatten().collect();
         for path in &confinement.own {
             // Where it cannot be made, the agent says what it lacks.
-            if !path.exists() {
+            if !path.exists() && leads_to(path, &untrusted)?.is_none() {
                 let _ = fs::create_dir_all(path);
             }
         }
-        let writable = confinement.writable.iter().chain(&confinement.own);
+        let mut writable = Vec::new();
+        for path in declared() {
+            writable.extend(leads_to(path, &untrusted)?);
+        }
         let places = Self {
-            writable: real(writable),
+            writable,
             hidden: confinement.hidden.iter().map(|path| future(path)).collect(),
-            shown: real(confinement.shown.iter()),
+            shown: confinement.shown.iter().filter_map(|path| path.canonicalize().ok()).collect(),
         };
         let is_hidden = |path: &&PathBuf| places.hidden.contains(path);
         if places.writable.iter().any(|path| is_hidden(&path)) || places.hidden.iter().any(|path| path.parent().is_none()) {
@@ -38,8 +55,18 @@ impl Places {
         Ok(places)
     }
 
-    /// The parts of `path` that hold nothing hidden. A part of what is hidden that is named itself is meant.
-    pub(super) fn open_parts(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
+    /// The parts of `path` that hold nothing hidden, opened. A part of what is hidden that is named itself is meant.
+    pub(super) fn open_parts(&self, path: &Path) -> io::Result<Vec<OwnedFd>> {
+        let parts = self.parts(path)?;
+        let opened = parts.iter().map(|part| match open_plain(part) {
+            // One that has ended, or become a link, since it was seen is not needed.
+            Err(error) if matches!(Errno::from_io_error(&error), Some(Errno::NOENT | Errno::LOOP)) && part != path => Ok(None),
+            other => other.map(Some),
+        });
+        opened.filter_map(Result::transpose).collect()
+    }
+
+    fn parts(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
         let mut parts = Vec::new();
         self.gather(path, &mut parts)?;
         Ok(parts)
@@ -72,6 +99,44 @@ impl Places {
     }
 }
 
+/// Opens a path that has no link in it.
+pub(super) fn open_plain(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS)?)
+}
+
+/// Where a path leads; nothing where it leads nowhere, an error where a link on the way lies in an untrusted place.
+fn leads_to(path: &Path, untrusted: &[PathBuf]) -> io::Result<Option<PathBuf>> {
+    let names = |path: &Path| path.components().map(|part| part.as_os_str().to_owned()).collect::<VecDeque<OsString>>();
+    let (mut ahead, mut reached, mut links) = (names(path), PathBuf::from("/"), 0);
+    while let Some(name) = ahead.pop_front() {
+        match Path::new(&name).components().next() {
+            Some(Component::ParentDir) => _ = reached.pop(),
+            Some(Component::Normal(_)) => {
+                let next = reached.join(&name);
+                let Ok(found) = next.symlink_metadata() else { return Ok(None) };
+                if !found.is_symlink() {
+                    reached = next;
+                    continue;
+                }
+                links += 1;
+                if links > MOST_LINKS || untrusted.iter().any(|place| reached.starts_with(place)) {
+                    return Err(io::Error::other(format!("{} is a link that an agent may have made", next.display())));
+                }
+                let target = fs::read_link(&next)?;
+                let mut way = names(&target);
+                way.append(&mut ahead);
+                ahead = way;
+                if target.is_absolute() {
+                    reached = PathBuf::from("/");
+                }
+            }
+            _ => reached = if name == "/" { PathBuf::from("/") } else { reached },
+        }
+    }
+    Ok(Some(reached))
+}
+
 /// Where a path really is, or will be once it is made.
 fn future(path: &Path) -> PathBuf {
     let found = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
@@ -82,13 +147,11 @@ fn future(path: &Path) -> PathBuf {
     }
 }
 
-fn real<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Vec<PathBuf> {
-    paths.filter_map(|path| path.canonicalize().ok()).collect()
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+
+    use std::os::unix::fs::symlink;
 
     use super::*;
 
@@ -99,14 +162,14 @@ mod tests {
         fs::create_dir_all(root.join("share/voxpilot/sub")).unwrap();
         fs::create_dir_all(root.join("share/other")).unwrap();
         fs::write(root.join("file"), "").unwrap();
-        std::os::unix::fs::symlink("share/voxpilot", root.join("link")).unwrap();
+        symlink("share/voxpilot", root.join("link")).unwrap();
         let hidden = vec![root.join("link")];
         let places = Places::of(&Confinement { hidden, ..Confinement::default() }).unwrap();
-        let mut parts = places.open_parts(&root).unwrap();
+        let mut parts = places.parts(&root).unwrap();
         parts.sort();
         assert_eq!(parts, [root.join("file"), root.join("share/other")]);
-        assert_eq!(places.open_parts(&root.join("share/voxpilot/sub")).unwrap(), [root.join("share/voxpilot/sub")]);
-        assert!(places.open_parts(&root.join("share/voxpilot")).unwrap().is_empty());
+        assert_eq!(places.parts(&root.join("share/voxpilot/sub")).unwrap(), [root.join("share/voxpilot/sub")]);
+        assert!(places.parts(&root.join("share/voxpilot")).unwrap().is_empty());
     }
 
     #[test]
@@ -117,7 +180,7 @@ mod tests {
         fs::write(root.join("config/other"), "").unwrap();
         let hidden = vec![root.join("config/voxpilot")];
         let places = Places::of(&Confinement { hidden, ..Confinement::default() }).unwrap();
-        assert_eq!(places.open_parts(&root).unwrap(), [root.join("config/other")]);
+        assert_eq!(places.parts(&root).unwrap(), [root.join("config/other")]);
     }
 
     #[test]
@@ -125,5 +188,35 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let path = vec![home.path().to_owned()];
         assert!(Places::of(&Confinement { writable: path.clone(), hidden: path, ..Confinement::default() }).is_err());
+    }
+
+    #[test]
+    fn a_link_is_followed_only_where_no_agent_could_have_put_it() {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().canonicalize().unwrap();
+        for directory in ["real/work/sub", "outside"] {
+            fs::create_dir_all(root.join(directory)).unwrap();
+        }
+        symlink("real", root.join("linked")).unwrap();
+        symlink(root.join("outside"), root.join("real/work/swapped")).unwrap();
+        let at = |path: &str| root.join(path);
+        let places = |writable: &[&str], own: &[&str], untrusted: &[&str]| {
+            let all = |names: &[&str]| names.iter().map(|name| at(name)).collect();
+            Places::of(&Confinement { writable: all(writable), own: all(own), untrusted: all(untrusted), ..Confinement::default() })
+                .map(|places| places.writable)
+        };
+        assert_eq!(places(&["linked/work"], &[], &[]).unwrap(), [at("real/work")], "the person's own link");
+        assert_eq!(places(&["linked/work/sub"], &[], &["linked/work"]).unwrap(), [at("real/work/sub")]);
+        assert!(places(&["linked/work/nowhere"], &[], &[]).unwrap().is_empty());
+        for (writable, own, untrusted) in [
+            (&["linked/work/swapped"][..], &[][..], &["linked/work"][..]),
+            (&["real/work"], &["real/work/swapped/state"], &[]),
+            (&["real/work"], &["linked/work/swapped"], &[]),
+            (&["real/work/sub/../swapped"], &[], &["real"]),
+        ] {
+            let refused = places(writable, own, untrusted).unwrap_err().to_string();
+            assert!(refused.contains("a link that an agent may have made"), "{writable:?} {own:?}: {refused}");
+        }
+        assert!(fs::read_dir(at("outside")).unwrap().next().is_none(), "nothing was made there");
     }
 }

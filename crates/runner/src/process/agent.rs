@@ -2,20 +2,23 @@
 
 use std::io;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, Stdio};
 use std::sync::Arc;
 
+use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::drain::{self, StderrTail};
 use super::reaper::{self, Group};
-use super::{Hub, stdin};
-use crate::spec::MARK;
+use super::{Hub, spawn_thread, stdin};
+use crate::confine::{Broker, BrokerGuard, Family};
 
 pub(super) struct Agent {
     pub pid: Pid,
     pub group: Group,
     pub stderr: StderrTail,
+    /// Makes the connections of one that is confined.
+    _broker: Option<BrokerGuard>,
 }
 
 pub(super) fn spawn(hub: &Arc<Hub>) -> io::Result<Agent> {
@@ -24,31 +27,32 @@ pub(super) fn spawn(hub: &Arc<Hub>) -> io::Result<Agent> {
     if !spec.cwd.is_dir() {
         return Err(io::Error::new(io::ErrorKind::NotFound, "the working directory does not exist"));
     }
-    let mut child = Command::new(&spec.command)
-        .args(&spec.args)
-        .env_clear()
-        .envs(spec.env.iter().map(|(name, value)| (name, value)))
-        .env(MARK, spec.id.to_string())
-        .current_dir(&spec.cwd)
-        .process_group(0)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()?;
+    let (theirs, ours) = pipe_with(PipeFlags::CLOEXEC)?;
+    let (mut command, broker) = spec.agent().prepare(theirs)?;
+    let mut child = command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    // It holds the agent's end of the pipe, which must close with the agent.
+    drop(command);
     let pid = Pid::from_child(&child);
-    tend(hub, &mut child, pid).inspect_err(|_| {
+    tend(hub, &mut child, ChildStdin::from(ours), broker, pid).inspect_err(|_| {
         // Without its threads it would be stuck for ever, and nobody else knows of it yet.
         let _ = kill_process_group(pid, Signal::KILL);
     })
 }
 
-fn tend(hub: &Arc<Hub>, child: &mut Child, pid: Pid) -> io::Result<Agent> {
-    let (Some(input), Some(output), Some(errors)) = (child.stdin.take(), child.stdout.take(), child.stderr.take()) else {
+fn tend(hub: &Arc<Hub>, child: &mut Child, input: ChildStdin, broker: Option<Broker>, pid: Pid) -> io::Result<Agent> {
+    let (Some(output), Some(errors)) = (child.stdout.take(), child.stderr.take()) else {
         return Err(io::Error::other("the agent's pipes are missing"));
     };
+    let broker = broker.map(|broker| serve(hub, broker)).transpose()?;
     let group = reaper::begin(hub, pid)?;
     stdin::begin(hub, input)?;
     let stderr = drain::stderr(hub, errors)?;
     drain::stdout(hub, output)?;
-    Ok(Agent { pid, group, stderr })
+    Ok(Agent { pid, group, stderr, _broker: broker })
+}
+
+fn serve(hub: &Arc<Hub>, broker: Broker) -> io::Result<BrokerGuard> {
+    let (guard, work) = broker.start(Family::below_this_process(Some(hub.spec.id)))?;
+    spawn_thread(hub, "broker", move |_| work())?;
+    Ok(guard)
 }

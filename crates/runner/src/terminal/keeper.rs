@@ -1,16 +1,18 @@
-//! The process between the server and a command that it runs for an agent. It tells on stdout how the command began and ended;
-//! the command prints to its stderr; a word on stdin ends the command's tree, and so does the end of stdin.
+//! The process between the server and a command that it runs for an agent. It is told on stdin what to run, and tells on stdout how the
+//! command began and ended; the command prints to its stderr; a further byte on stdin ends the command's tree, and so does the end of stdin.
 
-use std::ffi::OsString;
-use std::io::{Read, Write};
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Child, ExitCode, Stdio};
 use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, set_child_subreaper, wait};
 
 use super::TerminalExit;
+use crate::confine::{BrokerGuard, Family};
+use crate::invocation::Invocation;
 use crate::processes;
 
 pub(super) const STARTED: &str = "started";
@@ -18,24 +20,39 @@ pub(super) const KILL: &[u8] = b"k";
 /// How often a tree that is being killed is looked at for newborn processes.
 const KILL_AGAIN: Duration = Duration::from_millis(20);
 
-/// Runs `command`, until it and everything it started has ended.
-pub fn run(command: &OsString, args: &[OsString]) -> ExitCode {
+/// More than the system lets any command have.
+const MAX_ORDER_BYTES: u32 = 64 * 1024 * 1024;
+
+/// What the keeper of this command is told.
+pub(super) fn order(program: &Invocation) -> io::Result<Vec<u8>> {
+    let text = serde_json::to_vec(program).map_err(io::Error::other)?;
+    let length = u32::try_from(text.len()).ok().filter(|length| *length <= MAX_ORDER_BYTES);
+    let length = length.ok_or_else(|| io::Error::new(io::ErrorKind::ArgumentListTooLong, "the command is too long"))?;
+    Ok([&length.to_le_bytes()[..], &text].concat())
+}
+
+fn take_order() -> io::Result<Invocation> {
+    let mut stdin = io::stdin().lock();
+    let mut length = [0; 4];
+    stdin.read_exact(&mut length)?;
+    let length = u32::from_le_bytes(length).min(MAX_ORDER_BYTES);
+    let mut text = vec![0; length as usize];
+    stdin.read_exact(&mut text)?;
+    serde_json::from_slice(&text).map_err(io::Error::other)
+}
+
+/// Runs the command that it is told, until it and everything it started has ended.
+pub fn run() -> ExitCode {
     // Whatever the command leaves behind becomes our child, and is found when it is to end.
     if let Err(error) = set_child_subreaper(Some(getpid())) {
         tell(&format!("cannot keep its children: {error}"));
         return ExitCode::FAILURE;
     }
-    let child = Command::new(command)
-        .args(args)
-        .stdin(Stdio::null())
-        .stdout(Stdio::from(std::io::stderr()))
-        .stderr(Stdio::inherit())
-        .process_group(0)
-        .spawn();
-    let child = match child {
-        Ok(child) => child,
+    let (child, _broker) = match take_order().and_then(|program| start(&program)) {
+        Ok(started) => started,
         Err(error) => {
             tell(&error.to_string());
+            end_tree();
             return ExitCode::FAILURE;
         }
     };
@@ -46,6 +63,15 @@ pub fn run(command: &OsString, args: &[OsString]) -> ExitCode {
     }
     reap(Pid::from_child(&child));
     ExitCode::SUCCESS
+}
+
+fn start(program: &Invocation) -> io::Result<(Child, Option<BrokerGuard>)> {
+    let (mut command, broker) = program.prepare(File::open("/dev/null")?.into())?;
+    command.stdout(Stdio::from(io::stderr())).stderr(Stdio::inherit()).process_group(0);
+    let broker = broker.map(|broker| broker.start(Family::below_this_process(program.mark))).transpose()?;
+    let child = command.spawn()?;
+    let guard = broker.map(|(guard, work)| std::thread::Builder::new().spawn(work).map(|_| guard)).transpose()?;
+    Ok((child, guard))
 }
 
 /// Until no child is left.
@@ -62,8 +88,8 @@ fn reap(command: Pid) {
 fn heed_orders() {
     let mut byte = [0];
     loop {
-        match std::io::stdin().read(&mut byte) {
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+        match io::stdin().read(&mut byte) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Ok(length) if length > 0 => end_tree(),
             _ => return end_tree(),
         }
@@ -86,7 +112,7 @@ fn end_tree() {
 
 /// A server that is gone hears nothing, and that is no fault.
 fn tell(line: &str) {
-    let mut out = std::io::stdout();
+    let mut out = io::stdout();
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 

@@ -1,11 +1,16 @@
-//! Confined commands on the kernel that is here: by both mechanisms, each skipped aloud where it does not work.
+//! Confined commands on the kernel that is here, by Landlock and by bubblewrap. What this kernel could hold must be held; what it has not is
+//! skipped aloud.
+
+mod environments;
+mod escapes;
+mod habits;
 
 use std::fs;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
-use runner::{Body, Confinement, Mechanism, Terminal, TerminalSpec};
+use runner::{Base, Body, Confinement, Family, Feature, Invocation, Mechanism, Sandbox, Terminal, TerminalSpec};
 use uuid::Uuid;
 
 use crate::rig::{Rig, exe, read_until, within};
@@ -18,7 +23,8 @@ struct Home {
 
 impl Home {
     fn new() -> Self {
-        let home = tempfile::tempdir().unwrap();
+        // Not in a temporary directory: those are often a sandbox's to write to.
+        let home = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         for directory in ["work", "share/voxpilot/runners", "share/other", "cache"] {
             fs::create_dir_all(home.path().join(directory)).unwrap();
         }
@@ -33,6 +39,7 @@ impl Home {
             own: vec![path(".agent")],
             hidden: vec![path("share/voxpilot")],
             shown: vec![path("share/voxpilot/mcp.json")],
+            untrusted: vec![],
         };
         Self { home, confinement }
     }
@@ -41,31 +48,152 @@ impl Home {
         self.home.path().join(name)
     }
 
-    fn wrap(&self, mechanism: &Mechanism, script: &str) -> (PathBuf, Vec<String>) {
-        self.confinement.wrap(mechanism, &exe(), Path::new("/bin/sh"), &["-c".to_owned(), script.to_owned()])
+    fn sandbox(&self, mechanism: &Mechanism) -> Sandbox {
+        Sandbox { exe: exe(), mechanism: mechanism.clone(), confinement: self.confinement.clone() }
+    }
+
+    fn program(&self, mechanism: &Mechanism, command: impl Into<PathBuf>, args: &[&str]) -> Invocation {
+        let home = self.home.path().display().to_string();
+        Invocation {
+            command: command.into(),
+            args: args.iter().map(|word| (*word).to_owned()).collect(),
+            env: vec![("PATH".to_owned(), SEARCH_PATH.to_owned()), ("H".to_owned(), home)],
+            cwd: Some(self.path("work")),
+            mark: None,
+            sandbox: Some(self.sandbox(mechanism)),
+        }
+    }
+
+    fn terminal(&self, mechanism: &Mechanism, script: &str) -> TerminalSpec {
+        let program = self.program(mechanism, "/bin/sh", &["-c", script]);
+        TerminalSpec {
+            exe: exe(),
+            command: "/bin/sh".to_owned(),
+            args: program.args,
+            env: program.env,
+            cwd: self.path("work"),
+            sandbox: program.sandbox,
+            limit_bytes: None,
+            runner: Uuid::new_v4(),
+        }
     }
 
     fn sh(&self, mechanism: &Mechanism, script: &str) -> Output {
-        let (command, args) = self.wrap(mechanism, script);
-        Command::new(command).args(args).current_dir(self.path("work")).env("H", self.home.path()).output().unwrap()
+        run(&self.program(mechanism, "/bin/sh", &["-c", script]))
     }
 }
 
+const SEARCH_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// Runs a program to its end, with a broker for it.
+fn run(program: &Invocation) -> Output {
+    let (mut command, broker) = program.prepare(fs::File::open("/dev/null").unwrap().into()).unwrap();
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(command);
+    let served = broker.map(|broker| {
+        let (guard, work) = broker.start(Family::of(child.id(), program.mark)).unwrap();
+        (guard, std::thread::spawn(work))
+    });
+    let output = child.wait_with_output().unwrap();
+    if let Some((guard, thread)) = served {
+        drop(guard);
+        thread.join().unwrap();
+    }
+    output
+}
+
+fn said(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+/// Those that work here, found once. Whether one should work is asked of the system, not of what is tested.
 fn mechanisms() -> Vec<Mechanism> {
-    let found = Mechanism::find(Some("/usr/bin:/bin".as_ref()));
-    let mut mechanisms = Vec::new();
-    match &found {
-        Some(Mechanism::Landlock) => mechanisms.push(Mechanism::Landlock),
-        _ => println!("skipped: this kernel has no Landlock, or too old a one"),
+    static FOUND: std::sync::LazyLock<Vec<Mechanism>> = std::sync::LazyLock::new(|| {
+        let mut found = Vec::new();
+        match Mechanism::of(&exe(), Base::Landlock) {
+            Some(mechanism) => found.push(mechanism),
+            None => {
+                assert!(!has_landlock(), "this kernel has Landlock, and it is not used");
+                println!("skipped: this kernel has no Landlock, or too old a one");
+            }
+        }
+        let bwrap = PathBuf::from("/usr/bin/bwrap");
+        let works = succeeds(&bwrap, &["--ro-bind", "/", "/", "--unshare-pid", "true"]);
+        match Mechanism::of(&exe(), Base::Bubblewrap(bwrap)) {
+            Some(mechanism) => found.push(mechanism),
+            None => assert!(!works, "bubblewrap works here, and is not used"),
+        }
+        if !works {
+            println!("skipped: bubblewrap is not here or may not work");
+        }
+        found
+    });
+    FOUND.clone()
+}
+
+/// As the kernel lists its own functions; and it has been able to hold what is needed since 6.2.
+fn has_landlock() -> bool {
+    let enabled = fs::read_to_string("/sys/kernel/security/lsm").map_or(true, |modules| modules.contains("landlock"));
+    let known = fs::read_to_string("/proc/kallsyms").is_ok_and(|symbols| symbols.contains("landlock_restrict_self"));
+    enabled && known && kernel() >= [6, 2]
+}
+
+fn kernel() -> Vec<u32> {
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    release.split('.').map_while(|part| part.parse().ok()).take(2).collect()
+}
+
+fn succeeds(program: &Path, args: &[&str]) -> bool {
+    Command::new(program).args(args).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+}
+
+/// What this kernel cannot hold by Landlock, as the system itself says.
+fn beyond_this_kernel() -> Vec<Feature> {
+    let mut beyond = Vec::new();
+    if !succeeds(Path::new("unshare"), &["--user", "--mount", "--map-current-user", "true"]) {
+        println!("skipped: namespaces may not be made here, so metadata and shared memory are not held");
+        beyond.extend([Feature::Metadata, Feature::Sharing]);
     }
-    let bwrap = PathBuf::from("/usr/bin/bwrap");
-    let works = Command::new(&bwrap).args(["--ro-bind", "/", "/", "--unshare-pid", "true"]).status().is_ok_and(|status| status.success());
-    if works {
-        mechanisms.push(Mechanism::Bubblewrap(bwrap))
-    } else {
-        println!("skipped: bubblewrap is not here or may not work")
+    let actions = fs::read_to_string("/proc/sys/kernel/seccomp/actions_avail").unwrap_or_default();
+    if !actions.contains("user_notif") {
+        println!("skipped: this kernel hands no system calls over, so sockets are not held");
+        beyond.push(Feature::Sockets);
     }
-    mechanisms
+    if kernel() < vec![6, 12] {
+        println!("skipped: Landlock holds no signals before Linux 6.12");
+        beyond.push(Feature::Signals);
+    }
+    beyond
+}
+
+#[test]
+fn what_this_kernel_can_hold_is_held() {
+    let beyond = beyond_this_kernel();
+    for mechanism in mechanisms() {
+        match mechanism.base {
+            Base::Landlock => assert!(mechanism.open.iter().all(|open| beyond.contains(open)), "{mechanism:?}"),
+            Base::Bubblewrap(_) => {
+                assert!(mechanism.open.iter().all(|open| *open == Feature::Sockets && beyond.contains(open)), "{mechanism:?}")
+            }
+        }
+    }
+}
+
+/// A kernel without one or the other: the base still holds, and what is open is known.
+#[test]
+fn what_is_missing_is_known_and_the_rest_still_holds() {
+    let Some(all) = mechanisms().into_iter().find(|mechanism| mechanism.base == Base::Landlock) else { return };
+    let home = Home::new();
+    for (view, calls) in [(true, false), (false, true), (false, false)] {
+        let layers = runner::Layers { view: view && all.layers.view, calls: calls && all.layers.calls };
+        let less = Mechanism { layers, ..all.clone() };
+        let done = home.sh(&less, "echo x > inside && cat inside");
+        assert!(done.status.success(), "{less:?}: {}", said(&done));
+        assert!(
+            !home.sh(&less, "echo x > $H/outside").status.success() && !home.sh(&less, "cat $H/share/voxpilot/secret").status.success()
+        );
+        assert_eq!(home.sh(&less, "chmod 600 $H/.bashrc").status.success(), !layers.view, "{less:?}");
+    }
 }
 
 #[test]
@@ -149,16 +277,24 @@ fn a_confined_command_reads_no_other_process() {
 #[test]
 fn a_confinement_that_fails_runs_nothing() {
     let home = Home::new();
+    let by = |base| Mechanism { base, layers: runner::Layers::default(), open: vec![] };
     let confinement = Confinement { hidden: home.confinement.writable.clone(), ..home.confinement.clone() };
-    let (command, args) = confinement.wrap(&Mechanism::Landlock, &exe(), Path::new("/bin/sh"), &["-c".to_owned(), "echo ran".to_owned()]);
-    let done = Command::new(command).args(args).output().unwrap();
+    let mut program = home.program(&by(Base::Landlock), "/bin/sh", &["-c", "echo ran"]);
+    program.sandbox = Some(Sandbox { confinement, ..home.sandbox(&by(Base::Landlock)) });
+    let done = run(&program);
     assert_eq!(done.status.code(), Some(126));
     assert!(done.stdout.is_empty() && String::from_utf8_lossy(&done.stderr).contains("cannot run /bin/sh confined"));
 
-    let missing = Mechanism::Bubblewrap("/nowhere/bwrap".into());
-    let done = home.sh(&missing, "echo ran");
+    let done = home.sh(&by(Base::Bubblewrap("/nowhere/bwrap".into())), "echo ran");
     assert!(done.stdout.is_empty() && done.status.code() == Some(126));
-    assert!(!matches!(Mechanism::find(None), Some(Mechanism::Bubblewrap(_))), "without a PATH there is no program");
+    let found = Mechanism::find(&exe(), None, &[]);
+    assert!(!matches!(found, Some(Mechanism { base: Base::Bubblewrap(_), .. })), "without a PATH there is no program");
+    // Started by hand it has nothing to do, whatever is said to it.
+    for words in [&["confined"][..], &["confined", "inside", "0", "1"], &["confined", "probe", "{}"], &["confined", "landlock", "--", "sh"]]
+    {
+        let done = Command::new(exe()).args(words).stdin(Stdio::null()).output().unwrap();
+        assert!(!done.status.success() && done.stdout.is_empty(), "{words:?}");
+    }
 }
 
 #[tokio::test]
@@ -170,8 +306,8 @@ async fn a_runner_drives_a_confined_agent_and_ends_it() {
             "echo x > inside; cat {0}/share/voxpilot/secret 2> /dev/null || echo hidden; read line; echo \"got $line\"; read more",
             home.home.path().display()
         );
-        (rig.spec.command, rig.spec.args) = home.wrap(&mechanism, &script);
-        rig.spec.cwd = home.path("work");
+        rig.spec.args = vec!["-c".to_owned(), script];
+        (rig.spec.sandbox, rig.spec.cwd) = (Some(home.sandbox(&mechanism)), home.path("work"));
         let rig = rig.start().await;
         let (handle, mut records) = rig.attach(0).await;
         handle.write(Uuid::new_v4(), b"a line".to_vec()).await.unwrap();
@@ -190,11 +326,7 @@ async fn a_terminal_of_a_confined_agent_is_confined() {
     for mechanism in mechanisms() {
         let home = Home::new();
         let script = format!("echo x > inside; echo x > {}/outside || echo held", home.home.path().display());
-        let (command, args) = home.wrap(&mechanism, &script);
-        let env = vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())];
-        let command = command.to_string_lossy().into_owned();
-        let spec = TerminalSpec { exe: exe(), command, args, env, cwd: home.path("work"), limit_bytes: None, runner: Uuid::new_v4() };
-        let terminal = Terminal::start(spec).await.unwrap();
+        let terminal = Terminal::start(home.terminal(&mechanism, &script)).await.unwrap();
         within(terminal.ended()).await;
         assert!(terminal.output().0.contains("held"), "{}: {}", mechanism.name(), terminal.output().0);
         assert!(home.path("work/inside").exists() && !home.path("outside").exists());

@@ -3,14 +3,15 @@
 use std::path::Path;
 use std::time::Duration;
 
-use runner::{Pty, PtySpec};
+use runner::{Invocation, Pty};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::rig::DEADLINE;
 
 fn start(script: &str) -> Pty {
     let env = vec![("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned())];
-    Pty::start(PtySpec { command: "/bin/sh".into(), args: vec!["-c".to_owned(), script.to_owned()], env, cwd: "/".into() }).unwrap()
+    let args = vec!["-c".to_owned(), script.to_owned()];
+    Pty::start(Invocation { command: "/bin/sh".into(), args, env, cwd: Some("/".into()), ..Invocation::default() }).unwrap()
 }
 
 async fn line(pty: &mut Pty) -> String {

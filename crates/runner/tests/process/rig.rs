@@ -29,6 +29,7 @@ impl Rig {
             args: vec!["-c".to_owned(), script.to_owned()],
             env: vec![("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned())],
             cwd: home.path().to_owned(),
+            sandbox: None,
             durability: Durability::Process,
             ttl_s: 600,
             term_grace_ms: 300,

@@ -12,7 +12,16 @@ use crate::rig::{DEADLINE, exe};
 async fn start(script: &str, limit_bytes: Option<u64>) -> std::io::Result<Terminal> {
     let args = vec!["-c".to_owned(), script.to_owned()];
     let env = vec![("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned())];
-    let spec = TerminalSpec { exe: exe(), command: "sh".to_owned(), args, env, cwd: "/".into(), limit_bytes, runner: Uuid::new_v4() };
+    let spec = TerminalSpec {
+        exe: exe(),
+        command: "sh".to_owned(),
+        args,
+        env,
+        cwd: "/".into(),
+        sandbox: None,
+        limit_bytes,
+        runner: Uuid::new_v4(),
+    };
     Terminal::start(spec).await
 }
 
@@ -85,6 +94,7 @@ async fn a_command_that_is_not_there_is_an_error() {
         args: vec![],
         env: vec![],
         cwd: "/".into(),
+        sandbox: None,
         limit_bytes: None,
         runner: Uuid::new_v4(),
     };

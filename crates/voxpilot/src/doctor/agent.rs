@@ -6,7 +6,7 @@ use agents::catalogue::{Agent, DEMO, Found, SecretError};
 use agents::records::Examined;
 use agents::{Capabilities, LoginCommand};
 use domain::agent::Fault;
-use engine::{Settings, Trial};
+use engine::{Run, Settings, Trial};
 use rustix::fs::{Access, access};
 use tokio::task::JoinSet;
 
@@ -32,7 +32,7 @@ pub(super) async fn all(config: &Config, sources: &Sources, settings: &Settings)
     let shown: Vec<&Agent> = settings.catalogue.iter().filter(is_shown).collect();
     let mut looks = JoinSet::new();
     for (place, agent) in shown.iter().enumerate() {
-        let tried = Settings { data_dir: scratch.data(), ..settings.clone() };
+        let tried = settings.clone().with_data_dir(scratch.data());
         let (id, work, sources) = (agent.id.clone(), scratch.work(), sources.clone());
         looks.spawn(async move { (place, look(&tried, &id, &work, &sources).await) });
     }
@@ -62,7 +62,10 @@ async fn look(settings: &Settings, id: &str, cwd: &Path, sources: &Sources) -> V
     let tried = engine::try_agent(settings, id, cwd).await;
     let version = match &tried {
         Ok(Trial { capabilities: Capabilities { agent_version: Some(version), .. }, .. }) => Some(version.clone()),
-        _ if agent.tells_version(&program) => agents::catalogue::version(&program.path, &env, VERSION_DEADLINE).await,
+        _ if agent.tells_version(&program) => match settings.confine(agent, Run { env: &env, ..Run::default() }) {
+            Ok(sandbox) => agents::catalogue::version(&program.path, env.clone(), sandbox, VERSION_DEADLINE).await,
+            Err(_) => None,
+        },
         _ => None,
     };
     let version = version.map(|version| format!("{version}, ")).unwrap_or_default();

@@ -10,7 +10,8 @@ use crate::setup::start_with;
 
 #[tokio::test]
 async fn copilot_works_in_a_sandbox_and_does_not_get_out_of_it() {
-    if agents::Mechanism::find(Some(OsStr::new("/usr/bin:/bin"))).is_none() {
+    let exe = testkit::faulty_agent::voxpilot_path();
+    if agents::Mechanism::find(&exe, Some(OsStr::new("/usr/bin:/bin")), &[]).is_none() {
         println!("skipped: neither Landlock nor bubblewrap works here");
         return;
     }

@@ -161,6 +161,8 @@ pub(crate) struct CatalogueAgent {
     /// What holds an agent that is to be sandboxed: landlock, bubblewrap, or unavailable, and then it is not started; null where it is
     /// not to be sandboxed.
     pub sandbox: Option<String>,
+    /// What the sandbox does not hold on this machine: metadata, sockets, signals, processes or sharing. SECURITY.md says what they mean.
+    pub sandbox_open: Vec<String>,
     /// How one that is missing can be had; null where it is there, or nobody knows.
     pub install: Option<AgentInstall>,
     /// How a person logs in by hand; null where nobody knows.
@@ -198,6 +200,7 @@ impl From<engine::CatalogueEntry> for CatalogueAgent {
             health: entry.health.to_owned(),
             problem: entry.problem,
             sandbox: entry.sandbox.map(str::to_owned),
+            sandbox_open: entry.sandbox_open.into_iter().map(str::to_owned).collect(),
             install: entry.install.map(|install| AgentInstall { command: install.command, npx: install.npx }),
             login: entry.login.map(|command| AgentLogin { command }),
             can_login: entry.can_login,
