@@ -19,6 +19,7 @@ mod open;
 mod paths;
 mod project;
 mod read;
+mod shown;
 mod walk;
 mod work_dir;
 mod write;
@@ -34,6 +35,7 @@ pub use files::{FileError, beginning, current_text, directory, read_text};
 pub use git::{Checkout, Commit, Comparison, FileChange, FileLines, Side, Status, Taken, Undo, revert_text};
 pub use paths::{Named, find, mentioned, search};
 pub use project::Project;
+pub use shown::{Shown, look, write_shown};
 pub use write::write_text;
 
 use deadline::Deadline;

@@ -60,8 +60,9 @@ impl Cache {
         }
     }
 
-    /// What is asked for, and what an answer for always can cover.
+    /// What is asked for, what its answers read, and what an answer for always can cover.
     pub(crate) async fn fill_request(&self, request: &mut PermissionRequest) {
+        request.ask.fill_labels();
         request.scopes = rule::choices(&request.agent, &request.ask);
         if let Some(diff) = request.ask.diff.clone().filter(|diff| diff.len() <= TEXT_BYTES) {
             let otherwise = named(&request.ask);
