@@ -2,6 +2,8 @@
 
 mod ask;
 mod demand;
+mod option;
+mod shown;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -10,8 +12,10 @@ use utoipa::ToSchema;
 use crate::json::RawJson;
 use crate::text::{clip_start, utf16_len};
 
-pub use ask::{Approval, AskedFile, DIRECTORY_FIELDS, FilePlace, PermissionAsk, PermissionOption};
+pub use ask::{Approval, AskedFile, DIRECTORY_FIELDS, FilePlace, PermissionAsk};
 pub use demand::{Demand, Exited, Failure, Fault, FormAction, Place, Problem, Reply, StartTerminal};
+pub use option::{OptionKind, PermissionOption};
+pub use shown::{AskedChange, ChangeText, Run, Shown, Variable, is_system_shell, shell_script};
 
 /// How much of a tool call's output stream is kept.
 const STREAM_MAX: usize = 64 * 1024;
@@ -105,6 +109,9 @@ pub enum Update {
         /// The agent's own id of the tool call it asked for.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent_call: Option<String>,
+        /// What was wrong with the request, where it was refused for that and put to nobody.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        malformed: Option<String>,
     },
     /// What a person said when they did not allow something: the agent's next prompt in the same call.
     FollowUp {
@@ -257,7 +264,7 @@ impl Update {
                 Update::Options { options } => RawJson::from(options).text().len(),
                 Update::Notice { level, text, .. } => level.len() + text.len(),
                 Update::Compaction { id, status, summary, error, .. } => id.len() + words(status) + words(summary) + words(error),
-                Update::Denied { title, agent_call } => title.len() + words(agent_call),
+                Update::Denied { title, agent_call, malformed } => title.len() + words(agent_call) + words(malformed),
                 Update::Approved(approval) => approval.bytes(),
                 Update::Content { content } => content.text().len(),
                 Update::Unknown { kind, raw } => kind.len() + raw.text().len(),

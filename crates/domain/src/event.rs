@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 
 use crate::agent::{PermissionAsk, Update};
 use crate::attachment::Attachment;
+use crate::decision::{Decision, Reach, Verdict};
 use crate::ids::{ArtifactId, MessageId, PermissionId, TurnId};
 use crate::policy::Policy;
 use crate::rule::Choice;
@@ -146,11 +147,35 @@ pub struct PermissionResolved {
     pub request_id: PermissionId,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub option_id: Option<String>,
+    /// Missing in logs of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+    /// Missing in logs of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reach: Option<Reach>,
     /// person, mcp (a program for them), policy, rule, timeout, cancel, agent (it no longer asks) or agent_gone.
     pub by: String,
     /// Of a refusal: what the person said. The agent gets it as its next prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+}
+
+impl PermissionResolved {
+    pub fn new(request_id: PermissionId, decision: &Decision, by: impl Into<String>, reason: Option<String>) -> PermissionResolved {
+        PermissionResolved {
+            request_id,
+            option_id: decision.option_id().map(str::to_owned),
+            verdict: Some(decision.verdict()),
+            reach: Some(decision.reach()),
+            by: by.into(),
+            reason,
+        }
+    }
+
+    /// What was decided about `ask`.
+    pub fn decision(&self, ask: &PermissionAsk) -> Decision {
+        Decision::restored(ask, self.verdict, self.reach, self.option_id.clone())
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]

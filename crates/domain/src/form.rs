@@ -2,11 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use crate::agent::{PermissionAsk, PermissionOption};
+use crate::agent::{OptionKind, PermissionAsk, PermissionOption};
 
-/// The options of a form.
-pub(crate) const ACCEPT: &str = "accept";
-pub(crate) const DECLINE: &str = "decline";
+const ACCEPT: &str = "accept";
+const DECLINE: &str = "decline";
 
 /// Checks the fields against the schema; the error is for the person who filled them in.
 pub fn check(schema: &Value, content: &Value) -> Result<(), String> {
@@ -76,28 +75,15 @@ fn choices(field: &Value) -> Option<Vec<&str>> {
 
 /// The question that puts a form in front of a person.
 pub(crate) fn ask(title: String, schema: Value) -> PermissionAsk {
-    let option = |option_id: &str, name: &str, kind: &str| PermissionOption {
-        option_id: option_id.to_owned(),
-        name: name.to_owned(),
-        kind: kind.to_owned(),
-    };
     PermissionAsk {
         title,
-        kind: None,
-        command: None,
-        diff: None,
-        cwd: None,
-        files: Vec::new(),
-        locations: Vec::new(),
         options: vec![
-            option(ACCEPT, "Send", "allow_once"),
-            option(DECLINE, "Decline", "reject_once"),
-            option("cancel", "Cancel", "cancel"),
+            PermissionOption::new(ACCEPT, "Send", OptionKind::AllowOnce),
+            PermissionOption::new(DECLINE, "Decline", OptionKind::RejectOnce),
+            PermissionOption::new("cancel", "Cancel", OptionKind::Cancel),
         ],
-        agent_call: None,
-        input: None,
         form: Some(schema),
-        reason: None,
+        ..PermissionAsk::default()
     }
 }
 

@@ -6,6 +6,7 @@
 mod debt;
 mod effect;
 mod grant;
+mod guarded;
 mod input;
 mod process;
 mod prompt;
@@ -29,7 +30,7 @@ use crate::turn;
 
 pub use debt::{Debt, Stage};
 pub use effect::{Act, Effect, Keep, Timer};
-pub use input::{Input, Opened, OptionOutcome, Signal, StartFailure, Started, Told, WriteOutcome};
+pub use input::{Input, Opened, OptionOutcome, Prepared, Signal, StartFailure, Started, Told, WriteOutcome};
 pub use process::Process;
 pub use prompt::{Prompt, PromptState};
 pub use record::{AgentSession, DebtRecord, Described, How};
@@ -164,7 +165,7 @@ impl Step<'_> {
         match input {
             Input::Prompt { turn_id, call_id, round, name, text } => self.prompt(turn_id, call_id, round, name, text),
             Input::Stop { call_id } => self.stop(&call_id),
-            Input::Decided { request_id, option_id, content } => self.decided(request_id, option_id, content),
+            Input::Decided { request_id, decision, content } => self.decided(request_id, decision, content),
             Input::Started { runner, outcome } => self.started(runner, outcome),
             Input::Batch { runner, cursor, signals } => self.batch(runner, cursor, signals),
             Input::SessionOpened { runner, name, outcome } => self.session_opened(runner, &name, outcome),

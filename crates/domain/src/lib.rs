@@ -4,6 +4,7 @@
 
 pub mod agent;
 pub mod attachment;
+pub mod decision;
 pub mod device;
 pub mod event;
 pub mod form;

@@ -11,10 +11,11 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::agent::PermissionAsk;
+use crate::decision::Decision;
 use crate::event::{Event, Message, PermissionRequest, ToolCall};
 use crate::host::{self, Act, AgentSession, Host, Keep, Timer};
 use crate::ids::{MessageId, PermissionId, RunnerId, TurnId};
-use crate::policy::{Decision, Policy};
+use crate::policy::{Policy, PolicyOutcome};
 use crate::rule::{Decider, Rule, decide};
 use crate::turn::{self, Now, Session};
 
@@ -50,7 +51,7 @@ impl Context<'_> {
         (self.rules)()
     }
 
-    pub(crate) fn decide(&self, agent: &str, ask: &PermissionAsk) -> (Decision, Decider) {
+    pub(crate) fn decide(&self, agent: &str, ask: &PermissionAsk) -> (PolicyOutcome, Decider) {
         decide(self.policy, &self.rules(), agent, ask)
     }
 
@@ -78,7 +79,7 @@ pub enum Input {
     /// A person answers, or the clock does. `content` is what was filled into a form.
     Answer {
         request_id: PermissionId,
-        option_id: Option<String>,
+        decision: Decision,
         by: String,
         content: Option<Value>,
         /// Of a refusal: what the person says, for the agent.
@@ -157,9 +158,9 @@ impl Machine {
         match input {
             Input::Turn(input) => run.turn(input),
             Input::Host { agent, input } => run.host(&agent, input),
-            Input::Answer { request_id, option_id, by, content, reason } => {
+            Input::Answer { request_id, decision, by, content, reason } => {
                 run.content = content;
-                run.turn(turn::Input::PermissionAnswer { request_id, option_id, by, reason });
+                run.turn(turn::Input::PermissionAnswer { request_id, decision, by, reason });
             }
             Input::Reconsider => run.reconsider(),
             Input::Resume => {
@@ -187,7 +188,7 @@ impl Machine {
 enum Asked {
     Prompt(turn::Prompt),
     Stop { call_id: String },
-    Decided { request_id: PermissionId, option_id: Option<String> },
+    Decided { request_id: PermissionId, decision: Decision },
 }
 
 struct Run<'a> {
@@ -221,8 +222,8 @@ impl Run<'_> {
                     self.asked.push_back(Asked::Prompt(wanted));
                 }
                 turn::Effect::StopPrompt { call_id } => self.asked.push_back(Asked::Stop { call_id }),
-                turn::Effect::AnswerPermission { request_id, option_id } => {
-                    self.asked.push_back(Asked::Decided { request_id, option_id });
+                turn::Effect::AnswerPermission { request_id, decision } => {
+                    self.asked.push_back(Asked::Decided { request_id, decision });
                 }
             }
         }
@@ -233,7 +234,7 @@ impl Run<'_> {
             match asked {
                 Asked::Prompt(wanted) => self.prompt(wanted),
                 Asked::Stop { call_id } => self.stop(call_id),
-                Asked::Decided { request_id, option_id } => self.decided(request_id, option_id),
+                Asked::Decided { request_id, decision } => self.decided(request_id, decision),
             }
         }
     }
@@ -254,11 +255,11 @@ impl Run<'_> {
         self.host(&agent, host::Input::Stop { call_id });
     }
 
-    fn decided(&mut self, request_id: PermissionId, option_id: Option<String>) {
+    fn decided(&mut self, request_id: PermissionId, decision: Decision) {
         let found = self.machine.hosts.values().find(|host| host.debt(request_id).is_some()).map(|host| host.agent().to_owned());
         if let Some(agent) = found {
             let content = self.content.take();
-            self.host(&agent, host::Input::Decided { request_id, option_id, content });
+            self.host(&agent, host::Input::Decided { request_id, decision, content });
         }
     }
 
@@ -280,12 +281,9 @@ impl Run<'_> {
     fn reconsider(&mut self) {
         let open: Vec<PermissionRequest> = self.machine.turn.turn.iter().flat_map(|turn| turn.permissions.clone()).collect();
         for open in open {
-            let (option_id, by) = match self.context.decide(&open.agent, &open.ask) {
-                (Decision::Ask, _) => continue,
-                (Decision::Select(option), by) => (Some(option.option_id), by),
-                (Decision::Cancel, by) => (None, by),
-            };
-            self.turn(turn::Input::PermissionAnswer { request_id: open.request_id, option_id, by: by.as_str().to_owned(), reason: None });
+            let (PolicyOutcome::Decided(decision), by) = self.context.decide(&open.agent, &open.ask) else { continue };
+            let by = by.as_str().to_owned();
+            self.turn(turn::Input::PermissionAnswer { request_id: open.request_id, decision, by, reason: None });
         }
     }
 }

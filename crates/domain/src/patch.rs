@@ -1,4 +1,4 @@
-//! Unified diffs: the files that one names, and those that are made here of two texts.
+//! Unified diffs: the files that one names, what it makes of one, and those that are made here of two texts.
 
 mod compare;
 mod unified;
@@ -50,6 +50,69 @@ pub fn files(diff: &str) -> Vec<(String, &str)> {
     }
     let ends: Vec<usize> = files.iter().skip(1).map(|(_, start)| *start).chain([diff.len()]).collect();
     files.into_iter().zip(ends).map(|((name, start), end)| (name, &diff[start..end])).collect()
+}
+
+/// What the diff of one file makes of `text`. None unless every hunk fits exactly where it says: what was shown is not guessed at.
+pub fn apply(text: &str, diff: &str) -> Option<String> {
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let mut patched = String::with_capacity(text.len());
+    let (mut at, mut any) = (0, false);
+    let mut rest = diff.split_inclusive('\n').peekable();
+    while let Some(line) = rest.next() {
+        let Some(header) = line.strip_prefix("@@ ") else {
+            // What stands before the first hunk is about the file; behind it nothing else may stand.
+            if any && !line.trim().is_empty() {
+                return None;
+            }
+            continue;
+        };
+        any = true;
+        let (start, removed, added) = hunk_place(header)?;
+        let (old, new) = hunk_sides(&mut rest, removed, added)?;
+        // A hunk that removes nothing stands behind its line, not on it.
+        let from = if removed == 0 { start } else { start.checked_sub(1)? };
+        let to = from.checked_add(old.len())?;
+        if from < at || lines.get(from..to)? != old {
+            return None;
+        }
+        patched.extend(lines[at..from].iter().copied());
+        patched.extend(new);
+        at = to;
+    }
+    patched.extend(lines[at..].iter().copied());
+    any.then_some(patched)
+}
+
+/// The lines of a hunk as they were and as they will be, each with its line end.
+fn hunk_sides<'a>(
+    rest: &mut std::iter::Peekable<impl Iterator<Item = &'a str>>,
+    removed: usize,
+    added: usize,
+) -> Option<(Vec<&'a str>, Vec<&'a str>)> {
+    let (mut old, mut new) = (Vec::new(), Vec::new());
+    while old.len() < removed || new.len() < added {
+        let line = rest.next()?;
+        let has_end = rest.next_if(|next| next.starts_with('\\')).is_none();
+        let body = line.get(1..)?;
+        let body = if has_end { body } else { body.strip_suffix('\n').unwrap_or(body) };
+        match line.as_bytes().first()? {
+            b'-' => old.push(body),
+            b'+' => new.push(body),
+            b' ' => {
+                old.push(body);
+                new.push(body);
+            }
+            _ => return None,
+        }
+    }
+    (old.len() == removed && new.len() == added).then_some((old, new))
+}
+
+/// The first line of a hunk on the old side, and how many lines it has on each.
+fn hunk_place(header: &str) -> Option<(usize, usize, usize)> {
+    let start = header.strip_prefix('-')?.split([',', ' ']).next()?.parse().ok()?;
+    let (removed, added) = hunk_counts(header)?;
+    Some((start, usize::try_from(removed).ok()?, usize::try_from(added).ok()?))
 }
 
 /// The lines that are still to come in a hunk, by what its first line says.
@@ -152,6 +215,36 @@ mod tests {
         assert_eq!(parts, expected);
         assert_eq!(files("@@ -1 +1 @@\n-a\n+b"), [(String::new(), "@@ -1 +1 @@\n-a\n+b")]);
         assert_eq!(files(""), []);
+    }
+
+    #[test]
+    fn a_diff_makes_what_it_says_or_nothing() {
+        let text = "one\ntwo\nthree\n";
+        let table = [
+            (text, "--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n one\n-two\n+TWO\n three\n", Some("one\nTWO\nthree\n")),
+            (text, "@@ -2 +2 @@\n-two\n+TWO\n", Some("one\nTWO\nthree\n")),
+            (text, "@@ -2 +2,0 @@\n-two\n", Some("one\nthree\n")),
+            (text, "@@ -2,0 +3 @@\n+new\n", Some("one\ntwo\nnew\nthree\n")),
+            (text, "@@ -1 +1 @@\n-one\n+1\n@@ -3 +3 @@\n-three\n+3\n", Some("1\ntwo\n3\n")),
+            ("", "--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+new\n", Some("new\n")),
+            ("old", "@@ -1 +1 @@\n-old\n\\ No newline at end of file\n+new\n", Some("new\n")),
+            ("old\n", "@@ -1 +1 @@\n-old\n+new\n\\ No newline at end of file\n", Some("new")),
+            // It does not fit: another line, another place, too many or too few lines, hunks out of order, something behind it.
+            (text, "@@ -2 +2 @@\n-TWO\n+two\n", None),
+            (text, "@@ -1 +1 @@\n-two\n+TWO\n", None),
+            (text, "@@ -9 +9 @@\n-two\n+TWO\n", None),
+            (text, "@@ -0 +0 @@\n-two\n+TWO\n", None),
+            (text, "@@ -2,2 +2 @@\n-two\n+TWO\n", None),
+            (text, "@@ -3 +3 @@\n-three\n+3\n@@ -1 +1 @@\n-one\n+1\n", None),
+            (text, "@@ -2 +2 @@\n-two\n+TWO\n+more\n", None),
+            (text, "@@ -2 +2 @@\n-two\n+TWO\n--- a/y\n+++ b/y\n@@ -1 +1 @@\n-one\n+1\n", None),
+            (text, "@@ -18446744073709551615,3 +1 @@\n-two\n+TWO\n", None),
+            ("old\n", "@@ -1 +1 @@\n-old\n\\ No newline at end of file\n+new\n", None),
+            (text, "no hunk at all\n", None),
+        ];
+        for (text, diff, expected) in table {
+            assert_eq!(apply(text, diff).as_deref(), expected, "{diff}");
+        }
     }
 
     #[test]

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::agent::{FilePlace, PermissionAsk, PermissionOption};
+use crate::agent::{FilePlace, OptionKind, PermissionAsk};
+use crate::decision::Decision;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -21,12 +22,11 @@ pub enum Policy {
     Deny,
 }
 
+/// What a policy or a rule makes of a request.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Decision {
-    /// Answer with this option at once.
-    Select(PermissionOption),
-    /// Nothing that was offered fits: the one answer that is always valid.
-    Cancel,
+pub enum PolicyOutcome {
+    Decided(Decision),
+    /// A person is asked.
     Ask,
 }
 
@@ -48,14 +48,14 @@ impl Policy {
         order.into_iter().rfind(|policy| [self, other].contains(policy)).unwrap_or(self)
     }
 
-    /// Options are picked by their kind, never by position or id: agents differ in both.
-    pub fn decide(self, ask: &PermissionAsk) -> Decision {
+    /// Options are picked by their kind, never by position or id: agents differ in both. What is malformed is decided before.
+    pub fn decide(self, ask: &PermissionAsk) -> PolicyOutcome {
         match self {
-            Policy::Ask => Decision::Ask,
-            Policy::Auto | Policy::ReadOnly if ask.is_protected() => Decision::Ask,
-            Policy::ReadOnly if !reads_inside(ask) => Decision::Ask,
-            Policy::Auto | Policy::ReadOnly => pick(ask, &["allow_once", "allow_always"]).map_or(Decision::Ask, Decision::Select),
-            Policy::Deny => pick(ask, &["reject_once", "reject_always"]).map_or(Decision::Cancel, Decision::Select),
+            Policy::Deny => PolicyOutcome::Decided(ask.refuse()),
+            Policy::Ask => PolicyOutcome::Ask,
+            Policy::Auto | Policy::ReadOnly if ask.is_protected() => PolicyOutcome::Ask,
+            Policy::ReadOnly if !reads_inside(ask) => PolicyOutcome::Ask,
+            Policy::Auto | Policy::ReadOnly => ask.pick(&OptionKind::ALLOW).map_or(PolicyOutcome::Ask, PolicyOutcome::Decided),
         }
     }
 }
@@ -149,16 +149,12 @@ impl std::str::FromStr for Policy {
     }
 }
 
-pub(crate) fn pick(ask: &PermissionAsk, kinds: &[&str]) -> Option<PermissionOption> {
-    kinds.iter().find_map(|kind| ask.options.iter().find(|option| option.kind == *kind)).cloned()
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::agent::AskedFile;
+    use crate::agent::{AskedFile, PermissionOption};
 
     fn file(path: &str, place: FilePlace) -> AskedFile {
         AskedFile { path: path.into(), place }
@@ -169,11 +165,16 @@ mod tests {
             title: "t".into(),
             kind: Some(kind.into()),
             files: vec![file("a", FilePlace::Inside)],
-            options: options
-                .iter()
-                .map(|(id, kind)| PermissionOption { option_id: (*id).into(), name: (*id).into(), kind: (*kind).into() })
-                .collect(),
+            options: options.iter().map(|(id, kind)| PermissionOption::new(*id, *id, OptionKind::offered(kind))).collect(),
             ..PermissionAsk::default()
+        }
+    }
+
+    /// The option that was decided on; none where it was cancelled.
+    fn picked(outcome: PolicyOutcome) -> Option<String> {
+        match outcome {
+            PolicyOutcome::Decided(decision) => decision.option_id().map(str::to_owned),
+            PolicyOutcome::Ask => panic!("a person is asked"),
         }
     }
 
@@ -190,10 +191,8 @@ mod tests {
         for (policy, kind, expected) in table {
             let decision = policy.decide(&ask(kind, &always_first));
             match expected {
-                Some(id) => {
-                    assert!(matches!(&decision, Decision::Select(option) if option.option_id == id), "{policy:?} {kind}: {decision:?}")
-                }
-                None => assert_eq!(decision, Decision::Ask, "{policy:?} {kind}"),
+                Some(id) => assert_eq!(picked(decision).as_deref(), Some(id), "{policy:?} {kind}"),
+                None => assert_eq!(decision, PolicyOutcome::Ask, "{policy:?} {kind}"),
             }
         }
     }
@@ -222,7 +221,7 @@ mod tests {
             (PermissionAsk { diff: Some("+x".into()), ..with("read", inside(), json!({})) }, false),
         ];
         for (ask, approved) in table {
-            assert_eq!(matches!(Policy::ReadOnly.decide(&ask), Decision::Select(_)), approved, "{:?} {:?}", ask.files, ask.input);
+            assert_eq!(matches!(Policy::ReadOnly.decide(&ask), PolicyOutcome::Decided(_)), approved, "{:?} {:?}", ask.files, ask.input);
         }
     }
 
@@ -230,9 +229,9 @@ mod tests {
     fn a_protected_file_is_a_persons_to_allow_under_every_policy_but_deny() {
         let ask = PermissionAsk { files: vec![file("AGENTS.md", FilePlace::Protected)], ..ask("edit", &[("yes", "allow_once")]) };
         for policy in [Policy::Auto, Policy::Ask, Policy::ReadOnly] {
-            assert_eq!(policy.decide(&ask), Decision::Ask, "{policy:?}");
+            assert_eq!(policy.decide(&ask), PolicyOutcome::Ask, "{policy:?}");
         }
-        assert_eq!(Policy::Deny.decide(&ask), Decision::Cancel);
+        assert_eq!(picked(Policy::Deny.decide(&ask)), None);
     }
 
     #[test]
@@ -247,18 +246,15 @@ mod tests {
 
     #[test]
     fn auto_never_rejects_and_deny_never_asks() {
-        assert_eq!(Policy::Auto.decide(&ask("edit", &[("no", "reject_once")])), Decision::Ask);
-        assert_eq!(Policy::Deny.decide(&ask("edit", &[("yes", "allow_once")])), Decision::Cancel);
+        assert_eq!(Policy::Auto.decide(&ask("edit", &[("no", "reject_once")])), PolicyOutcome::Ask);
+        assert_eq!(picked(Policy::Deny.decide(&ask("edit", &[("yes", "allow_once")]))), None);
     }
 
     /// S2-34, S2-35, S2-36, S2-37: of two that fit, the one that holds only this time; else the one that is remembered.
     #[test]
     fn once_goes_before_always() {
         let offered = [("never", "reject_always"), ("always", "allow_always"), ("no", "reject_once"), ("yes", "allow_once")];
-        let picked = |policy: Policy, options: &[(&str, &str)]| match policy.decide(&ask("edit", options)) {
-            Decision::Select(option) => option.option_id,
-            other => panic!("{other:?}"),
-        };
+        let picked = |policy: Policy, options: &[(&str, &str)]| picked(policy.decide(&ask("edit", options))).unwrap_or_default();
         assert_eq!((picked(Policy::Auto, &offered), picked(Policy::Deny, &offered)), ("yes".to_owned(), "no".to_owned()));
         assert_eq!((picked(Policy::Auto, &offered[..2]), picked(Policy::Deny, &offered[..2])), ("always".to_owned(), "never".to_owned()));
     }

@@ -10,10 +10,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::agent::{DIRECTORY_FIELDS, FilePlace, PermissionAsk};
+use crate::agent::{DIRECTORY_FIELDS, FilePlace, OptionKind, PermissionAsk, Run};
+use crate::decision::Decision;
 use crate::ids::RuleId;
 use crate::patch;
-use crate::policy::{Decision, Policy, pick};
+use crate::policy::{Policy, PolicyOutcome};
 use crate::text::digest;
 
 pub use choice::{Choice, choices};
@@ -50,6 +51,9 @@ pub enum Subject {
     /// Exactly this command of a shell, with the environment that it is given, in this directory.
     Command {
         command: String,
+        /// Its words, where it runs without a shell: another command than the same words in one line.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        words: Option<Vec<String>>,
         /// As it was shown; none where the agent named none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cwd: Option<String>,
@@ -120,7 +124,8 @@ impl Subject {
         match (ask.kind.as_deref(), &ask.command, &ask.diff) {
             // A tool of another kind may have a field of that name and mean something else by it.
             (Some("execute"), Some(command), _) if is_plain_command(ask) => {
-                Subject::Command { command: command.clone(), cwd: ask.cwd.clone() }
+                let words = ask.run.as_ref().and_then(Run::words).map(<[String]>::to_vec);
+                Subject::Command { command: command.clone(), words, cwd: ask.cwd.clone() }
             }
             (Some("edit"), None, Some(diff)) if is_edit_inside(ask, diff) => Subject::Edits,
             _ => Subject::Request {
@@ -170,11 +175,15 @@ fn is_edit_inside(ask: &PermissionAsk, diff: &str) -> bool {
     inside && !patch::names(diff).is_empty()
 }
 
-/// Denying everything means everything. Else what was remembered goes before the policy, and a no before a yes. A form is a person's to
-/// fill in, and a protected file theirs to allow, each time, whatever the policy. `agent` is the id of the one that asks.
-pub fn decide(policy: Policy, rules: &[Rule], agent: &str, ask: &PermissionAsk) -> (Decision, Decider) {
+/// A malformed request is refused, whoever would decide. Denying everything means everything. Else what was remembered goes before the
+/// policy, and a no before a yes. A form is a person's to fill in, and a protected file theirs to allow, each time, whatever the policy.
+/// `agent` is the id of the one that asks.
+pub fn decide(policy: Policy, rules: &[Rule], agent: &str, ask: &PermissionAsk) -> (PolicyOutcome, Decider) {
     if ask.form.is_some() {
-        return (Decision::Ask, Decider::Policy);
+        return (PolicyOutcome::Ask, Decider::Policy);
+    }
+    if ask.flaw().is_some() {
+        return (PolicyOutcome::Decided(Decision::cancelled()), Decider::Policy);
     }
     if policy == Policy::Deny {
         return (policy.decide(ask), Decider::Policy);
@@ -182,23 +191,11 @@ pub fn decide(policy: Policy, rules: &[Rule], agent: &str, ask: &PermissionAsk) 
     let subject = Subject::of(ask);
     let covered = |allow: bool| rules.iter().any(|rule| rule.allow == allow && rule.subject.covers(agent, &subject, ask));
     if covered(false) {
-        return (Policy::Deny.decide(ask), Decider::Rule);
+        return (PolicyOutcome::Decided(ask.refuse()), Decider::Rule);
     }
     // Once: what the agent remembers itself could not be taken back.
-    match pick(ask, &["allow_once", "allow_always"]).filter(|_| !ask.is_protected() && covered(true)) {
-        Some(option) => (Decision::Select(option), Decider::Rule),
+    match ask.pick(&OptionKind::ALLOW).filter(|_| !ask.is_protected() && covered(true)) {
+        Some(decision) => (PolicyOutcome::Decided(decision), Decider::Rule),
         None => (policy.decide(ask), Decider::Policy),
     }
-}
-
-/// What the agent is told when a person says "always": this once, where it offers that. We remember what the person saw; what agents
-/// remember reaches further, and what they do not ask about cannot be judged. A choice of a mode is no permission for something.
-pub fn told(ask: &PermissionAsk, option_id: &str) -> String {
-    let chosen = ask.options.iter().find(|option| option.option_id == option_id);
-    let once = match chosen.map(|option| option.kind.as_str()) {
-        Some("allow_always") => pick(ask, &["allow_once"]),
-        Some("reject_always") => pick(ask, &["reject_once"]),
-        _ => None,
-    };
-    once.filter(|_| ask.kind.as_deref() != Some("switch_mode")).map_or_else(|| option_id.to_owned(), |option| option.option_id)
 }

@@ -17,6 +17,7 @@ use std::collections::VecDeque;
 use jiff::Timestamp;
 
 use crate::agent::{PermissionAsk, Update};
+use crate::decision::Decision;
 use crate::event::{Event, Message, PermissionRequest, PermissionResolved, QueueItem, ToolCall, TurnState};
 use crate::ids::{MessageId, PermissionId, TurnId};
 use crate::text::utf16_len;
@@ -140,7 +141,7 @@ pub enum Input {
     },
     PermissionAnswer {
         request_id: PermissionId,
-        option_id: Option<String>,
+        decision: Decision,
         by: String,
         /// Of a refusal: what the person says, for the agent.
         reason: Option<String>,
@@ -208,7 +209,7 @@ pub enum Effect {
     },
     AnswerPermission {
         request_id: PermissionId,
-        option_id: Option<String>,
+        decision: Decision,
     },
 }
 
@@ -371,7 +372,5 @@ impl AgentEnd {
 /// A person, a rule, the policy or the clock said no. What ends with its call, or is withdrawn by the agent, was not rejected.
 fn is_rejection(ask: &PermissionAsk, resolved: &PermissionResolved) -> bool {
     let decided = matches!(resolved.by.as_str(), "person" | "mcp" | "rule" | "policy" | "timeout");
-    let chosen = resolved.option_id.as_ref().and_then(|id| ask.options.iter().find(|option| option.option_id == *id));
-    let allowed = chosen.is_some_and(|option| option.kind.starts_with("allow"));
-    decided && ask.form.is_none() && !allowed
+    decided && ask.form.is_none() && !resolved.decision(ask).allows()
 }

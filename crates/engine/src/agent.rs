@@ -76,7 +76,7 @@ impl Actor {
             Act::Cancel { runner, call_id, agent_session } => self.cancel_prompt(runner, &call_id, agent_session),
             Act::Reply { runner, id, rpc_id, reply } => self.reply(agent, runner, id, rpc_id, reply),
             Act::Prepare { id, demand } => self.prepare(agent, id, demand),
-            Act::Do { runner, id, call_id, demand } => self.do_demand(agent, runner, id, call_id, demand),
+            Act::Do { runner, id, call_id, demand, shown } => self.do_demand(agent, runner, id, call_id, demand, shown),
             Act::SetOptions { runner, session } => self.send_options(agent, runner, *session),
             Act::ForbidAll { runner, session } => self.forbid_all(agent, runner, *session),
             Act::WatchTerminal { runner, terminal_id } => self.watch_terminal(runner, terminal_id),

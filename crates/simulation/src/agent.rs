@@ -1,19 +1,16 @@
 //! What agents do: they start, open sessions, work on prompts, ask, answer, and misbehave.
 
-use domain::agent::{AskedFile, Demand, Failure, Fault, FilePlace, PermissionAsk, PermissionOption, Problem, StartTerminal};
+use domain::agent::{Failure, Fault};
 use domain::host::{self, Act, Described, How, Opened};
-use domain::ids::{PermissionId, RunnerId};
-use uuid::Uuid;
+use domain::ids::RunnerId;
 
-use crate::runner::{Line, OpenDemand, OpenSession, Opening, Process, Runner, Start};
+use crate::runner::{Line, OpenSession, Opening, Process, Runner, Start};
 use crate::tasks::TaskState;
 use crate::world::World;
 
 const FAULTS: [Fault; 6] = [Fault::Refused, Fault::UnknownSession, Fault::TimedOut, Fault::Unsupported, Fault::NotSent, Fault::Gone];
 const OTHER_REASONS: [&str; 3] = ["max_tokens", "max_turn_requests", "refusal"];
 
-/// The files that agents want changed.
-pub(crate) const FILES: [&str; 2] = ["file", "other file"];
 /// What an agent writes after it has answered.
 pub(crate) const LATE: &str = "late";
 
@@ -169,6 +166,7 @@ impl World {
             6 | 7 if self.swarm.agents_ask => self.agent_asks_permission(id, at),
             8 | 9 if self.swarm.agents_ask => self.agent_demands(id, at),
             10 if self.swarm.agents_ask => self.agent_withdraws(id),
+            15 if self.swarm.agents_hostile && self.choices.once_in(2) => self.agent_tampers(id),
             11 | 12 => self.answer(id, at, Ok("end_turn".to_owned())),
             13 => {
                 let reason = OTHER_REASONS[self.choices.draw(OTHER_REASONS.len())];
@@ -188,7 +186,7 @@ impl World {
         }
     }
 
-    fn say(&mut self, id: RunnerId, lines: Vec<Line>) -> u64 {
+    pub(crate) fn say(&mut self, id: RunnerId, lines: Vec<Line>) -> u64 {
         self.runners.get_mut(&id).map_or(0, |runner| runner.say(lines))
     }
 
@@ -231,85 +229,6 @@ impl World {
         self.say(id, vec![Line::Tool { session, call, id: tool, title, completed }]);
     }
 
-    fn agent_asks_permission(&mut self, id: RunnerId, at: usize) {
-        let option = |option_id: &str, kind: &str| PermissionOption {
-            option_id: option_id.to_owned(),
-            name: kind.to_owned(),
-            kind: kind.to_owned(),
-        };
-        let (number, kind) = (self.choices.draw(3), ["execute", "read", "other", "edit"][self.choices.draw(4)]);
-        let place = [FilePlace::Inside, FilePlace::Outside, FilePlace::Protected][number];
-        let file = AskedFile { path: format!("file {number}"), place };
-        let ask = PermissionAsk {
-            title: format!("{kind} {number}"),
-            kind: Some(kind.to_owned()),
-            command: (kind == "execute").then(|| format!("run {number}")),
-            diff: (kind == "edit").then(String::new),
-            cwd: None,
-            files: match kind {
-                "read" => vec![file],
-                "edit" => vec![AskedFile { path: FILES[number % FILES.len()].to_owned(), place: FilePlace::Inside }],
-                _ => Vec::new(),
-            },
-            locations: Vec::new(),
-            options: vec![option("always", "allow_always"), option("yes", "allow_once"), option("no", "reject_once")],
-            agent_call: None,
-            input: None,
-            form: None,
-            reason: None,
-        };
-        self.demand(id, at, Demand::Permission(ask));
-    }
-
-    fn agent_demands(&mut self, id: RunnerId, at: usize) {
-        let terminal_id = "terminal".to_owned();
-        let path = FILES[self.choices.draw(FILES.len())].to_owned();
-        let demand = match self.choices.draw(9) {
-            0 => Demand::ReadFile { path, line: None, limit: None },
-            1 => Demand::WriteFile { path, content: format!("+{}", self.number()) },
-            2 => Demand::StartTerminal(StartTerminal { command: format!("run {}", self.choices.draw(3)), ..StartTerminal::default() }),
-            3 => Demand::TerminalOutput { terminal_id },
-            4 => Demand::WaitForTerminal { terminal_id },
-            5 => Demand::KillTerminal { terminal_id },
-            6 => Demand::ReleaseTerminal { terminal_id },
-            7 => Demand::Form { message: "which?".to_owned(), schema: serde_json::json!({}) },
-            _ => Demand::Unknown { problem: Problem::Unsupported, message: "what?".to_owned() },
-        };
-        self.demand(id, at, demand);
-    }
-
-    /// Agents use an id again once it was answered.
-    fn demand(&mut self, id: RunnerId, at: usize, demand: Demand) {
-        let again = self.choices.once_in(2);
-        let label = self.label(id);
-        let Some(runner) = self.runners.get_mut(&id) else { return };
-        let seq = runner.end() + 1;
-        let Some(process) = runner.process.as_mut() else { return };
-        process.works[at].asked = true;
-        let work = process.works[at].clone();
-        let reusable = (1..=process.next_rpc).map(|rpc| rpc.to_string());
-        let mut free = reusable.rev().filter(|rpc| process.demands.iter().all(|open| open.rpc_id != *rpc));
-        let reused = free.next().filter(|_| again);
-        let rpc_id = reused.unwrap_or_else(|| {
-            process.next_rpc += 1;
-            process.next_rpc.to_string()
-        });
-        let demand_id = PermissionId(Uuid::new_v5(&id.0, format!("demand/{seq}/0").as_bytes()));
-        let call = Some(work.call.clone());
-        process.demands.push(OpenDemand { id: demand_id, rpc_id: rpc_id.clone(), call, demand: demand.clone() });
-        let line = Line::Demand { session: work.session, rpc_id: rpc_id.clone(), demand: demand.clone() };
-        runner.say(vec![line]);
-        self.tell(|| format!("{label} asks for {} under {rpc_id}", what(&demand)));
-    }
-
-    fn agent_withdraws(&mut self, id: RunnerId) {
-        let label = self.label(id);
-        let Some(process) = self.runners.get_mut(&id).and_then(|runner| runner.process.as_mut()) else { return };
-        let Some(rpc_id) = process.demands.last().map(|demand| demand.rpc_id.clone()) else { return };
-        self.tell(|| format!("{label} withdraws {rpc_id}"));
-        self.say(id, vec![Line::Withdrawn { rpc_id }]);
-    }
-
     fn answer(&mut self, id: RunnerId, at: usize, result: Result<String, Fault>) {
         let label = self.label(id);
         let Some(process) = self.runners.get_mut(&id).and_then(|runner| runner.process.as_mut()) else { return };
@@ -344,19 +263,4 @@ impl World {
 
 fn opened(agent_session: String, how: How) -> Opened {
     Opened { agent_session, how, described: Described::default(), wanted: None, unguarded: false, cut_off: false, damaged: None }
-}
-
-fn what(demand: &Demand) -> &'static str {
-    match demand {
-        Demand::Permission(_) => "a permission",
-        Demand::ReadFile { .. } => "a file",
-        Demand::WriteFile { .. } => "a change of a file",
-        Demand::StartTerminal(_) => "a terminal",
-        Demand::TerminalOutput { .. } => "a terminal's output",
-        Demand::WaitForTerminal { .. } => "a terminal's end",
-        Demand::KillTerminal { .. } => "a terminal to be killed",
-        Demand::ReleaseTerminal { .. } => "a terminal to be released",
-        Demand::Form { .. } => "a form",
-        Demand::Unknown { .. } => "something unknown",
-    }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 use std::sync::Arc;
 
-use domain::agent::{Failure, Place, ToolCall as AgentTool, Update};
+use domain::agent::{AskedChange, ChangeText, Demand, Failure, OptionKind, Place, ToolCall as AgentTool, Update};
 use domain::event::{Event, ToolCall};
 use domain::host::{self, Act, Keep, Signal, Timer};
 use domain::ids::{MessageId, RunnerId};
@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use crate::defects::Defect;
 use crate::invariants::{Checked, Invariant, hold};
 use crate::names;
-use crate::runner::Line;
+use crate::runner::{Line, OpenDemand};
 use crate::store::Commit;
 use crate::tasks::{Task, TaskState};
 use crate::world::World;
@@ -280,7 +280,9 @@ impl World {
                 } else {
                     Place { seq, index }
                 };
-                Signal::Demand { agent_session: Arc::from(session.as_str()), place, rpc_id: rpc_id.clone(), demand: demand.clone() }
+                let mut demand = demand.clone();
+                self.decode(&mut demand);
+                Signal::Demand { agent_session: Arc::from(session.as_str()), place, rpc_id: rpc_id.clone(), demand }
             }
             Line::Withdrawn { rpc_id } => Signal::Withdrawn { rpc_id: rpc_id.clone() },
             Line::Answered { call, round, result } => {
@@ -289,6 +291,34 @@ impl World {
                 Signal::Answered { call_id, round: *round, result }
             }
             Line::Dropped => Signal::LineDropped { bytes: 1 },
+        }
+    }
+
+    fn decode(&self, demand: &mut Demand) {
+        match demand {
+            Demand::Permission(ask) => {
+                self.look_at(ask);
+                if self.has(Defect::OfferRepaired) {
+                    let offered = std::mem::take(&mut ask.options);
+                    for option in offered.into_iter().filter(|option| option.kind != OptionKind::Unknown && !option.option_id.is_empty()) {
+                        ask.options.retain(|other| other.option_id != option.option_id);
+                        ask.options.push(option);
+                    }
+                }
+            }
+            // What the agent asked about last is taken for what it writes.
+            Demand::WriteFile { path, content } if self.has(Defect::ContentLate) => {
+                let asked = |demand: &OpenDemand| match &demand.demand {
+                    Demand::Permission(ask) => ask.changes.iter().find(|change| change.path == *path).cloned(),
+                    _ => None,
+                };
+                let processes = self.runners.values().filter_map(|runner| runner.process.as_ref());
+                let shown = processes.flat_map(|process| &process.asked).filter_map(asked).last();
+                if let Some(AskedChange { text: ChangeText::Texts { new, .. }, .. }) = shown {
+                    *content = new;
+                }
+            }
+            _ => {}
         }
     }
 

@@ -3,10 +3,12 @@
 //! It owns schedules, the models, and the invariants. It knows `domain` and nothing else of the system.
 
 mod agent;
+mod asking;
 mod browser;
 pub mod choices;
 pub mod coverage;
 pub mod defects;
+mod disk;
 mod driver;
 pub mod invariants;
 pub mod names;

@@ -114,7 +114,7 @@ pub fn act(world: &World, act: &Act) -> String {
         Act::Acknowledge { runner, cursor } => format!("the server acknowledges {cursor} to {}", to(runner)),
         Act::End { runner } => format!("the server tells {} to end", to(runner)),
         Act::Clear { runner, .. } => format!("the server clears {} away", to(runner)),
-        Act::Do { demand, .. } => format!("the server does {demand:?}"),
+        Act::Do { demand, shown, .. } => format!("the server does {demand:?}, shown as {shown:?}"),
         _ => format!("the server does: {kind}"),
     }
 }

@@ -8,7 +8,9 @@ mod words;
 use std::collections::{BTreeMap, BTreeSet};
 
 use domain::agent::{Demand, Fault, PermissionAsk, Reply};
+use domain::decision::{Decision, Verdict};
 use domain::event::{Event, ToolCall};
+use domain::host;
 use domain::ids::{MessageId, PermissionId, RunnerId, TurnId};
 use domain::machine::Input;
 use domain::turn;
@@ -22,12 +24,16 @@ pub struct Oracle {
     permissions: BTreeMap<PermissionId, Asked>,
     /// The demands that somebody allowed.
     allowed: BTreeSet<PermissionId>,
-    /// What this server's permissions cover and was not carried out yet: the call, and the file or the command.
+    /// What this server's permissions cover and was not carried out yet: the call, and the change or the command as it was shown.
     grants: BTreeMap<PermissionId, (String, String)>,
+    /// What the server found out about what it would do for an agent: what is shown, and judged.
+    prepared: BTreeMap<PermissionId, PermissionAsk>,
+    /// What the person means by the answer that they are about to give.
+    pub said: Option<(PermissionId, Verdict)>,
     side_effects: BTreeSet<PermissionId>,
     /// The tools of the main AI's that a person agreed to.
     agreed: BTreeSet<String>,
-    answer: Option<(PermissionId, Option<String>, String)>,
+    answer: Option<(PermissionId, Decision, String)>,
     turn: Option<TurnTruth>,
     ended_turns: BTreeSet<TurnId>,
     /// Messages in the order in which the server took them.
@@ -93,7 +99,12 @@ impl Oracle {
     pub fn note_input(&mut self, input: &Input) {
         self.answer = None;
         match input {
-            Input::Answer { request_id, option_id, by, .. } => self.answer = Some((*request_id, option_id.clone(), by.clone())),
+            Input::Answer { request_id, decision, by, .. } => self.answer = Some((*request_id, decision.clone(), by.clone())),
+            Input::Host { input: host::Input::Prepared { id, outcome }, .. } => {
+                if let Ok(prepared) = &**outcome {
+                    self.prepared.insert(*id, prepared.ask.clone());
+                }
+            }
             Input::Turn(turn::Input::Cancel) => {
                 if let Some(turn) = &mut self.turn {
                     turn.stop_asked = true;
@@ -166,8 +177,12 @@ impl Oracle {
         Ok(())
     }
 
-    /// Something is changed for an agent.
-    pub fn side_effect(&mut self, id: PermissionId) -> Checked {
+    /// Something is changed for an agent; `truth` is what, as people would have to be shown it.
+    pub fn side_effect(&mut self, id: PermissionId, truth: &str) -> Checked {
+        let shown = self.prepared.get(&id).and_then(approval::shown);
+        hold(shown.as_deref() == Some(truth), Invariant::AsShown, || {
+            format!("this happens: {truth:?}, and that was shown: {:?}", shown.unwrap_or_default())
+        })?;
         hold(self.allowed.contains(&id), Invariant::Approved, || "something is changed for an agent that nobody allowed".to_owned())?;
         hold(self.side_effects.insert(id), Invariant::DoneOnce, || "something is changed for an agent a second time".to_owned())
     }
@@ -176,8 +191,11 @@ impl Oracle {
     pub fn check_reply(&self, id: PermissionId, demand: &Demand, reply: &Reply) -> Checked {
         match (demand, reply) {
             (Demand::Permission(ask), Reply::Chosen { option_id: Some(option_id) }) => {
-                let kind = ask.options.iter().find(|option| option.option_id == *option_id).map_or("", |option| option.kind.as_str());
-                hold(!kind.starts_with("allow") || self.allowed.contains(&id), Invariant::Approved, || {
+                hold(!approval::is_malformed(ask), Invariant::AsShown, || {
+                    format!("an agent is told {option_id} for a malformed request, \"{}\"", ask.title)
+                })?;
+                let allows = ask.options.iter().any(|option| option.option_id == *option_id && option.kind.verdict() == Verdict::Allow);
+                hold(!allows || self.allowed.contains(&id), Invariant::Approved, || {
                     format!("an agent is told {option_id} for \"{}\", and nobody allowed that", ask.title)
                 })
             }

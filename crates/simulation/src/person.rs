@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use domain::agent::Update;
-use domain::event::{Event, QueueItem, ToolCall};
+use domain::agent::{OptionKind, PermissionOption, Update};
+use domain::decision::{Decision, Verdict};
+use domain::event::{Event, PermissionRequest, QueueItem, ToolCall};
 use domain::host;
 use domain::ids::{MessageId, PermissionId, RuleId, TurnId};
 use domain::machine::Input;
@@ -12,6 +13,7 @@ use domain::rule::{Rule, Scope, Subject};
 use domain::turn;
 use jiff::Timestamp;
 
+use crate::defects::Defect;
 use crate::invariants::Checked;
 use crate::world::{AGENTS, World};
 
@@ -95,28 +97,52 @@ impl World {
         }
         let request = &open[self.choices.draw(open.len())];
         let options = &request.ask.options;
-        let option = options.get(self.choices.draw(options.len() + 1)).cloned();
+        // By a word, or by what is read on an option.
+        let option = if self.choices.once_in(4) {
+            let word = ["allow", "reject"][self.choices.draw(2)];
+            self.oracle.said = Some((request.request_id, if word == "allow" { Verdict::Allow } else { Verdict::Reject }));
+            let found = self.by_word(request, word);
+            if found.is_none() {
+                return Ok(());
+            }
+            found
+        } else {
+            let option = options.get(self.choices.draw(options.len() + 1)).cloned();
+            self.oracle.said = Some((request.request_id, option.as_ref().map_or(Verdict::Cancel, |option| option.kind.verdict())));
+            option
+        };
         let by = if option.is_none() && self.choices.once_in(2) { "timeout" } else { "person" };
-        if let Some(option) = option.as_ref().filter(|option| option.kind == "allow_always" && !request.ask.is_protected()) {
+        if let Some(option) = option.as_ref().filter(|option| option.kind == OptionKind::AllowAlways && !request.ask.is_protected()) {
             let subject = Subject::of(&request.ask);
             let rule = Rule { id: RuleId(self.new_id()), scope: Scope::Session, allow: true, subject, created_at: Timestamp::UNIX_EPOCH };
             self.rules.push(rule);
-            self.tell(|| format!("\"{}\" is remembered", option.kind));
+            self.tell(|| format!("\"{}\" is remembered", option.kind.as_str()));
         }
-        let refuses = option.as_ref().is_some_and(|option| option.kind == "reject_once") && request.ask.form.is_none();
-        if refuses && self.choices.once_in(2) {
+        if let Some(option) = option.as_ref().filter(|option| option.kind == OptionKind::RejectOnce && request.ask.form.is_none())
+            && self.choices.once_in(2)
+        {
             self.tell(|| "the person says why not".to_owned());
-            let (request_id, option_id) = (request.request_id, option.map(|option| option.option_id));
+            let (request_id, decision) = (request.request_id, Decision::of(option));
             let (by, reason) = (by.to_owned(), Some("rather so".to_owned()));
-            return self.input(Input::Answer { request_id, option_id, by, content: None, reason });
+            return self.input(Input::Answer { request_id, decision, by, content: None, reason });
         }
-        self.answer_permission(request.request_id, option.map(|option| option.option_id), by)
+        self.answer_permission(request.request_id, option.as_ref(), by)
     }
 
-    pub fn answer_permission(&mut self, request_id: PermissionId, option_id: Option<String>, by: &str) -> Checked {
-        self.tell(|| format!("{by} answers a permission: {option_id:?}"));
+    /// The option that a word means: by its kind, once before always.
+    fn by_word(&self, request: &PermissionRequest, word: &str) -> Option<PermissionOption> {
+        let options = &request.ask.options;
+        let by_id = options.iter().find(|option| option.option_id == word).filter(|_| self.has(Defect::WordById));
+        let kinds = if word == "allow" { OptionKind::ALLOW } else { OptionKind::REJECT };
+        let by_kind = || kinds.iter().find_map(|kind| options.iter().find(|option| option.kind == *kind));
+        by_id.or_else(by_kind).cloned()
+    }
+
+    pub fn answer_permission(&mut self, request_id: PermissionId, option: Option<&PermissionOption>, by: &str) -> Checked {
+        let decision = option.map_or_else(Decision::cancelled, Decision::of);
+        self.tell(|| format!("{by} answers a permission: {decision:?}"));
         let content = Some(serde_json::json!({ "a": 1 }));
-        self.input(Input::Answer { request_id, option_id, by: by.to_owned(), content, reason: None })
+        self.input(Input::Answer { request_id, decision, by: by.to_owned(), content, reason: None })
     }
 
     fn person_confirms(&mut self) -> Checked {

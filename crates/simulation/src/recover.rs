@@ -117,7 +117,7 @@ impl World {
             debts.iter_mut().for_each(|debt| debt.begun = false);
         }
         if self.has(Defect::AnswersForgotten) {
-            debts.retain(|debt| debt.reply.is_none());
+            debts.retain(|debt| debt.reply.is_none() && debt.decision.is_none());
         }
         let of_runner = self.store.permissions.values().filter(|row| row.runner == runner);
         let asked = of_runner.map(|row| (row.request.tool_call_id.clone(), row.request.ask.clone())).collect();

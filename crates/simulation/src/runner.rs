@@ -92,6 +92,8 @@ pub struct Process {
     pub works: Vec<Work>,
     pub openings: Vec<Opening>,
     pub demands: Vec<OpenDemand>,
+    /// Everything that it asked for.
+    pub asked: Vec<OpenDemand>,
     pub next_rpc: u64,
     /// It was told to end.
     pub ending: bool,

@@ -1,5 +1,6 @@
 //! Who goes next: at random while there are faults, and in turn when there are none.
 
+use domain::agent::OptionKind;
 use domain::ids::RunnerId;
 
 use crate::defects::Defect;
@@ -200,8 +201,8 @@ impl World {
         } else if let Some(runner) = self.readable().first() {
             self.read(*runner)?;
         } else if let Some(request) = self.open_permissions().first() {
-            let option = request.ask.options.iter().find(|option| option.kind == "allow_once").map(|option| option.option_id.clone());
-            self.answer_permission(request.request_id, option, "person")?;
+            let option = request.ask.options.iter().find(|option| option.kind == OptionKind::AllowOnce).cloned();
+            self.answer_permission(request.request_id, option.as_ref(), "person")?;
         } else if let Some(call) = self.store.confirms.iter().next().cloned() {
             self.confirm(call, true)?;
         } else if self.wants_login().is_some() {

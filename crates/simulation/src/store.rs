@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use domain::agent::{Demand, Reply};
+use domain::agent::Demand;
+use domain::decision::Decision;
 use domain::event::{Event, PermissionRequest, QueueItem, TurnState};
 use domain::host::{AgentSession, DebtRecord, Keep};
 use domain::ids::{PermissionId, RunnerId};
@@ -36,8 +37,8 @@ pub struct PermissionRow {
     pub runner: RunnerId,
     pub rpc_id: String,
     pub request: PermissionRequest,
-    /// The option, where it is resolved.
-    pub resolved: Option<Option<String>>,
+    /// What was decided, where it is resolved.
+    pub resolved: Option<Decision>,
     pub delivered: bool,
 }
 
@@ -80,7 +81,7 @@ impl Store {
             }
             Event::PermissionResolved(resolved) => {
                 if let Some(row) = self.permissions.get_mut(&resolved.request_id) {
-                    row.resolved = Some(resolved.option_id.clone());
+                    row.resolved = Some(resolved.decision(&row.request.ask));
                 }
             }
             _ => {}
@@ -104,8 +105,8 @@ impl Store {
             Keep::Cursor { runner, cursor } => self.runner(*runner, |row| row.cursor = *cursor),
             Keep::Session(session) => _ = self.sessions.insert(session.name.clone(), session.clone()),
             Keep::SessionRemoved { name } => _ = self.sessions.remove(name),
-            Keep::PolicyDecided { runner, rpc_id, request, option_id } => {
-                let resolved = Some(option_id.clone());
+            Keep::PolicyDecided { runner, rpc_id, request, decision } => {
+                let resolved = Some(decision.clone());
                 let row = PermissionRow { runner: *runner, rpc_id: rpc_id.clone(), request: request.clone(), resolved, delivered: false };
                 self.permissions.insert(request.request_id, row);
             }
@@ -154,7 +155,8 @@ impl Store {
                     call_id: Some(row.request.tool_call_id.clone()),
                     demand: Demand::Permission(row.request.ask.clone()),
                     begun: false,
-                    reply: row.resolved.clone().map(|option_id| Reply::Chosen { option_id }),
+                    decision: row.resolved.clone(),
+                    reply: None,
                 });
             }
         }

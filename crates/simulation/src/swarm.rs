@@ -19,6 +19,8 @@ pub struct Swarm {
     pub login_at_prompt: bool,
     pub agents_err: bool,
     pub agents_ask: bool,
+    /// Agents ask for one thing and do another, offer answers that contradict themselves, and use ids that are taken.
+    pub agents_hostile: bool,
     pub agents_repeat: bool,
     pub agents_deaf: bool,
     pub person_stops: bool,
@@ -44,6 +46,7 @@ impl Swarm {
             login_at_prompt: on(2),
             agents_err: on(2),
             agents_ask: on(4),
+            agents_hostile: on(2),
             agents_repeat: on(2),
             agents_deaf: on(2),
             person_stops: on(2),

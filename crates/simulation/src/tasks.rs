@@ -1,13 +1,17 @@
 //! What the server has begun for the hosts: each task does one thing outside, and its end comes back as an input.
 
-use domain::agent::{AskedFile, Demand, Exited, Failure, Fault, FilePlace, PermissionAsk, PermissionOption, Reply};
-use domain::host::{self, Act, Described, OptionOutcome, StartFailure, Told, WriteOutcome};
+use domain::agent::{
+    AskedFile, Demand, Exited, Failure, Fault, OptionKind, PermissionAsk, PermissionOption, Reply, Run, Shown, is_system_shell,
+    shell_script,
+};
+use domain::host::{self, Act, Described, OptionOutcome, Prepared, StartFailure, Told, WriteOutcome};
 use domain::ids::{PermissionId, RunnerId};
 use domain::machine::Input;
 use uuid::Uuid;
 
-use crate::agent::FILES;
+use crate::asking::place;
 use crate::defects::Defect;
+use crate::disk::{self, FILES};
 use crate::driver::Reader;
 use crate::invariants::{Checked, Invariant, Violation, hold};
 use crate::names;
@@ -87,10 +91,7 @@ impl World {
             Act::Cancel { runner, call_id, agent_session } => self.write_cancel(runner, call_id, &agent_session)?,
             Act::Reply { runner, id, rpc_id, reply } => self.write_reply(runner, id, rpc_id, reply)?,
             Act::Prepare { id, demand } => {
-                let mut outcome = prepare(&demand);
-                if let (Ok(ask), true) = (&mut outcome, self.has(Defect::GrantStretched)) {
-                    ask.files.iter_mut().for_each(|file| FILES[0].clone_into(&mut file.path));
-                }
+                let outcome = self.prepare(&demand);
                 Next::Ready(host::Input::Prepared { id, outcome: Box::new(outcome) })
             }
             Act::ForbidAll { runner, session } => {
@@ -98,7 +99,7 @@ impl World {
                 self.oracle.unguarded += u32::from(!asks);
                 Next::Ready(host::Input::Forbidden { told: Told::of(runner, &session), asks })
             }
-            Act::Do { id, demand, .. } => self.do_demand(id, &demand)?,
+            Act::Do { id, demand, shown, .. } => self.do_demand(id, &demand, shown)?,
             Act::SetOptions { runner, session } => {
                 let told = Told::of(runner, &session);
                 let wanted = session.wanted.as_ref().and_then(|wanted| wanted.as_object()).cloned().unwrap_or_default();
@@ -263,8 +264,9 @@ impl World {
 
     fn take_reply(&mut self, id: RunnerId, made_for: PermissionId, rpc_id: &str, reply: &Reply) -> Checked {
         let Some(process) = self.runners.get_mut(&id).and_then(|runner| runner.process.as_mut()) else { return Ok(()) };
-        let at = process.demands.iter().position(|demand| demand.rpc_id == rpc_id);
-        let Some(at) = at else {
+        // Whoever uses an id twice at a time gets each answer by the id, and cannot tell them apart.
+        let under = |made: bool| process.demands.iter().position(|demand| demand.rpc_id == rpc_id && (!made || demand.id == made_for));
+        let Some(at) = under(true).or_else(|| under(false)) else {
             return hold(false, Invariant::ReplyOnce, || format!("request {rpc_id} is answered, and nothing is open under that id"));
         };
         let OpenDemand { id: demand_id, demand, .. } = process.demands.remove(at);
@@ -275,15 +277,12 @@ impl World {
         self.oracle.check_reply(demand_id, &demand, reply)
     }
 
-    fn do_demand(&mut self, id: PermissionId, demand: &Demand) -> Result<Next, Box<Violation>> {
+    fn do_demand(&mut self, id: PermissionId, demand: &Demand, shown: Option<Shown>) -> Result<Next, Box<Violation>> {
         let reply = match demand {
             Demand::ReadFile { .. } => Reply::Text { content: "text".to_owned() },
-            Demand::WriteFile { .. } => {
-                self.oracle.side_effect(id)?;
-                Reply::Done
-            }
-            Demand::StartTerminal(_) => {
-                self.oracle.side_effect(id)?;
+            Demand::WriteFile { path, content } => self.write_file(id, path, content, shown)?,
+            Demand::StartTerminal(start) => {
+                self.oracle.side_effect(id, &disk::command(start))?;
                 Reply::TerminalStarted { terminal_id: id.to_string() }
             }
             Demand::TerminalOutput { .. } => Reply::Output { output: "out".to_owned(), truncated: false, exit: None },
@@ -291,6 +290,66 @@ impl World {
             _ => Reply::Done,
         };
         Ok(Next::Ready(host::Input::Done { id, reply, update: None }))
+    }
+
+    /// Writes what was shown, if it still is what it was.
+    fn write_file(&mut self, id: PermissionId, name: &str, content: &str, shown: Option<Shown>) -> Result<Reply, Box<Violation>> {
+        let Some(Shown::File { path, before, .. }) = shown else {
+            return Ok(Reply::refused(domain::agent::Problem::NotAllowed, "nobody was shown this"));
+        };
+        let followed = self.has(Defect::LinkFollowed) || self.has(Defect::GrantStretched);
+        if !followed && !self.disk.is_as_shown(&path, before.as_deref()) {
+            self.coverage.count("refused: not as shown");
+            return Ok(Reply::refused(domain::agent::Problem::Invalid, "it is another file by now"));
+        }
+        let path = if followed { self.disk.resolve(name) } else { path };
+        let said = if self.has(Defect::ContentLate) { self.content_of(id) } else { None };
+        let content = said.as_deref().unwrap_or(content);
+        self.oracle.side_effect(id, &self.disk.change(&path, content))?;
+        self.disk.write(&path, content);
+        Ok(Reply::Done)
+    }
+
+    /// What the agent said when it asked for the write.
+    fn content_of(&self, id: PermissionId) -> Option<String> {
+        let processes = self.runners.values().filter_map(|runner| runner.process.as_ref());
+        processes.flat_map(|process| &process.asked).find(|asked| asked.id == id).and_then(|asked| match &asked.demand {
+            Demand::WriteFile { content, .. } => Some(content.clone()),
+            _ => None,
+        })
+    }
+
+    /// What a person is asked before something is changed for an agent.
+    fn prepare(&self, demand: &Demand) -> Result<Prepared, Reply> {
+        let kinds = [OptionKind::AllowOnce, OptionKind::AllowAlways, OptionKind::RejectOnce];
+        let options = kinds.map(|kind| PermissionOption::new(kind.as_str(), kind.as_str(), kind)).to_vec();
+        let ask = PermissionAsk { title: "something".to_owned(), options, ..PermissionAsk::default() };
+        match demand {
+            Demand::WriteFile { path, content } => {
+                let path = if self.has(Defect::GrantStretched) { FILES[0] } else { path };
+                let (shown, real) = (self.disk.look(path, content), self.disk.resolve(path));
+                let ask = PermissionAsk {
+                    kind: Some("edit".to_owned()),
+                    diff: Some(self.disk.change(&real, content)),
+                    files: vec![AskedFile { path: real.clone(), place: place(&real) }],
+                    shown: Some(shown),
+                    ..ask
+                };
+                Ok(Prepared { ask, before: self.disk.text(&real).map(str::to_owned) })
+            }
+            Demand::StartTerminal(start) => {
+                let shell = shell_script(start).and(is_system_shell(&start.command).then(|| start.command.clone()));
+                let ask = PermissionAsk {
+                    kind: Some("execute".to_owned()),
+                    command: Some(disk::command(start)),
+                    run: Some(Run::of(start)),
+                    shown: Some(Shown::Command { cwd: ".".to_owned(), shell }),
+                    ..ask
+                };
+                Ok(Prepared { ask, before: None })
+            }
+            _ => Err(Reply::refused(domain::agent::Problem::Invalid, "nothing to ask")),
+        }
     }
 
     fn trim(&mut self, id: RunnerId, cursor: u64) -> Checked {
@@ -322,38 +381,5 @@ impl World {
             };
             task.state = TaskState::Ready(ended);
         }
-    }
-}
-
-/// What a person is asked before something is changed for an agent.
-fn prepare(demand: &Demand) -> Result<PermissionAsk, Reply> {
-    let option = |kind: &str| PermissionOption { option_id: kind.to_owned(), name: kind.to_owned(), kind: kind.to_owned() };
-    let mut ask = PermissionAsk {
-        title: "something".to_owned(),
-        kind: None,
-        command: None,
-        diff: None,
-        cwd: None,
-        files: Vec::new(),
-        locations: Vec::new(),
-        options: ["allow_once", "allow_always", "reject_once"].map(option).to_vec(),
-        agent_call: None,
-        input: None,
-        form: None,
-        reason: None,
-    };
-    match demand {
-        Demand::WriteFile { path, content } => {
-            ask.kind = Some("edit".to_owned());
-            ask.diff = Some(format!("--- a/{path}\n+++ b/{path}\n@@ -0,0 +1 @@\n{content}\n"));
-            ask.files = vec![AskedFile { path: path.clone(), place: FilePlace::Inside }];
-            Ok(ask)
-        }
-        Demand::StartTerminal(start) => {
-            ask.kind = Some("execute".to_owned());
-            ask.command = Some(start.command.clone());
-            Ok(ask)
-        }
-        _ => Err(Reply::refused(domain::agent::Problem::Invalid, "nothing to ask")),
     }
 }

@@ -5,7 +5,7 @@ use crate::{STEPS, run, run_seed};
 
 /// What the machine tells itself never comes from outside.
 const INSIDE: [&str; 2] = ["input: of a host", "input: of the turn"];
-const ENDS: [&str; 15] = [
+const ENDS: [&str; 17] = [
     "end: end_turn",
     "end: cancelled",
     "end: denied",
@@ -20,6 +20,8 @@ const ENDS: [&str; 15] = [
     "end: agent_timeout",
     "end: agent_unguarded",
     "grant: carried out",
+    "refused: not as shown",
+    "fault: agent tampers with files",
     "told: a reason",
 ];
 const TURNS: [&str; 4] = ["turn: completed", "turn: cancelled", "turn: failed", "turn: unknown"];

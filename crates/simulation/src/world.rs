@@ -14,6 +14,7 @@ use crate::browser::Browser;
 use crate::choices::Choices;
 use crate::coverage::Coverage;
 use crate::defects::Defect;
+use crate::disk::Disk;
 use crate::driver::Server;
 use crate::invariants::Checked;
 use crate::oracle::Oracle;
@@ -42,6 +43,7 @@ pub struct World {
     pub rules: Vec<Rule>,
     pub words: BTreeMap<String, AgentWords>,
     pub store: Store,
+    pub disk: Disk,
     pub runners: BTreeMap<RunnerId, Runner>,
     pub agents: BTreeMap<&'static str, Agent>,
     pub server: Option<Server>,
@@ -83,6 +85,7 @@ impl World {
             rules: Vec::new(),
             words: BTreeMap::new(),
             store: Store::default(),
+            disk: Disk::default(),
             runners: BTreeMap::new(),
             server: None,
             servers: 0,

@@ -117,6 +117,9 @@ CREATE TABLE permissions (
     resolved_by TEXT,
     option_id TEXT,
     delivered BIGINT NOT NULL DEFAULT 0,
+    -- allow, reject or cancel; once or always. NULL in rows of earlier versions.
+    verdict TEXT,
+    reach TEXT,
     PRIMARY KEY (session_id, id)
 );
 CREATE INDEX permissions_open ON permissions (session_id) WHERE resolved_by IS NULL;

@@ -1,5 +1,6 @@
 //! What is written: events, and the changes of the tables that become durable with them.
 
+use domain::decision::Decision;
 use domain::event::{Event, Message, QueueItem, SessionChange, ToolCall};
 use domain::host::AgentSession;
 use domain::ids::{CommentId, DeviceId, MessageId, PermissionId, RuleId, SessionId};
@@ -85,7 +86,7 @@ pub enum Row {
     /// Only the first answer counts; a later one changes nothing.
     ResolvePermission {
         request_id: PermissionId,
-        option_id: Option<String>,
+        decision: Decision,
         by: String,
     },
     /// The runner has taken the answer: it need not be given again.

@@ -70,7 +70,7 @@ pub(crate) fn apply(conn: &Connection, place: Place<'_>, row: &Row) -> Written {
         Row::AgentSession(agent) => agent_session::save(conn, session, agent),
         Row::RemoveAgentSession { name } => agent_session::remove(conn, session, name),
         Row::OpenPermission(permission) => permission::open(conn, session, permission, place.first_seq),
-        Row::ResolvePermission { request_id, option_id, by } => permission::resolve(conn, session, *request_id, option_id.as_deref(), by),
+        Row::ResolvePermission { request_id, decision, by } => permission::resolve(conn, session, *request_id, decision, by),
         Row::PermissionDelivered { request_id } => permission::deliver(conn, session, *request_id),
         Row::OpenRequest(request) => request::open(conn, session, request),
         Row::BeginRequest { id } => request::begin(conn, session, *id),

@@ -59,7 +59,15 @@ pub fn commands() -> [Command; 7] {
             .arg(session("the session: its id, or a part of it [default: the one with the newest activity]")),
         with_server("approve", "Show what waits for an answer on the running server, or answer it", "text")
             .arg(Arg::new("request").help("the id of what waits, or a part of it; without it, all that waits is shown"))
-            .arg(Arg::new("answer").help("allow, reject, or one of the options that the agent offers"))
+            .arg(Arg::new("answer").help("allow or reject; also allow_always and reject_always, where the agent offers that"))
+            .arg(
+                Arg::new("option")
+                    .long("option")
+                    .value_name("ID")
+                    .conflicts_with("answer")
+                    .requires("request")
+                    .help("answer with this option, by its id"),
+            )
             .arg(session("only what waits in this session").short('s').long("session")),
         with_server("export", "Write a session of the running server as markdown, or as the events of its log", "markdown")
             .arg(session("the session: its id, or a part of it [default: the one with the newest activity]")),
@@ -102,7 +110,9 @@ pub async fn run(name: &str, matches: &ArgMatches) -> Result<ExitCode> {
         }
         "attach" => attach::run(&api, format, session(matches)).await,
         "approve" => {
-            let answer = matches.get_one::<String>("request").cloned().map(|id| (id, matches.get_one::<String>("answer").cloned()));
+            let text = |name: &str| matches.get_one::<String>(name).cloned();
+            let given = text("option").map(approve::Answer::Option).or_else(|| text("answer").map(approve::Answer::Word));
+            let answer = text("request").map(|id| (id, given));
             approve::run(&api, format, session(matches), answer).await
         }
         _ => export::run(&api, format, session(matches)).await,

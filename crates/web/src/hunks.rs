@@ -60,8 +60,9 @@ impl Cache {
         }
     }
 
-    /// What is asked for, what an answer for always can cover, and what to warn about.
+    /// What is asked for, what its answers read, what an answer for always can cover, and what to warn about.
     pub(crate) async fn fill_request(&self, request: &mut PermissionRequest) {
+        request.ask.fill_labels();
         request.scopes = rule::choices(&request.agent, &request.ask);
         request.warnings = runs_later::warnings(&request.ask);
         if let Some(diff) = request.ask.diff.clone().filter(|diff| diff.len() <= TEXT_BYTES) {

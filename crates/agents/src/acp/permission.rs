@@ -1,6 +1,12 @@
 //! `session/request_permission`: what an agent asks, with the exact command or change it asks for.
 
-use domain::agent::{AskedFile, DIRECTORY_FIELDS, FilePlace, PermissionAsk, PermissionOption, ToolCall, ToolContent};
+use std::path::Path;
+
+use domain::agent::{
+    AskedChange, AskedFile, ChangeText, DIRECTORY_FIELDS, FilePlace, OptionKind, PermissionAsk, PermissionOption, Run, ToolCall,
+    ToolContent, Variable,
+};
+use domain::patch;
 use domain::text::{clip, shell_word};
 use serde::Deserialize;
 use serde_json::Value;
@@ -55,22 +61,23 @@ pub(super) fn read(json: &str) -> Option<Request> {
     struct Wire {
         session_id: String,
         tool_call: Option<Value>,
-        options: Option<Vec<Value>>,
+        #[serde(default)]
+        options: Value,
         title: Option<String>,
     }
     let wire: Wire = serde_json::from_str(json).ok().or_else(|| serde_json::from_str(&jsonrpc::repair_surrogates(json)?).ok())?;
     Some(Request {
         agent_session: wire.session_id,
         report: wire.tool_call.and_then(|call| tool_call::read_value(call).ok()),
-        options: wire.options.unwrap_or_default().iter().filter_map(option).collect(),
+        options: wire.options.as_array().into_iter().flatten().map(option).collect(),
         title: wire.title,
     })
 }
 
-fn option(entry: &Value) -> Option<PermissionOption> {
-    let text = |key: &str| entry[key].as_str().map(str::to_owned);
-    let option_id = text("optionId")?;
-    Some(PermissionOption { name: text("name").unwrap_or_else(|| option_id.clone()), kind: text("kind").unwrap_or_default(), option_id })
+/// Nothing is left out or filled in: whether the offer makes sense is judged as a whole.
+fn option(entry: &Value) -> PermissionOption {
+    let text = |key: &str| entry[key].as_str().unwrap_or_default();
+    PermissionOption::new(text("optionId"), text("name"), OptionKind::offered(text("kind")))
 }
 
 impl Request {
@@ -96,10 +103,12 @@ impl Request {
         let title = self.title.or_else(|| call.title.clone()).unwrap_or_else(|| "Permission".to_owned());
         let input = call.input.take().map(|input| input.parse());
         let reason = input.as_ref().and_then(reason);
+        let (diff, changes) = change(&call, input.as_ref());
         PermissionAsk {
             title,
             command: input.as_ref().and_then(command),
-            diff: change(&call, input.as_ref()),
+            run: input.as_ref().and_then(run),
+            diff,
             cwd: directory(&call, input.as_ref()),
             files: named(&call, input.as_ref()),
             kind: call.kind,
@@ -108,8 +117,10 @@ impl Request {
             // A request that names no call is shown whole.
             input: input.or_else(|| agent_call.is_none().then(|| update::value(json))),
             agent_call,
-            form: None,
             reason,
+            changes,
+            form: None,
+            shown: None,
         }
     }
 }
@@ -120,18 +131,40 @@ fn reason(input: &Value) -> Option<String> {
     REASON_FIELDS.into_iter().find_map(words).map(|text| clip(text, REASON_MAX).to_owned())
 }
 
-/// The command with the environment that it is given: that may change what it does.
+/// The command with the environment that it is given: that may change what it does. Words are quoted, so that a program with a space in
+/// its name is not taken for a program and its argument.
 fn command(input: &Value) -> Option<String> {
-    let joined = |words: &Value, by: &str| {
-        let words: Option<Vec<&str>> = words.as_array()?.iter().map(Value::as_str).collect();
-        words.filter(|words| !words.is_empty()).map(|words| words.join(by))
-    };
     let command = match input.get("command") {
         Some(Value::String(command)) => command.clone(),
-        Some(words @ Value::Array(_)) => joined(words, " ")?,
-        _ => joined(input.get("commands")?, "\n")?,
+        Some(list) => strings(list)?.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" "),
+        None => strings(input.get("commands")?)?.join("\n"),
     };
     Some(environment(&input["env"]) + &command)
+}
+
+/// The same, taken apart; none where the environment is in a form that nobody knows.
+fn run(input: &Value) -> Option<Run> {
+    let env = variables(&input["env"])?;
+    Some(match input.get("command") {
+        Some(Value::String(script)) => Run::Script { script: script.clone(), env },
+        Some(list) => Run::Words { words: strings(list)?.iter().map(|word| (*word).to_owned()).collect(), env },
+        None => Run::Script { script: strings(input.get("commands")?)?.join("\n"), env },
+    })
+}
+
+fn strings(list: &Value) -> Option<Vec<&str>> {
+    let words: Option<Vec<&str>> = list.as_array()?.iter().map(Value::as_str).collect();
+    words.filter(|words| !words.is_empty())
+}
+
+fn variables(env: &Value) -> Option<Vec<Variable>> {
+    let set = |name: &str, value: &Value| Some(Variable { name: name.to_owned(), value: value.as_str()?.to_owned() });
+    match env {
+        Value::Null => Some(Vec::new()),
+        Value::Object(variables) => variables.iter().map(|(name, value)| set(name, value)).collect(),
+        Value::Array(variables) => variables.iter().map(|variable| set(variable["name"].as_str()?, &variable["value"])).collect(),
+        _ => None,
+    }
 }
 
 fn environment(env: &Value) -> String {
@@ -183,21 +216,35 @@ fn named(call: &ToolCall, input: Option<&Value>) -> Vec<AskedFile> {
     paths.into_iter().map(|path| AskedFile { path: path.to_owned(), place: FilePlace::Outside }).collect()
 }
 
-fn change(call: &ToolCall, input: Option<&Value>) -> Option<String> {
+/// The change that is shown, and the same file by file.
+fn change(call: &ToolCall, input: Option<&Value>) -> (Option<String>, Vec<AskedChange>) {
     let given = input.and_then(|input| input.get("diff")?.as_str());
     if let Some(given) = given {
-        return Some(given.trim_start_matches('\n').to_owned());
+        let given = given.trim_start_matches('\n');
+        return (Some(given.to_owned()), patches(named(call, input), given));
     }
-    let made: String = call
-        .content
-        .iter()
-        .flatten()
-        .filter_map(|content| match content {
-            ToolContent::Diff { path, old_text, new_text, .. } => Some(diff::unified(path, old_text.as_deref(), new_text)),
-            _ => None,
-        })
-        .collect();
-    (!made.is_empty()).then_some(made)
+    let (mut made, mut changes) = (String::new(), Vec::new());
+    for content in call.content.iter().flatten() {
+        if let ToolContent::Diff { path, old_text, new_text, .. } = content {
+            made.push_str(&diff::unified(path, old_text.as_deref(), new_text));
+            let text = ChangeText::Texts { old: old_text.clone(), new: new_text.clone() };
+            changes.push(AskedChange { path: path.clone(), text });
+        }
+    }
+    changes.truncate(MOST_NAMED);
+    ((!made.is_empty()).then_some(made), changes)
+}
+
+/// The parts of a diff. Its headers may have lost the beginning of a path, so the one file of a request is called as the request calls it.
+fn patches(named: Vec<AskedFile>, given: &str) -> Vec<AskedChange> {
+    let parts = patch::files(given);
+    let only = match (&parts[..], &named[..]) {
+        ([(header, _)], [file]) if Path::new(&file.path).ends_with(header) => Some(file.path.clone()),
+        _ => None,
+    };
+    let change =
+        |(header, part): (String, &str)| AskedChange { path: only.clone().unwrap_or(header), text: ChangeText::Patch(part.to_owned()) };
+    parts.into_iter().map(change).take(MOST_NAMED).collect()
 }
 
 #[cfg(test)]
@@ -215,7 +262,10 @@ mod tests {
         for (input, expected) in [
             (r#"{"command":"ls -l","commands":["ls -l"]}"#, Some("ls -l")),
             (r#"{"commands":["a","b"]}"#, Some("a\nb")),
-            (r#"{"command":["bash","-lc","x"]}"#, Some("bash -lc x")),
+            (r#"{"command":["bash","-lc","x y"]}"#, Some("bash -lc 'x y'")),
+            (r#"{"command":["make","test"]}"#, Some("make test")),
+            (r#"{"command":["make test"]}"#, Some("'make test'")),
+            (r#"{"command":["make",7]}"#, None),
             (r#"{"path":"/x"}"#, None),
             (r#"{"command":"make","env":{"A":"b c"}}"#, Some("export A='b c'; make")),
             (r#"{"command":"make","env":[{"name":"A","value":"b"}]}"#, Some("export A=b; make")),
@@ -240,9 +290,45 @@ mod tests {
             ..ToolCall::default()
         };
         let ask = ask(r#"{"sessionId":"s","toolCall":{"toolCallId":"c"},"options":[{"optionId":"y","kind":"strange"}]}"#, Some(&known));
+        assert_eq!(ask.changes.len(), 1);
+        assert!(ask.changes[0].makes(Some("1\n"), "2\n") && !ask.changes[0].makes(Some("1\n"), "3\n"));
         assert_eq!(ask.title, "Edit");
         assert_eq!(ask.diff.as_deref(), Some("--- a/w/a\n+++ b/w/a\n@@ -1 +1 @@\n-1\n+2\n"));
-        assert_eq!((ask.options[0].name.as_str(), ask.options[0].kind.as_str()), ("y", "strange"));
+        assert_eq!(ask.options, [PermissionOption::new("y", "", OptionKind::Unknown)], "nothing is filled in");
+        assert!(ask.flaw().is_some());
+    }
+
+    #[test]
+    fn a_line_its_words_and_a_program_of_that_name_are_three_commands() {
+        let run = |input: &str| {
+            let json = format!(r#"{{"sessionId":"s","toolCall":{{"toolCallId":"c","rawInput":{input}}},"options":[]}}"#);
+            ask(&json, None).run
+        };
+        let words = |words: &[&str]| Some(Run::Words { words: words.iter().map(|word| (*word).to_owned()).collect(), env: Vec::new() });
+        assert_eq!(run(r#"{"command":"make test"}"#), Some(Run::script("make test")));
+        assert_eq!(run(r#"{"command":["make","test"]}"#), words(&["make", "test"]));
+        assert_eq!(run(r#"{"command":["make test"]}"#), words(&["make test"]));
+        let with_env = Some(Run::Script { script: "make".into(), env: vec![Variable { name: "A".into(), value: "b".into() }] });
+        assert_eq!(run(r#"{"command":"make","env":{"A":"b"}}"#), with_env);
+        assert_eq!(run(r#"{"command":"make","env":[{"name":"A","value":"b"}]}"#), with_env);
+        for unknown in [r#"{"command":"make","env":["A=b"]}"#, r#"{"command":"make","env":{"A":1}}"#, r#"{"command":"make","env":"A=b"}"#] {
+            assert_eq!(run(unknown), None, "{unknown}");
+        }
+    }
+
+    /// As opencode asks: the file by its path, and a diff of it.
+    #[test]
+    fn a_diff_in_the_input_is_a_change_of_the_file_that_is_named() {
+        let diff = "Index: /w/a\n=====\n--- /w/a\n+++ /w/a\n@@ -1,2 +1,2 @@\n one\n-two\n+TWO\n";
+        let call = serde_json::json!({ "toolCallId": "c", "kind": "edit", "rawInput": { "filepath": "/w/a", "diff": diff } });
+        let json = serde_json::json!({ "sessionId": "s", "toolCall": call, "options": [] }).to_string();
+        let ask = ask(&json, None);
+        assert_eq!((ask.diff.as_deref(), ask.changes[0].path.as_str()), (Some(diff), "/w/a"));
+        assert!(ask.changes[0].makes(Some("one\ntwo\n"), "one\nTWO\n"));
+        assert!(!ask.changes[0].makes(Some("one\ntwo\n"), "one\nTWO\nmore\n"));
+        let lying = json.replace("+++ /w/a", "+++ /w/.git/config");
+        let ask = read(&lying).unwrap().ask(&lying, None);
+        assert_eq!(ask.changes[0].path, "/w/.git/config", "the diff says what is changed");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What the program asks: to run a command, to change files, to go beyond its sandbox, or for words of the person's.
 
-use domain::agent::{AskedFile, Demand, FilePlace, PermissionAsk, PermissionOption, Problem, ToolCall, ToolContent};
+use domain::agent::{AskedFile, Demand, FilePlace, OptionKind, PermissionAsk, PermissionOption, Problem, ToolCall, ToolContent};
 use domain::text::clip;
 use serde_json::{Map, Value, json};
 
@@ -47,9 +47,9 @@ fn command(params: &Value) -> PermissionAsk {
     };
     // Not the decisions that change the program's own rules: those hold for all its sessions, and what it does by them it does not ask.
     let options = vec![
-        option(ACCEPT, "Allow once", "allow_once"),
-        option(ACCEPT_FOR_SESSION, "Allow this for the rest of the session", "allow_always"),
-        option(DECLINE, "Reject", "reject_once"),
+        PermissionOption::new(ACCEPT, "Allow once", OptionKind::AllowOnce),
+        PermissionOption::new(ACCEPT_FOR_SESSION, "Allow this for the rest of the session", OptionKind::AllowAlways),
+        PermissionOption::new(DECLINE, "Reject", OptionKind::RejectOnce),
     ];
     PermissionAsk {
         title,
@@ -96,9 +96,9 @@ fn file_change(params: &Value, known: Option<&ToolCall>) -> PermissionAsk {
         files: files.map(|path| AskedFile { path, place: FilePlace::Outside }).collect(),
         locations: known.locations.unwrap_or_default(),
         options: vec![
-            option(ACCEPT, "Allow once", "allow_once"),
-            option(ACCEPT_FOR_SESSION, &for_session, "allow_always"),
-            option(DECLINE, "Reject", "reject_once"),
+            PermissionOption::new(ACCEPT, "Allow once", OptionKind::AllowOnce),
+            PermissionOption::new(ACCEPT_FOR_SESSION, for_session, OptionKind::AllowAlways),
+            PermissionOption::new(DECLINE, "Reject", OptionKind::RejectOnce),
         ],
         agent_call: params["itemId"].as_str().map(|id| bounded_id(id).into_owned()),
         input: Some(about(params)),
@@ -136,9 +136,9 @@ fn permissions(params: &Value) -> PermissionAsk {
         kind: Some("other".to_owned()),
         cwd: params["cwd"].as_str().map(str::to_owned),
         options: vec![
-            option(&granted("turn"), "Allow for this turn", "allow_once"),
-            option(&granted("session"), "Allow for the rest of the session", "allow_always"),
-            option(DECLINE, "Reject", "reject_once"),
+            PermissionOption::new(granted("turn"), "Allow for this turn", OptionKind::AllowOnce),
+            PermissionOption::new(granted("session"), "Allow for the rest of the session", OptionKind::AllowAlways),
+            PermissionOption::new(DECLINE, "Reject", OptionKind::RejectOnce),
         ],
         agent_call: params["itemId"].as_str().map(|id| bounded_id(id).into_owned()),
         input: Some(about(params)),
@@ -190,8 +190,4 @@ fn elicitation(params: &Value) -> Demand {
         }
         mode => refused(Problem::Invalid, format!("only the mode \"form\" is supported, not {mode:?}")),
     }
-}
-
-fn option(option_id: &str, name: &str, kind: &str) -> PermissionOption {
-    PermissionOption { option_id: option_id.to_owned(), name: name.to_owned(), kind: kind.to_owned() }
 }

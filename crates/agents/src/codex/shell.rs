@@ -1,5 +1,7 @@
 //! The command line behind a shell that is only there to run it.
 
+use domain::agent::is_system_shell;
+
 /// `touch a; echo b` of `/bin/bash -lc 'touch a; echo b'`; anything else as it is.
 pub(super) fn script(command: &str) -> String {
     unwrapped(command).unwrap_or_else(|| command.to_owned())
@@ -8,8 +10,8 @@ pub(super) fn script(command: &str) -> String {
 fn unwrapped(command: &str) -> Option<String> {
     let (shell, rest) = command.split_once(' ')?;
     let (flag, rest) = rest.split_once(' ')?;
-    let shell = shell.rsplit('/').next()?;
-    let is_shell = matches!(shell, "bash" | "zsh" | "sh" | "dash") && matches!(flag, "-lc" | "-c");
+    // A file of the project may be called like a shell, and run something else.
+    let is_shell = (matches!(shell, "bash" | "zsh" | "sh" | "dash") || is_system_shell(shell)) && matches!(flag, "-lc" | "-c");
     if is_shell { only_word(rest) } else { None }
 }
 
@@ -60,6 +62,8 @@ mod tests {
             ("bash -lc 'a' b", "bash -lc 'a' b"),
             ("bash -lc \"$(id)\"", "bash -lc \"$(id)\""),
             ("bash -lc 'open", "bash -lc 'open"),
+            ("/work/bash -lc ls", "/work/bash -lc ls"),
+            ("./sh -c ls", "./sh -c ls"),
             ("python3 -c 'x'", "python3 -c 'x'"),
             ("ls", "ls"),
         ];

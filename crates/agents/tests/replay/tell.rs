@@ -69,7 +69,8 @@ impl Names {
     }
 
     fn ask(&mut self, ask: &PermissionAsk) -> String {
-        let options: Vec<String> = ask.options.iter().map(|option| format!("{}:{}", option.option_id, option.kind)).collect();
+        assert_eq!(ask.flaw(), None, "what a real agent asks is put to people");
+        let options: Vec<String> = ask.options.iter().map(|option| format!("{}:{}", option.option_id, option.kind.as_str())).collect();
         format!(
             "{} {} {} command={:?} diff={:?} {options:?}",
             ask.agent_call.as_ref().map_or("-".to_owned(), |call| self.name(call)),

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::Location;
+use super::{AskedChange, Location, PermissionOption, Run, Shown};
 use crate::json::value_bytes;
 use crate::text::clip;
 
@@ -21,9 +21,12 @@ pub struct PermissionAsk {
     pub title: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// The exact command that would run.
+    /// The exact command that would run, with its environment. Words are quoted for a shell; whether there is one is in `run`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
+    /// The command taken apart, for comparison with what is run. Missing where the agent does not give it in a form that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<Run>,
     /// Why it asks, in the agent's own words, where it gives any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -49,6 +52,13 @@ pub struct PermissionAsk {
     /// What is asked for is an answer: the JSON schema of a form. Then the option `accept` comes with the filled-in fields.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub form: Option<Value>,
+    /// Of what we would do ourselves: what it is held to when it is done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<Shown>,
+    /// The changes that are shown, file by file, for comparison with what is written. In memory alone: after a restart they are asked for
+    /// again.
+    #[serde(skip)]
+    pub changes: Vec<AskedChange>,
 }
 
 /// A file that a request names.
@@ -68,14 +78,6 @@ pub enum FilePlace {
     Outside,
     /// A person is asked about it, whatever the policy: see [`crate::protected`].
     Protected,
-}
-
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
-pub struct PermissionOption {
-    pub option_id: String,
-    pub name: String,
-    /// allow_once, allow_always, reject_once, reject_always, or what the agent says.
-    pub kind: String,
 }
 
 /// What was allowed without asking a person, and by whom.

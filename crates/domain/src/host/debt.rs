@@ -2,18 +2,19 @@
 //!
 //! A demand is stored with the journal cursor that moves past it, and leaves the store when the runner has its reply. What changes
 //! something is stored as begun before it is done; a server that finds it begun and without a reply cannot know how far it came, says
-//! so, and does not repeat it.
+//! so, and does not repeat it. How what changes something is asked for and begun is in `guarded`.
 
 use serde_json::Value;
 use uuid::Uuid;
 
 use super::{Act, DebtRecord, Keep, Prompt, Step};
-use crate::agent::{Demand, FormAction, PermissionAsk, Place, Problem, Reply, Update};
+use crate::agent::{Demand, FormAction, PermissionAsk, Place, Problem, Reply, Shown, Update};
+use crate::decision::{Decision, Verdict};
 use crate::event::PermissionRequest;
 use crate::form;
 use crate::ids::{PermissionId, RunnerId};
-use crate::policy::Decision;
-use crate::rule::{self, Decider};
+use crate::policy::PolicyOutcome;
+use crate::rule::Decider;
 use crate::turn::{CallState, Input as TurnInput};
 
 /// So many unanswered demands are worked on; the ones beyond are refused at once.
@@ -24,8 +25,6 @@ const MOST_DEBT_BYTES: usize = 16 * 1024 * 1024;
 const MOST_REFUSALS: usize = 16 * 1024;
 /// How many replies that may be large are made or on their way at a time.
 const ROOM: usize = 4;
-/// What decides about something that we do where it was allowed.
-const ALLOW: &str = "allow_once";
 const UNKNOWN: &str = "the server was restarted while this was being done; it may or may not have happened, so look before trying again";
 
 #[derive(Clone, Debug)]
@@ -37,6 +36,8 @@ pub struct Debt {
     pub demand: Demand,
     /// About how much memory the demand takes.
     bytes: usize,
+    /// What was shown of what it changes, once that is known.
+    pub shown: Option<Shown>,
     pub stage: Stage,
 }
 
@@ -72,6 +73,10 @@ impl Debt {
         self.is_large() && (self.stage == Stage::Doing || self.stage.is_decided())
     }
 
+    pub(super) fn doing(&self, runner: RunnerId) -> Act {
+        Act::Do { runner, id: self.id, call_id: self.call_id.clone(), demand: self.demand.clone(), shown: self.shown.clone() }
+    }
+
     /// It changes something, or tells something, that must not happen twice.
     fn is_final(&self) -> bool {
         matches!(self.demand, Demand::WriteFile { .. } | Demand::StartTerminal(_) | Demand::Form { .. })
@@ -96,7 +101,7 @@ impl Step<'_> {
             || Demand::Unknown { problem: Problem::NotAllowed, message: "too many requests are open already: wait for some".to_owned() };
         let demand = if is_too_much { too_many() } else { demand };
         let call_id = self.running_in(agent_session).map(|prompt| prompt.call_id.clone());
-        self.host.debts.push(Debt { id, rpc_id, call_id, bytes: demand.bytes(), demand, stage: Stage::Waiting });
+        self.host.debts.push(Debt { id, rpc_id, call_id, bytes: demand.bytes(), demand, shown: None, stage: Stage::Waiting });
         if !matches!(self.host.debts.last(), Some(Debt { demand: Demand::Permission(_), .. })) {
             let debt = self.record(self.host.debts.len() - 1);
             self.keep(Keep::DebtOpened { runner, debt });
@@ -105,8 +110,8 @@ impl Step<'_> {
     }
 
     fn record(&self, at: usize) -> DebtRecord {
-        let Debt { id, rpc_id, call_id, demand, .. } = &self.host.debts[at];
-        DebtRecord { id: *id, rpc_id: rpc_id.clone(), call_id: call_id.clone(), demand: demand.clone(), begun: false, reply: None }
+        let Debt { id, rpc_id, call_id, demand, .. } = self.host.debts[at].clone();
+        DebtRecord { id, rpc_id, call_id, demand, begun: false, decision: None, reply: None }
     }
 
     fn too_many_demands(&mut self) {
@@ -155,7 +160,7 @@ impl Step<'_> {
         while let Some(at) = self.next_debt() {
             let debt = &mut self.host.debts[at];
             debt.stage = Stage::Doing;
-            let act = Act::Do { runner, id: debt.id, call_id: debt.call_id.clone(), demand: debt.demand.clone() };
+            let act = debt.doing(runner);
             self.act(act);
         }
     }
@@ -172,18 +177,24 @@ impl Step<'_> {
             return self.cancel_permission(id);
         }
         self.note_asked(&call_id, &ask);
-        let (decision, by) = self.context.decide(&self.host.agent, &ask);
-        if decision == Decision::Ask {
+        let (PolicyOutcome::Decided(decision), by) = self.context.decide(&self.host.agent, &ask) else {
             return self.ask_person(id, call_id, ask);
+        };
+        if by == Decider::Rule && !decision.allows() {
+            return self.ask_and_answer(id, call_id, ask, decision, by);
         }
-        // The answer is stored with the cursor that moves past the question.
+        self.tell_decided(&call_id, &ask, &decision, by);
+        // What is malformed decides nothing about what follows.
+        if ask.flaw().is_none() {
+            self.note_answer(&call_id, &ask, &decision);
+        }
+        self.keep_decided(id, call_id, ask.clone(), decision.clone());
+        self.send_choice(id, &ask, &decision);
+    }
+
+    /// The answer is stored with the cursor that moves past the question.
+    fn keep_decided(&mut self, id: PermissionId, call_id: String, ask: PermissionAsk, decision: Decision) {
         let Some(runner) = self.host.process.runner() else { return };
-        let (option_id, allowed) = chosen(decision);
-        if by == Decider::Rule && !allowed {
-            return self.ask_and_answer(id, call_id, ask, option_id, by);
-        }
-        self.tell_decided(&call_id, &ask, allowed, by);
-        self.note_answer(&call_id, &ask, allowed);
         let session_name = self.name_of_call(&call_id).unwrap_or_default();
         let request = PermissionRequest {
             request_id: id,
@@ -194,19 +205,18 @@ impl Step<'_> {
             scopes: Vec::new(),
             warnings: Vec::new(),
             hunks: Vec::new(),
-            ask,
+            ask: PermissionAsk { changes: Vec::new(), ..ask },
         };
         let rpc_id = self.rpc_of(id).unwrap_or_default();
-        self.keep(Keep::PolicyDecided { runner, rpc_id, request, option_id: option_id.clone() });
-        self.send_reply(id, Reply::Chosen { option_id });
+        self.keep(Keep::PolicyDecided { runner, rpc_id, request, decision });
     }
 
     /// What was decided without a person is told in the record of the turn.
-    fn tell_decided(&mut self, call_id: &str, ask: &PermissionAsk, allowed: bool, by: Decider) {
-        let update = if allowed {
+    pub(super) fn tell_decided(&mut self, call_id: &str, ask: &PermissionAsk, decision: &Decision, by: Decider) {
+        let update = if decision.allows() {
             Update::Approved(ask.approval(by.as_str()))
         } else {
-            Update::Denied { title: ask.title.clone(), agent_call: ask.agent_call.clone() }
+            Update::Denied { title: ask.title.clone(), agent_call: ask.agent_call.clone(), malformed: ask.flaw() }
         };
         self.tell_turn(TurnInput::AgentUpdate { call_id: call_id.to_owned(), update });
     }
@@ -223,104 +233,54 @@ impl Step<'_> {
     }
 
     /// People are told what was asked, and rejected by what they said earlier.
-    fn ask_and_answer(&mut self, id: PermissionId, call_id: String, ask: PermissionAsk, option_id: Option<String>, by: Decider) {
+    pub(super) fn ask_and_answer(&mut self, id: PermissionId, call_id: String, ask: PermissionAsk, decision: Decision, by: Decider) {
         self.ask_person(id, call_id, ask);
         self.tell_turn(TurnInput::PermissionAnswer {
             request_id: id,
-            option_id: option_id.clone(),
+            decision: decision.clone(),
             by: by.as_str().to_owned(),
             reason: None,
         });
         // At once: the prompt's end may be the next line, and would answer otherwise.
-        self.decided(id, option_id, None);
+        self.decided(id, decision, None);
     }
 
-    fn ask_person(&mut self, id: PermissionId, call_id: String, ask: PermissionAsk) {
+    pub(super) fn ask_person(&mut self, id: PermissionId, call_id: String, ask: PermissionAsk) {
         self.set_stage(id, Stage::Asked);
+        // What is compared with a later write stays with the demand; the log has what is shown.
+        let ask = PermissionAsk { changes: Vec::new(), ..ask };
         self.tell_turn(TurnInput::Permission { call_id, agent: self.host.agent.clone(), request_id: id, ask });
     }
 
-    /// What a person would be asked before something is changed for the agent is known; or the reply, where there is nothing to ask.
-    pub(super) fn prepared(&mut self, id: PermissionId, outcome: Result<PermissionAsk, Reply>) {
-        let Some(debt) = self.host.debt(id).filter(|debt| debt.stage == Stage::Preparing) else { return };
-        let call_id = debt.call_id.clone().unwrap_or_default();
-        match outcome {
-            Err(reply) => self.reply(id, reply),
-            Ok(_) if self.is_stopping(&call_id) => self.decide_guarded(id, None),
-            Ok(ask) => {
-                self.note_asked(&call_id, &ask);
-                if let Some(allowed) = self.answered_before(&call_id, id, &ask) {
-                    return self.decide_guarded(id, Some(if allowed { ALLOW } else { form::DECLINE }));
-                }
-                let (decision, by) = self.context.decide(&self.host.agent, &ask);
-                if decision == Decision::Ask {
-                    return self.ask_person(id, call_id, ask);
-                }
-                let (option_id, allowed) = chosen(decision);
-                if by == Decider::Rule && !allowed {
-                    return self.ask_and_answer(id, call_id, ask, option_id, by);
-                }
-                self.tell_decided(&call_id, &ask, allowed, by);
-                self.decide_guarded(id, Some(option_id.as_deref().unwrap_or(form::DECLINE)));
-            }
-        }
-    }
-
-    fn is_stopping(&self, call_id: &str) -> bool {
+    pub(super) fn is_stopping(&self, call_id: &str) -> bool {
         let Some(turn) = &self.turn.turn else { return true };
         turn.cancelling || turn.call(call_id).is_none_or(|call| call.stopping || call.state == CallState::Done)
     }
 
     /// The turn has an answer to what was asked.
-    pub(super) fn decided(&mut self, id: PermissionId, option_id: Option<String>, content: Option<Value>) {
+    pub(super) fn decided(&mut self, id: PermissionId, decision: Decision, content: Option<Value>) {
         let Some(debt) = self.host.debt(id).filter(|debt| debt.stage != Stage::Doing && !debt.stage.is_decided()) else { return };
         match &debt.demand {
             Demand::Permission(ask) => {
                 let (ask, call_id) = (ask.clone(), debt.call_id.clone().unwrap_or_default());
-                let allowed = option_id.as_ref().is_some_and(|option_id| allows(&ask, option_id));
-                self.note_answer(&call_id, &ask, allowed);
-                self.send_choice(id, &ask, option_id);
+                let decision = decision.offered_by(&ask);
+                self.note_answer(&call_id, &ask, &decision);
+                self.send_choice(id, &ask, &decision);
             }
             Demand::Form { .. } => {
-                let (action, content) = match option_id.as_deref() {
-                    Some(form::ACCEPT) => (FormAction::Accept, Some(content.unwrap_or_default())),
-                    Some(form::DECLINE) => (FormAction::Decline, None),
-                    _ => (FormAction::Cancel, None),
+                let (action, content) = match decision.verdict() {
+                    Verdict::Allow => (FormAction::Accept, Some(content.unwrap_or_default())),
+                    Verdict::Reject => (FormAction::Decline, None),
+                    Verdict::Cancel => (FormAction::Cancel, None),
                 };
                 self.reply(id, Reply::Form { action, content });
             }
-            _ => self.decide_guarded(id, option_id.as_deref()),
+            _ => self.decide_guarded(id, decision.verdict()),
         }
     }
 
-    fn send_choice(&mut self, id: PermissionId, ask: &PermissionAsk, option_id: Option<String>) {
-        let option_id = option_id.map(|option_id| rule::told(ask, &option_id));
-        self.send_reply(id, Reply::Chosen { option_id });
-    }
-
-    /// What we do for the agent is allowed, or not. That it is begun is stored before it is done.
-    fn decide_guarded(&mut self, id: PermissionId, option_id: Option<&str>) {
-        match option_id {
-            Some(option) if option.starts_with("allow") => {
-                let (Some(runner), Some(debt)) = (self.host.process.live(), self.host.debts.iter_mut().find(|debt| debt.id == id)) else {
-                    return;
-                };
-                debt.stage = Stage::Doing;
-                let act = Act::Do { runner, id, call_id: debt.call_id.clone(), demand: debt.demand.clone() };
-                self.keep(Keep::DebtBegun { id });
-                self.act(act);
-            }
-            Some(_) => self.reply(id, Reply::refused(Problem::NotAllowed, "refused: this was not allowed")),
-            None => self.reply(id, Reply::refused(Problem::Cancelled, "cancelled before anybody allowed it")),
-        }
-    }
-
-    pub(super) fn done(&mut self, id: PermissionId, reply: Reply, update: Option<Update>) {
-        let Some(debt) = self.host.debt(id).filter(|debt| debt.stage == Stage::Doing) else { return };
-        if let (Some(call_id), Some(update)) = (debt.call_id.clone(), update) {
-            self.tell_turn(TurnInput::AgentUpdate { call_id, update });
-        }
-        self.reply(id, reply);
+    fn send_choice(&mut self, id: PermissionId, ask: &PermissionAsk, decision: &Decision) {
+        self.send_reply(id, Reply::Chosen { option_id: decision.told(ask) });
     }
 
     pub(super) fn terminal_changed(&mut self, call_id: String, terminal_id: String, update: Update, running: bool) {
@@ -331,7 +291,7 @@ impl Step<'_> {
     }
 
     /// Decides the reply. One that could not be given twice is stored before it is sent.
-    fn reply(&mut self, id: PermissionId, reply: Reply) {
+    pub(super) fn reply(&mut self, id: PermissionId, reply: Reply) {
         let Some(debt) = self.host.debt(id) else { return };
         if debt.is_final() || matches!(debt.demand, Demand::Unknown { .. }) {
             self.keep(Keep::DebtReply { id, reply: reply.clone() });
@@ -377,9 +337,10 @@ impl Step<'_> {
         let id = debt.id;
         match (&debt.stage, &debt.demand) {
             (Stage::Asked, _) => {
-                self.tell_turn(TurnInput::PermissionAnswer { request_id: id, option_id: None, by: "agent".to_owned(), reason: None })
+                let (decision, by) = (Decision::cancelled(), "agent".to_owned());
+                self.tell_turn(TurnInput::PermissionAnswer { request_id: id, decision, by, reason: None });
             }
-            (Stage::Preparing, _) => self.decide_guarded(id, None),
+            (Stage::Preparing, _) => self.decide_guarded(id, Verdict::Cancel),
             (Stage::Doing, Demand::ReadFile { .. } | Demand::WaitForTerminal { .. }) => {
                 self.act(Act::GiveUp { id });
                 self.reply(id, Reply::refused(Problem::Cancelled, "cancelled"));
@@ -394,27 +355,26 @@ impl Step<'_> {
         let asked = |debt: &&Debt| debt.call_id.as_deref() == Some(call_id) && debt.stage == Stage::Asked;
         let open: Vec<_> = self.host.debts.iter().filter(asked).map(|debt| debt.id).collect();
         for id in open {
-            self.decided(id, None, None);
+            self.decided(id, Decision::cancelled(), None);
         }
         self.send_held_replies(call_id);
     }
 
     /// Takes up what an earlier server owed.
     pub(super) fn restore_debt(&mut self, record: DebtRecord) {
-        let DebtRecord { id, rpc_id, call_id, demand, begun, reply } = record;
-        let asked = self.turn.turn.as_ref().is_some_and(|turn| turn.permissions.iter().any(|open| open.request_id == id));
-        let stage = if asked { Stage::Asked } else { Stage::Waiting };
+        let DebtRecord { id, rpc_id, call_id, demand, begun, decision, reply } = record;
+        let open = self.turn.turn.as_ref().and_then(|turn| turn.permissions.iter().find(|open| open.request_id == id));
+        let shown = open.and_then(|open| open.ask.shown.clone());
+        let (asked, stage) = (open.is_some(), if open.is_some() { Stage::Asked } else { Stage::Waiting });
         let ask = if let Demand::Permission(ask) = &demand { Some(ask.clone()) } else { None };
-        self.host.debts.push(Debt { id, rpc_id, call_id, bytes: demand.bytes(), demand, stage });
-        match reply {
-            Some(Reply::Chosen { option_id }) => match ask {
-                Some(ask) => self.send_choice(id, &ask, option_id),
-                None => self.decided(id, option_id, None),
-            },
-            Some(reply) => self.send_reply(id, reply),
-            None if begun => self.reply(id, Reply::refused(Problem::Internal, UNKNOWN)),
-            None if asked => {}
-            None => self.begin_debt(id),
+        self.host.debts.push(Debt { id, rpc_id, call_id, bytes: demand.bytes(), demand, shown, stage });
+        match (reply, decision, ask) {
+            (_, Some(decision), Some(ask)) => self.send_choice(id, &ask, &decision.offered_by(&ask)),
+            (Some(reply), ..) => self.send_reply(id, reply),
+            (None, Some(decision), None) => self.decided(id, decision, None),
+            _ if begun => self.reply(id, Reply::refused(Problem::Internal, UNKNOWN)),
+            _ if asked => {}
+            _ => self.begin_debt(id),
         }
     }
 
@@ -442,17 +402,5 @@ impl Step<'_> {
     pub(super) fn running_in(&self, agent_session: &str) -> Option<&Prompt> {
         let name = self.name_of_session(agent_session)?;
         self.host.prompts.iter().find(|prompt| prompt.is_out() && prompt.name == name)
-    }
-}
-
-fn allows(ask: &PermissionAsk, option_id: &str) -> bool {
-    ask.options.iter().any(|option| option.option_id == option_id && option.kind.starts_with("allow"))
-}
-
-/// The option that was decided on, and whether it allows what was asked.
-fn chosen(decision: Decision) -> (Option<String>, bool) {
-    match decision {
-        Decision::Select(option) => (Some(option.option_id), option.kind.starts_with("allow")),
-        Decision::Cancel | Decision::Ask => (None, false),
     }
 }

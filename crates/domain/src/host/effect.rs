@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::{AgentSession, DebtRecord};
-use crate::agent::{Demand, Reply};
+use crate::agent::{Demand, Reply, Shown};
+use crate::decision::Decision;
 use crate::event::{Event, PermissionRequest};
 use crate::ids::{PermissionId, RunnerId, TurnId};
 use crate::turn;
@@ -50,7 +51,7 @@ pub enum Keep {
         runner: RunnerId,
         rpc_id: String,
         request: PermissionRequest,
-        option_id: Option<String>,
+        decision: Decision,
     },
     DebtOpened {
         runner: RunnerId,
@@ -120,6 +121,8 @@ pub enum Act {
         id: PermissionId,
         call_id: Option<String>,
         demand: Demand,
+        /// Of what changes something: what was shown. It is done only as long as it is that.
+        shown: Option<Shown>,
     },
     /// What is being done is not wanted any more.
     GiveUp {

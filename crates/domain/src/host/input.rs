@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::{AgentSession, Described, Found, How};
 use crate::agent::{Demand, Failure, Fault, PermissionAsk, Place, Reply, Update};
+use crate::decision::Decision;
 use crate::ids::{PermissionId, RunnerId, TurnId};
 
 #[derive(Clone, Debug)]
@@ -26,7 +27,7 @@ pub enum Input {
     /// A permission was decided: by a person, a rule, the clock or a stop. `content` is what was filled into a form.
     Decided {
         request_id: PermissionId,
-        option_id: Option<String>,
+        decision: Decision,
         content: Option<Value>,
     },
     Started {
@@ -53,7 +54,7 @@ pub enum Input {
     },
     Prepared {
         id: PermissionId,
-        outcome: Box<Result<PermissionAsk, Reply>>,
+        outcome: Box<Result<Prepared, Reply>>,
     },
     Done {
         id: PermissionId,
@@ -102,6 +103,14 @@ pub enum Input {
         name: String,
     },
     Restored(Box<Found>),
+}
+
+/// What a person would be asked before something is done for an agent.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    pub ask: PermissionAsk,
+    /// The text of the file that would be replaced.
+    pub before: Option<String>,
 }
 
 #[derive(Clone, Debug)]

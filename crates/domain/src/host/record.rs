@@ -5,6 +5,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::agent::{Demand, Reply};
+use crate::decision::Decision;
 use crate::ids::{PermissionId, RunnerId};
 
 /// A named agent session, as it is stored.
@@ -77,5 +78,7 @@ pub struct DebtRecord {
     pub demand: Demand,
     /// What it does had begun: where no reply follows, nobody knows how far it came.
     pub begun: bool,
+    /// Of a permission: what was decided about it. The reply follows from that.
+    pub decision: Option<Decision>,
     pub reply: Option<Reply>,
 }

@@ -8,7 +8,9 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 mod grants;
+mod options;
 mod reasons;
+mod story;
 
 use super::*;
 use crate::agent::{Demand, Failure, Fault, PermissionAsk, Place};
@@ -25,6 +27,7 @@ struct Rig {
     ids: std::cell::Cell<u64>,
     settings: turn::Settings,
     policy: Policy,
+    rules: Vec<crate::rule::Rule>,
     agents: BTreeMap<String, AgentWords>,
     /// Its sessions cannot be set to ask.
     unguarded: bool,
@@ -41,7 +44,8 @@ impl Rig {
 
     fn of(settings: turn::Settings, names: &[&str], policy: Policy, words: AgentWords) -> Rig {
         let (ids, agents) = (std::cell::Cell::new(0), BTreeMap::from([(AGENT.to_owned(), words)]));
-        let mut rig = Rig { machine: Machine::default(), ids, settings, policy, agents, unguarded: false, allows_all: false };
+        let mut rig =
+            Rig { machine: Machine::default(), ids, settings, policy, rules: Vec::new(), agents, unguarded: false, allows_all: false };
         let item = QueueItem {
             message_id: MessageId(Uuid::from_u128(1)),
             turn_id: TurnId(Uuid::from_u128(2)),
@@ -63,7 +67,7 @@ impl Rig {
     }
 
     fn step(&mut self, input: Input) -> Vec<Effect> {
-        let Rig { machine, ids, settings, policy, agents, .. } = self;
+        let Rig { machine, ids, settings, policy, rules, agents, .. } = self;
         let new_id = || {
             ids.set(ids.get() + 1);
             Uuid::from_u64_pair(9, ids.get())
@@ -72,7 +76,7 @@ impl Rig {
             now: Timestamp::UNIX_EPOCH,
             turn: settings,
             policy: *policy,
-            rules: &Vec::new,
+            rules: &|| rules.clone(),
             work_dir: Path::new("/project"),
             new_id: &new_id,
             agents,
@@ -189,7 +193,7 @@ fn what_a_prompt_asked_is_answered_behind_its_stop() {
         agent_session: Arc::from("s-main"),
         place: Place { seq, index: 0 },
         rpc_id: seq.to_string(),
-        demand: Demand::Permission(PermissionAsk { title: "Run".into(), ..PermissionAsk::default() }),
+        demand: Demand::Permission(PermissionAsk { title: "Run".into(), options: story::options(), ..PermissionAsk::default() }),
     };
     rig.signals(vec![ask(1)]);
     let mut early = rig.turn(turn::Input::Cancel);

@@ -6,20 +6,12 @@ use crate::agent::{AskedFile, PermissionOption};
 const AGENT: &str = "one";
 
 fn ask(kind: &str) -> PermissionAsk {
-    let option = |kind: &str| PermissionOption { option_id: format!("id of {kind}"), name: kind.to_owned(), kind: kind.to_owned() };
+    let option = |kind: OptionKind| PermissionOption::new(format!("id of {}", kind.as_str()), kind.as_str(), kind);
     PermissionAsk {
         title: "Something".to_owned(),
         kind: Some(kind.to_owned()),
-        command: None,
-        diff: None,
-        cwd: None,
-        files: Vec::new(),
-        locations: Vec::new(),
-        options: ["allow_always", "allow_once", "reject_once"].map(option).to_vec(),
-        agent_call: None,
-        input: None,
-        form: None,
-        reason: None,
+        options: [OptionKind::AllowAlways, OptionKind::AllowOnce, OptionKind::RejectOnce].map(option).to_vec(),
+        ..PermissionAsk::default()
     }
 }
 
@@ -39,8 +31,11 @@ fn rule(allow: bool, ask: &PermissionAsk) -> Rule {
 
 fn decided(policy: Policy, rules: &[Rule], ask: &PermissionAsk) -> String {
     match decide(policy, rules, AGENT, ask) {
-        (Decision::Select(option), by) => format!("{} by {}", option.kind, by.as_str()),
-        (other, by) => format!("{other:?} by {}", by.as_str()),
+        (PolicyOutcome::Decided(decision), by) => {
+            let option = decision.option_id().map_or("cancelled", |id| id.trim_start_matches("id of "));
+            format!("{option} by {}", by.as_str())
+        }
+        (PolicyOutcome::Ask, by) => format!("Ask by {}", by.as_str()),
     }
 }
 
@@ -122,6 +117,7 @@ fn a_protected_file_is_asked_for_whatever_is_remembered() {
 
 #[test]
 fn the_agent_is_told_once_where_a_person_says_always() {
+    let told = |ask: &PermissionAsk, id: &str| ask.choose(id).expect("it is offered").told(ask).expect("an option");
     let ask = command("a");
     assert_eq!(told(&ask, "id of allow_always"), "id of allow_once");
     assert_eq!(told(&ask, "id of reject_once"), "id of reject_once");
@@ -129,6 +125,21 @@ fn the_agent_is_told_once_where_a_person_says_always() {
     assert_eq!(told(&mode, "id of allow_always"), "id of allow_always");
     let only = PermissionAsk { options: ask.options[..1].to_vec(), ..ask };
     assert_eq!(told(&only, "id of allow_always"), "id of allow_always");
+}
+
+#[test]
+fn a_line_for_a_shell_and_its_words_are_two_commands() {
+    let words = |words: &[&str], shown: &str| {
+        let run = Run::Words { words: words.iter().map(|word| (*word).to_owned()).collect(), env: Vec::new() };
+        PermissionAsk { run: Some(run), ..command(shown) }
+    };
+    let forms = [command("make test"), words(&["make", "test"], "make test"), words(&["make test"], "'make test'")];
+    for (at, remembered) in forms.iter().enumerate() {
+        for (other, asked) in forms.iter().enumerate() {
+            let expected = if at == other { "allow_once by rule" } else { "Ask by policy" };
+            assert_eq!(decided(Policy::Ask, &[rule(true, remembered)], asked), expected, "{remembered:?} {asked:?}");
+        }
+    }
 }
 
 #[test]
@@ -219,7 +230,7 @@ fn every_command_of_an_agent_is_every_plain_command_of_that_agent_and_nothing_el
         assert_eq!(decided(Policy::Ask, &rules, &ask), expected, "{ask:?}");
         assert_ne!(decided(Policy::Deny, &rules, &ask), "allow_once by rule", "{ask:?}");
     }
-    assert_eq!(decide(Policy::Ask, &rules, "another", &command("touch b")).0, Decision::Ask);
+    assert_eq!(decide(Policy::Ask, &rules, "another", &command("touch b")).0, PolicyOutcome::Ask);
     let no = [rules[0].clone(), rule(false, &command("touch b"))];
     assert_eq!(decided(Policy::Ask, &no, &command("touch b")), "reject_once by rule");
     assert_eq!(decided(Policy::Ask, &no, &command("touch c")), "allow_once by rule");

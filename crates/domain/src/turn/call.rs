@@ -185,7 +185,7 @@ impl Call {
 
     /// A call of the agent's that was begun after a rejection and is completed: it has found another way.
     pub(super) fn note_rejection(&mut self, update: &Update) {
-        if let Update::Denied { title, agent_call } = update {
+        if let Update::Denied { title, agent_call, .. } = update {
             return self.reject(title, agent_call.as_ref());
         }
         if let (Some(rejected), Update::ToolCall(call)) = (&self.rejected, update)

@@ -1,10 +1,10 @@
 //! Who answers an agent: a person, what they told us to remember, the policy, or, where nobody does, the clock.
 
-use domain::agent::{FilePlace, PermissionOption};
+use domain::agent::{FilePlace, OptionKind};
+use domain::decision::{Decision, Reach, Verdict};
 use domain::event::PermissionRequest;
 use domain::ids::{PermissionId, RuleId};
 use domain::machine::Input;
-use domain::policy::{Decision, Policy};
 use domain::rule::{self, Rule, Scope, Subject};
 use jiff::Timestamp;
 use store::{Row, RuleRow};
@@ -22,18 +22,18 @@ impl Actor {
         let Some(open) = self.open_permissions().find(|open| open.request_id == request_id) else {
             return Err(Refusal::Conflict("this permission is gone or already answered".to_owned()));
         };
-        let option_id = answer.option_id.clone();
-        let Some(option) = open.ask.options.iter().find(|option| option.option_id == option_id) else {
-            return Err(Refusal::Invalid(format!("`{option_id}` is not one of the options that the agent offers")));
+        // Made here, of the stored request's option, and never again.
+        let Some(decision) = open.ask.choose(&answer.option_id) else {
+            return Err(Refusal::Invalid(format!("`{}` is not one of the options that the agent offers", answer.option_id)));
         };
         let rule = match &answer.scope {
-            Some(scope) if answer.remember.is_none() => Some(self.chosen_rule(open, &option.kind, scope)?),
+            Some(scope) if answer.remember.is_none() => Some(self.chosen_rule(open, &decision, scope)?),
             Some(_) => return Err(Refusal::Invalid("`scope` says what is remembered: leave `remember` out".to_owned())),
-            None => self.rule_of(open, option, answer.remember)?,
+            None => self.rule_of(open, &decision, answer.remember)?,
         };
-        let reason = reason(open, &option.kind, answer.reason)?;
+        let reason = reason(open, &decision, answer.reason)?;
         let content = match (&open.ask.form, answer.content) {
-            (Some(form), content) if option_id == "accept" => {
+            (Some(form), content) if decision.allows() => {
                 let content = content.unwrap_or_default();
                 domain::form::check(form, &content).map_err(Refusal::Invalid)?;
                 Some(content)
@@ -43,15 +43,15 @@ impl Actor {
         };
         self.rows.extend(rule.clone().map(Row::Rule));
         let by = answer.by.as_str().to_owned();
-        self.step(Input::Answer { request_id, option_id: Some(option_id), by, content, reason });
+        self.step(Input::Answer { request_id, decision, by, content, reason });
         Ok(rule)
     }
 
     /// What is remembered where the option itself says for always.
-    fn rule_of(&self, open: &PermissionRequest, option: &PermissionOption, remember: Option<Scope>) -> Result<Option<RuleRow>, Refusal> {
-        match option.kind.as_str() {
-            "allow_always" if open.ask.is_protected() => {
-                let once = open.ask.options.iter().any(|option| option.kind == "allow_once");
+    fn rule_of(&self, open: &PermissionRequest, decision: &Decision, remember: Option<Scope>) -> Result<Option<RuleRow>, Refusal> {
+        match (decision.verdict(), decision.reach()) {
+            (Verdict::Allow, Reach::Always) if open.ask.is_protected() => {
+                let once = open.ask.options.iter().any(|option| option.kind == OptionKind::AllowOnce);
                 if remember.is_some() || once {
                     let files = open.ask.files.iter().filter(|file| file.place == FilePlace::Protected);
                     let files: Vec<_> = files.map(|file| file.path.as_str()).collect();
@@ -60,24 +60,23 @@ impl Actor {
                 }
                 Ok(None)
             }
-            kind @ ("allow_always" | "reject_always") => {
+            (Verdict::Allow | Verdict::Reject, Reach::Always) => {
                 let subject = Subject::of(&open.ask);
-                Ok(Some(self.rule(subject, kind == "allow_always", remember.unwrap_or(Scope::Session))))
+                Ok(Some(self.rule(subject, decision.allows(), remember.unwrap_or(Scope::Session))))
             }
             _ if remember.is_some() => {
-                Err(Refusal::Invalid(format!("`{}` answers this once: only an answer for always is remembered", option.option_id)))
+                let option_id = decision.option_id().unwrap_or_default();
+                Err(Refusal::Invalid(format!("`{option_id}` answers this once: only an answer for always is remembered")))
             }
             _ => Ok(None),
         }
     }
 
-    /// What a person chose of what they were offered; whether they allow it or not is in the kind of their answer.
-    fn chosen_rule(&self, open: &PermissionRequest, kind: &str, scope: &str) -> Result<RuleRow, Refusal> {
+    /// What a person chose of what they were offered; whether they allow it or not is in their decision.
+    fn chosen_rule(&self, open: &PermissionRequest, decision: &Decision, scope: &str) -> Result<RuleRow, Refusal> {
         let choice = rule::choices(&open.agent, &open.ask).into_iter().find(|choice| choice.id == scope);
         match choice {
-            Some(choice) if kind.starts_with("allow") || kind.starts_with("reject") => {
-                Ok(self.rule(choice.subject, kind.starts_with("allow"), choice.scope))
-            }
+            Some(choice) if decision.verdict() != Verdict::Cancel => Ok(self.rule(choice.subject, decision.allows(), choice.scope)),
             Some(_) => Err(Refusal::Invalid("this answer neither allows nor rejects, so it cannot be remembered".to_owned())),
             None => Err(Refusal::Invalid(format!("`{scope}` is not one of the scopes that this request can be remembered for"))),
         }
@@ -117,11 +116,8 @@ impl Actor {
         let Some(timeout) = self.shared.choices().permission_timeout else { return };
         let overdue: Vec<_> = self.open_permissions().filter(|open| left(open.asked_at, timeout).is_zero()).cloned().collect();
         for PermissionRequest { request_id, session_name, ask, .. } in overdue {
-            let option_id = match Policy::Deny.decide(&ask) {
-                Decision::Select(option) => Some(option.option_id),
-                Decision::Cancel | Decision::Ask => None,
-            };
-            self.step(Input::Answer { request_id, option_id, by: "timeout".to_owned(), content: None, reason: None });
+            let (decision, by) = (ask.refuse(), "timeout".to_owned());
+            self.step(Input::Answer { request_id, decision, by, content: None, reason: None });
             let text = format!("Nobody answered \"{}\" within {} seconds, so it was rejected.", ask.title, timeout.as_secs());
             self.notice("permission_timeout", "warning", "Rejected for want of an answer", text, Some(session_name));
         }
@@ -129,9 +125,9 @@ impl Actor {
 }
 
 /// What is said to the agent goes with a refusal alone.
-fn reason(open: &PermissionRequest, kind: &str, reason: Option<String>) -> Result<Option<String>, Refusal> {
+fn reason(open: &PermissionRequest, decision: &Decision, reason: Option<String>) -> Result<Option<String>, Refusal> {
     let Some(reason) = reason.map(|reason| reason.trim().to_owned()).filter(|reason| !reason.is_empty()) else { return Ok(None) };
-    if kind.starts_with("allow") || open.ask.form.is_some() {
+    if decision.allows() || open.ask.form.is_some() {
         return Err(Refusal::Invalid("a reason goes with a refusal: send what you want to add as a message".to_owned()));
     }
     if reason.chars().count() > REASON_MAX {

@@ -1,5 +1,6 @@
 //! Which rows go with which effects: the tables beside the log change in the same transaction.
 
+use domain::decision::{Decision, Reach, Verdict};
 use domain::event::{Event, Message, Queue, QueueItem, TurnState};
 use domain::host::{DebtRecord, Keep};
 use domain::ids::{MessageId, RunnerId, TurnId};
@@ -69,11 +70,11 @@ impl Actor {
                     rows.push(Row::OpenPermission(PermissionRow { request: request.clone(), rpc_id, runner_id }));
                 }
             }
-            Event::PermissionResolved(resolved) => rows.push(Row::ResolvePermission {
-                request_id: resolved.request_id,
-                option_id: resolved.option_id.clone(),
-                by: resolved.by.clone(),
-            }),
+            Event::PermissionResolved(resolved) => {
+                let (verdict, reach) = (resolved.verdict.unwrap_or(Verdict::Cancel), resolved.reach.unwrap_or(Reach::Once));
+                let decision = Decision::stored(verdict, reach, resolved.option_id.clone());
+                rows.push(Row::ResolvePermission { request_id: resolved.request_id, decision, by: resolved.by.clone() });
+            }
             Event::ReviewArtifact(artifact) => {
                 let review = self.reviews.remove(&artifact.artifact_id);
                 let files = review.map(|review| serde_json::to_value(review.files)).and_then(Result::ok).unwrap_or_default();
@@ -109,10 +110,10 @@ impl Actor {
             Keep::Cursor { runner, cursor } => move_cursor(runner, cursor, rows),
             Keep::Session(session) => rows.push(Row::AgentSession(session)),
             Keep::SessionRemoved { name } => rows.push(Row::RemoveAgentSession { name }),
-            Keep::PolicyDecided { runner, rpc_id, request, option_id } => {
+            Keep::PolicyDecided { runner, rpc_id, request, decision } => {
                 let request_id = request.request_id;
                 rows.push(Row::OpenPermission(PermissionRow { request, rpc_id, runner_id: runner.to_string() }));
-                rows.push(Row::ResolvePermission { request_id, option_id, by: "policy".to_owned() });
+                rows.push(Row::ResolvePermission { request_id, decision, by: "policy".to_owned() });
             }
             Keep::DebtOpened { runner, debt } => rows.push(Row::OpenRequest(request_row(runner, debt))),
             Keep::DebtBegun { id } => rows.push(Row::BeginRequest { id }),

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use agents::{Connection, Known};
-use domain::agent::{Demand, Reply, Update};
+use domain::agent::{Demand, Update};
 use domain::event::PermissionRequest;
 use domain::host::{DebtRecord, Evidence, Found, Input, NamedState, Signal};
 use domain::ids::RunnerId;
@@ -128,15 +128,16 @@ impl Actor {
         for asked in asked.iter().filter(|asked| !ids.contains(&asked.request_id)) {
             let reply = replies.iter().find(|reply| reply.request_id == asked.request_id);
             if let Some(reply) = reply {
-                let (rpc_id, reply) = (reply.rpc_id.clone(), Some(Reply::Chosen { option_id: reply.option_id.clone() }));
+                let (rpc_id, decision) = (reply.rpc_id.clone(), Some(reply.decision(&asked.ask)));
                 let (call_id, demand) = (Some(asked.tool_call_id.clone()), Demand::Permission(asked.ask.clone()));
-                debts.push(DebtRecord { id: asked.request_id, rpc_id, call_id, demand, begun: false, reply });
+                debts.push(DebtRecord { id: asked.request_id, rpc_id, call_id, demand, begun: false, decision, reply: None });
             }
         }
         for open in store.permissions(self.id).await?.into_iter().filter(|open| open.runner_id == row.id) {
             if !ids.contains(&open.request.request_id) {
-                let (call_id, demand) = (Some(open.request.tool_call_id), Demand::Permission(open.request.ask));
-                debts.push(DebtRecord { id: open.request.request_id, rpc_id: open.rpc_id, call_id, demand, begun: false, reply: None });
+                let (id, rpc_id, call_id) = (open.request.request_id, open.rpc_id, Some(open.request.tool_call_id));
+                let demand = Demand::Permission(open.request.ask);
+                debts.push(DebtRecord { id, rpc_id, call_id, demand, begun: false, decision: None, reply: None });
             }
         }
         Ok(debts)
@@ -201,5 +202,5 @@ fn debt(row: RequestRow) -> Option<DebtRecord> {
         }
     };
     let reply = row.answer.and_then(|answer| serde_json::from_value(answer).ok());
-    Some(DebtRecord { id: row.id, rpc_id: row.rpc_id, call_id: row.call_id, demand, begun: row.begun, reply })
+    Some(DebtRecord { id: row.id, rpc_id: row.rpc_id, call_id: row.call_id, demand, begun: row.begun, decision: None, reply })
 }

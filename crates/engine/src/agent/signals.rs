@@ -1,12 +1,18 @@
 //! What a connection hands on, in the host machine's words.
 
+use std::path::{Path, PathBuf};
+
 use agents::{Asks, Signal};
-use domain::agent::{Demand, Update};
+use domain::agent::{AskedChange, Demand, PermissionAsk, Update};
 use domain::host::{self, Described, Host};
 use domain::ids::SessionId;
 
 use crate::actor::Actor;
 use crate::places::Ground;
+
+/// So many changes of a request, and of each so much, are kept to be compared with what is written; what is beyond is asked for again.
+const MAX_CHANGES: usize = 64;
+const MAX_CHANGE_BYTES: usize = 512 * 1024;
 
 impl Actor {
     pub(crate) fn ground(&self) -> Ground {
@@ -19,16 +25,29 @@ impl Actor {
         if !signals.iter().any(asks) {
             return;
         }
-        let (ground, mut taken) = (self.ground(), std::mem::take(signals));
+        let (ground, work_dir, mut taken) = (self.ground(), PathBuf::from(&self.row.work_dir), std::mem::take(signals));
         let look = move || {
             let asks = taken.iter_mut().filter_map(|signal| match signal {
                 Signal::Demand { demand: Demand::Permission(ask), .. } => Some(ask),
                 _ => None,
             });
-            ground.look(&mut asks.collect::<Vec<_>>());
+            let mut asks: Vec<&mut PermissionAsk> = asks.collect();
+            ground.look(&mut asks);
+            asks.into_iter().for_each(|ask| resolve_changes(&work_dir, ask));
             taken
         };
         *signals = tokio::task::spawn_blocking(look).await.expect("looking at files does not panic");
+    }
+}
+
+/// Where the changes that are shown would be written. One that leads to no file that is shown covers no write.
+fn resolve_changes(work_dir: &Path, ask: &mut PermissionAsk) {
+    for change in std::mem::take(&mut ask.changes).into_iter().take(MAX_CHANGES) {
+        let resolved = tools::look(work_dir, &change.path).ok().map(|(shown, _)| shown.path);
+        let is_shown = |path: &String| ask.files.iter().any(|file| file.path == *path);
+        if let Some(path) = resolved.filter(is_shown).filter(|_| change.len() <= MAX_CHANGE_BYTES) {
+            ask.changes.push(AskedChange { path, ..change });
+        }
     }
 }
 

@@ -1,18 +1,21 @@
 //! Terminals: commands that run for an agent. They live in this server and die with it; a later one knows nothing of them.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
 use agents::{Terminal, TerminalExit, TerminalSpec};
-use domain::agent::{Demand, Exited, PermissionAsk, Problem, Reply, StartTerminal, ToolCall, ToolContent, Update};
-use domain::host::Input;
+use domain::agent::{
+    Demand, Exited, PermissionAsk, Problem, Reply, Shown, StartTerminal, ToolCall, ToolContent, Update, is_system_shell, shell_script,
+};
+use domain::host::{Input, Prepared};
 use domain::ids::{PermissionId, RunnerId};
 use domain::text::{clip_start, shell_word};
 use serde_json::json;
 
 use super::Work;
 use super::link::Running;
-use super::work::ask as plain_ask;
+use super::work::{ask as plain_ask, refused};
 use crate::actor::{Actor, Ended};
 use crate::sandbox::Run;
 
@@ -25,7 +28,24 @@ const SHOW_AGAIN: Duration = Duration::from_secs(1);
 const DYING: Duration = Duration::from_secs(10);
 
 impl Actor {
-    pub(super) fn start_terminal(&mut self, agent: String, runner: RunnerId, id: PermissionId, start: StartTerminal) -> Work {
+    /// The directories in which the agent's commands are found.
+    pub(super) fn search_path(&self, agent: &str) -> String {
+        let (settings, path) = (&self.shared.settings, |(name, value): (String, String)| (name == "PATH").then_some(value));
+        let own = settings.agent(agent).ok().and_then(|agent| agent.environment(settings.environment.iter().cloned()).ok());
+        own.unwrap_or_default().into_iter().find_map(path).unwrap_or_default()
+    }
+
+    pub(super) fn start_terminal(
+        &mut self,
+        agent: String,
+        runner: RunnerId,
+        id: PermissionId,
+        start: StartTerminal,
+        shown: Option<Shown>,
+    ) -> Work {
+        let Some(Shown::Command { cwd: shown_cwd, shell }) = shown else {
+            return done(agent, id, Reply::refused(Problem::NotAllowed, "this is not what was shown: ask again"));
+        };
         if self.links.terminals(runner).is_none_or(|terminals| terminals.len() >= MOST) {
             let message = format!("{MOST} terminals are open already: release some");
             return done(agent, id, Reply::refused(Problem::NotAllowed, message));
@@ -35,6 +55,8 @@ impl Actor {
         let own = known.and_then(|agent| agent.environment(settings.environment.iter().cloned()).ok()).unwrap_or_default();
         let (exe, work_dir) = (settings.exe.clone(), self.row.work_dir.clone());
         let (command, args) = program(&start);
+        // The shell that was found when it was shown, whatever the name leads to by now.
+        let command = shell.unwrap_or(command);
         let run = Run { work_dir: Some(work_dir.as_ref()), env: &own, shown: Vec::new() };
         // By the agent's own environment: the one that it asks for could name directories that are not its own. One that is not
         // configured any more may have been in a sandbox.
@@ -47,6 +69,7 @@ impl Actor {
         env.extend(start.env.iter().cloned());
         Work::task(async move {
             let outcome = match tools::directory(work_dir.as_ref(), start.cwd.as_deref()) {
+                Ok(cwd) if cwd.to_str() != Some(&shown_cwd) => Err("the directory is another one than the one that was shown".to_owned()),
                 Ok(cwd) => {
                     let limit_bytes = start.output_byte_limit;
                     let spec = TerminalSpec { exe, command, args, env, cwd, sandbox, limit_bytes, runner: runner.0 };
@@ -191,9 +214,39 @@ impl Running {
     }
 }
 
-pub(super) fn ask(start: &StartTerminal, cwd: &Path) -> PermissionAsk {
-    let ask = plain_ask(format!("Run {}", start.command), "execute", Some(line(start)), Some(json!({ "cwd": cwd })));
-    PermissionAsk { cwd: Some(cwd.to_string_lossy().into_owned()), ..ask }
+/// What a person would be asked. `path` is where the agent's commands are found.
+pub(super) fn prepare(work_dir: &Path, start: &StartTerminal, path: &str) -> Result<Prepared, Reply> {
+    let cwd = tools::directory(work_dir, start.cwd.as_deref()).map_err(refused)?;
+    let Some(cwd) = cwd.to_str().map(str::to_owned) else {
+        return Err(Reply::refused(Problem::Invalid, "the directory has a name that cannot be shown"));
+    };
+    let ask = PermissionAsk {
+        command: Some(line(start)),
+        run: Some(domain::agent::Run::of(start)),
+        cwd: Some(cwd.clone()),
+        shown: Some(Shown::Command { shell: shell(start, path, work_dir), cwd: cwd.clone() }),
+        ..plain_ask(format!("Run {}", start.command), "execute", Some(json!({ "cwd": cwd })))
+    };
+    Ok(Prepared { ask, before: None })
+}
+
+/// Where the command is nothing but a shell with a script: the shell, if it is one of the system's, by its path or by its name alone. A
+/// file of the project may be called like one and run something else.
+fn shell(start: &StartTerminal, path: &str, work_dir: &Path) -> Option<String> {
+    shell_script(start)?;
+    let root = work_dir.canonicalize().ok()?;
+    let is_outside = |found: &Path| found.canonicalize().is_ok_and(|real| !real.starts_with(&root)) && !found.starts_with(&root);
+    if start.command.contains('/') {
+        return Some(start.command.clone()).filter(|shell| is_system_shell(shell) && is_outside(Path::new(shell)));
+    }
+    let found = std::env::split_paths(path).map(|directory| directory.join(&start.command)).find(|found| is_executable(found))?;
+    // A directory that is named relatively is another one wherever somebody stands.
+    let is_certain = found.is_absolute() && !found.starts_with(work_dir) && is_outside(&found);
+    found.to_str().filter(|_| is_certain).map(str::to_owned)
+}
+
+fn is_executable(path: &Path) -> bool {
+    path.metadata().is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
 }
 
 /// Some agents write a whole command line into the name of the program; a shell takes it apart.
@@ -236,6 +289,8 @@ fn signal_name(signal: i32) -> String {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
 
     fn start(command: &str, args: &[&str]) -> StartTerminal {
@@ -243,6 +298,36 @@ mod tests {
             command: command.to_owned(),
             args: args.iter().map(|word| (*word).to_owned()).collect(),
             ..StartTerminal::default()
+        }
+    }
+
+    #[test]
+    fn a_shell_is_one_of_the_systems_and_never_a_file_of_the_project() {
+        let home = tempfile::tempdir().unwrap();
+        let work = home.path().canonicalize().unwrap();
+        std::fs::create_dir(work.join("bin")).unwrap();
+        for name in ["sh", "bin/bash"] {
+            std::fs::copy("/bin/sh", work.join(name)).unwrap();
+        }
+        std::os::unix::fs::symlink("/bin/sh", work.join("bin/zsh")).unwrap();
+        let path = format!("{0}/bin:bin:.:/usr/bin:/bin", work.display());
+        let inside = work.join("sh").display().to_string();
+        let dotted = format!("/bin/..{}", work.join("sh").display());
+        for (command, args, found) in [
+            ("/bin/sh", &["-c", "ls"][..], Some("/bin/sh")),
+            ("sh", &["-c", "ls"], Some("/usr/bin/sh")),
+            ("/bin/sh", &["-x", "ls"], None),
+            ("/bin/sh", &["-c", "ls", "more"], None),
+            ("/bin/ls", &["-c", "ls"], None),
+            (&inside, &["-c", "ls"], None),
+            (&dotted, &["-c", "ls"], None),
+            ("./sh", &["-c", "ls"], None),
+            ("bin/bash", &["-c", "ls"], None),
+            // The first that is found by its name is a file of the project, or a link there.
+            ("bash", &["-c", "ls"], None),
+            ("zsh", &["-c", "ls"], None),
+        ] {
+            assert_eq!(shell(&start(command, args), &path, &work).as_deref(), found, "{command} {args:?}");
         }
     }
 

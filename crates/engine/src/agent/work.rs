@@ -1,9 +1,9 @@
 //! What is done for an agent, and what a person is shown before it is: files here, terminals next door.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use domain::agent::{Demand, Location, PermissionAsk, PermissionOption, Problem, Reply, ToolCall, ToolContent, Update};
-use domain::host::Input;
+use domain::agent::{Demand, Location, OptionKind, PermissionAsk, PermissionOption, Problem, Reply, Shown, ToolCall, ToolContent, Update};
+use domain::host::{Input, Prepared};
 use domain::ids::{PermissionId, RunnerId};
 use domain::text::digest;
 use serde_json::{Value, json};
@@ -14,24 +14,26 @@ use crate::actor::Actor;
 
 /// A change larger than this is shown by its size.
 const SHOWN_BYTES: usize = 512 * 1024;
+const MOVED: &str = "the file was moved while it was looked at: try again";
 
 impl Actor {
     /// Finds out what a person would have to be asked.
     pub(super) fn prepare(&self, agent: String, id: PermissionId, demand: Demand) -> Work {
         let (work_dir, ground) = (PathBuf::from(&self.row.work_dir), self.ground());
+        let path = self.search_path(&agent);
         Work::host(agent, async move {
             let looked = tokio::task::spawn_blocking(move || {
-                let mut ask = match &demand {
-                    Demand::WriteFile { path, content } => {
-                        tools::current_text(&work_dir, path).map(|old| write_ask(path, old.as_deref(), content)).map_err(refused)
-                    }
-                    Demand::StartTerminal(start) => {
-                        tools::directory(&work_dir, start.cwd.as_deref()).map(|cwd| terminals::ask(start, &cwd)).map_err(refused)
-                    }
-                    _ => Err(Reply::refused(Problem::Invalid, "there is nothing to ask about this")),
-                }?;
-                ground.look(&mut [&mut ask]);
-                Ok(ask)
+                let mut prepared = match &demand {
+                    Demand::WriteFile { path, content } => prepare_write(&work_dir, path, content)?,
+                    Demand::StartTerminal(start) => terminals::prepare(&work_dir, start, &path)?,
+                    _ => return Err(Reply::refused(Problem::Invalid, "there is nothing to ask about this")),
+                };
+                ground.look(&mut [&mut prepared.ask]);
+                let is_shown = |path: &String| prepared.ask.files.iter().any(|file| file.path == *path);
+                match &prepared.ask.shown {
+                    Some(Shown::File { path, .. }) if !is_shown(path) => Err(Reply::refused(Problem::Invalid, MOVED)),
+                    _ => Ok(prepared),
+                }
             });
             let outcome = looked.await.unwrap_or_else(|_| Err(internal()));
             Input::Prepared { id, outcome: Box::new(outcome) }
@@ -39,7 +41,15 @@ impl Actor {
     }
 
     /// Does what was asked. Where it changes anything, it is known to be allowed and stored as begun.
-    pub(super) fn do_demand(&mut self, agent: String, runner: RunnerId, id: PermissionId, call_id: Option<String>, demand: Demand) -> Work {
+    pub(super) fn do_demand(
+        &mut self,
+        agent: String,
+        runner: RunnerId,
+        id: PermissionId,
+        call_id: Option<String>,
+        demand: Demand,
+        shown: Option<Shown>,
+    ) -> Work {
         let work_dir = PathBuf::from(&self.row.work_dir);
         let to_disk = matches!(self.shared.settings.durability, agents::Durability::Disk);
         match demand {
@@ -47,13 +57,11 @@ impl Actor {
                 let read = tools::read_text(&work_dir, &path, line, limit);
                 (read.map_or_else(refused, |content| Reply::Text { content }), None)
             }),
-            Demand::WriteFile { path, content } => {
-                file_task(agent, id, move || match tools::write_text(&work_dir, &path, &content, to_disk) {
-                    Ok(old) => (Reply::Done, Some(written(id, path, old, content))),
-                    Err(error) => (refused(error), None),
-                })
-            }
-            Demand::StartTerminal(start) => self.start_terminal(agent, runner, id, start),
+            Demand::WriteFile { content, .. } => file_task(agent, id, move || match write_shown(&work_dir, shown, &content, to_disk) {
+                Ok((path, old)) => (Reply::Done, Some(written(id, path, old, content))),
+                Err(error) => (refused(error), None),
+            }),
+            Demand::StartTerminal(start) => self.start_terminal(agent, runner, id, start, shown),
             Demand::TerminalOutput { terminal_id } => self.terminal_output(agent, runner, id, &terminal_id),
             Demand::WaitForTerminal { terminal_id } => self.wait_for_terminal(agent, runner, id, &terminal_id),
             Demand::KillTerminal { terminal_id } => self.kill_terminal(agent, runner, id, &terminal_id),
@@ -73,36 +81,43 @@ fn file_task(agent: String, id: PermissionId, work: impl FnOnce() -> (Reply, Opt
     })
 }
 
+fn prepare_write(work_dir: &Path, path: &str, content: &str) -> Result<Prepared, Reply> {
+    let (shown, before) = tools::look(work_dir, path).map_err(refused)?;
+    let ask = write_ask(&shown.path, before.as_deref(), content);
+    let shown = Shown::File { path: shown.path, before: shown.before, after: digest(content) };
+    Ok(Prepared { ask: PermissionAsk { shown: Some(shown), ..ask }, before })
+}
+
+/// Writes the file that was shown, with the text that was shown, if it still is what it was. Gives its path and the text before.
+fn write_shown(work_dir: &Path, shown: Option<Shown>, content: &str, to_disk: bool) -> Result<(String, Option<String>), FileError> {
+    match shown {
+        Some(Shown::File { path, before, after }) if after == digest(content) => {
+            let shown = tools::Shown { path, before };
+            let old = tools::write_shown(work_dir, &shown, content, to_disk)?;
+            Ok((shown.path, old))
+        }
+        _ => Err(FileError::Refused("this is not what was shown: ask again".to_owned())),
+    }
+}
+
 fn write_ask(path: &str, old: Option<&str>, content: &str) -> PermissionAsk {
     let title = if old.is_some() { format!("Change {path}") } else { format!("Create {path}") };
     let size = old.map_or(0, str::len) + content.len();
     let diff = (size <= SHOWN_BYTES).then(|| agents::unified_diff(path, old, content));
     let input = diff.is_none().then(|| json!({ "path": path, "bytes": content.len(), "sha256": digest(content) }));
     let locations = vec![Location { path: path.to_owned(), line: None }];
-    PermissionAsk { diff, locations, ..ask(title, "edit", None, input) }
+    PermissionAsk { diff, locations, ..ask(title, "edit", input) }
 }
 
 /// A question with the answers that we give meaning to.
-pub(super) fn ask(title: String, kind: &str, command: Option<String>, input: Option<Value>) -> PermissionAsk {
-    let option = |option_id: &str, name: &str| PermissionOption {
-        option_id: option_id.to_owned(),
-        name: name.to_owned(),
-        kind: option_id.to_owned(),
-    };
-    PermissionAsk {
-        title,
-        kind: Some(kind.to_owned()),
-        command,
-        diff: None,
-        cwd: None,
-        files: Vec::new(),
-        locations: Vec::new(),
-        options: vec![option("allow_once", "Allow"), option("allow_always", "Always allow"), option("reject_once", "Reject")],
-        agent_call: None,
-        input,
-        form: None,
-        reason: None,
-    }
+pub(super) fn ask(title: String, kind: &str, input: Option<Value>) -> PermissionAsk {
+    let option = |kind: OptionKind, name: &str| PermissionOption::new(kind.as_str(), name, kind);
+    let options = vec![
+        option(OptionKind::AllowOnce, "Allow"),
+        option(OptionKind::AllowAlways, "Always allow"),
+        option(OptionKind::RejectOnce, "Deny"),
+    ];
+    PermissionAsk { title, kind: Some(kind.to_owned()), options, input, ..PermissionAsk::default() }
 }
 
 /// What was written, where people read what the agent does.
@@ -125,7 +140,7 @@ fn written(id: PermissionId, path: String, old_text: Option<String>, new_text: S
     })
 }
 
-fn refused(error: FileError) -> Reply {
+pub(super) fn refused(error: FileError) -> Reply {
     match error {
         FileError::Missing(message) => Reply::refused(Problem::NotFound, message),
         FileError::Refused(message) => Reply::refused(Problem::Invalid, message),

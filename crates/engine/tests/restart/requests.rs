@@ -1,6 +1,8 @@
 //! What an agent asks of its client while one server goes and another comes: every request gets one answer.
 
 use domain::agent::Update;
+use domain::agent::{OptionKind, PermissionOption};
+use domain::decision::Decision;
 use domain::event::{Event, PermissionResolved};
 use domain::ids::PermissionId;
 use domain::policy::Policy;
@@ -59,11 +61,9 @@ async fn a_write_that_was_begun_and_never_answered_is_not_repeated() {
     engine.shutdown().await;
     // As a server leaves it that is killed right after it has begun.
     let store = Store::open(&setup.dir.path().join("voxpilot.db"), false).await.unwrap();
-    let resolved = PermissionResolved { request_id, option_id: Some("allow_once".to_owned()), by: "person".to_owned(), reason: None };
-    let rows = vec![
-        Row::ResolvePermission { request_id, option_id: resolved.option_id.clone(), by: resolved.by.clone() },
-        Row::BeginRequest { id: request_id },
-    ];
+    let decision = Decision::of(&PermissionOption::new("allow_once", "Allow", OptionKind::AllowOnce));
+    let resolved = PermissionResolved::new(request_id, &decision, "person", None);
+    let rows = vec![Row::ResolvePermission { request_id, decision, by: resolved.by.clone() }, Row::BeginRequest { id: request_id }];
     store.commit(Write { session: id, events: vec![Event::PermissionResolved(resolved)], rows }).await.unwrap();
     store.close().await;
     drop(store);

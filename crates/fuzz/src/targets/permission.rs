@@ -5,7 +5,8 @@
 use agents::Signal;
 use agents::acp::decoder::{Decoded, Decoder};
 use domain::agent::{Demand, PermissionAsk};
-use domain::policy::{Decision, Policy};
+use domain::decision::Verdict;
+use domain::policy::{Policy, PolicyOutcome};
 
 use super::{Memory, Target};
 use crate::corpus::Corpus;
@@ -72,17 +73,18 @@ fn run(input: &[u8], features: &mut Features) {
 
 fn hold(ask: &PermissionAsk, features: &mut Features) {
     for policy in Policy::ALL {
-        let decision = policy.decide(ask);
-        let Decision::Select(option) = decision else {
-            features.note((policy.as_str(), matches!(decision, Decision::Ask)));
+        let PolicyOutcome::Decided(decision) = policy.decide(ask) else {
+            features.note((policy.as_str(), "ask"));
             continue;
         };
-        features.note((policy.as_str(), &option.kind));
-        let meant = if policy == Policy::Deny { ["reject_once", "reject_always"] } else { ["allow_once", "allow_always"] };
-        assert!(meant.contains(&option.kind.as_str()), "{policy:?} picks an option of the kind {:?}", option.kind);
-        assert!(ask.options.contains(&option), "{policy:?} picks an option that was not offered");
-        let same_id = ask.options.iter().filter(|other| other.option_id == option.option_id).count();
-        assert!(same_id == 1, "{policy:?} picks an option whose id {:?} is offered {same_id} times", option.option_id);
+        features.note((policy.as_str(), decision.verdict().as_str()));
+        let meant = if policy == Policy::Deny { [Verdict::Reject, Verdict::Cancel] } else { [Verdict::Allow; 2] };
+        assert!(meant.contains(&decision.verdict()), "{policy:?} decides {decision:?}");
+        let Some(told) = decision.told(ask) else { continue };
+        assert!(ask.flaw().is_none(), "{policy:?} chooses of a malformed offer");
+        let chosen: Vec<_> = ask.options.iter().filter(|option| option.option_id == told).collect();
+        assert!(chosen.len() == 1, "{policy:?} chooses the id {told:?}, which is offered {} times", chosen.len());
+        assert!(chosen[0].kind.verdict() == decision.verdict(), "{policy:?} decides {decision:?} and tells {:?}", chosen[0]);
     }
     features.note_size("options", ask.options.len());
 }

@@ -135,7 +135,7 @@ fn mechanisms() -> Vec<Mechanism> {
 fn has_landlock() -> bool {
     let enabled = fs::read_to_string("/sys/kernel/security/lsm").map_or(true, |modules| modules.contains("landlock"));
     let known = fs::read_to_string("/proc/kallsyms").is_ok_and(|symbols| symbols.contains("landlock_restrict_self"));
-    enabled && known && kernel() >= [6, 2]
+    enabled && known && kernel() >= vec![6, 2]
 }
 
 fn kernel() -> Vec<u32> {

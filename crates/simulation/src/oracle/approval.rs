@@ -1,6 +1,7 @@
-//! Whether somebody allowed what is done, judged again by the policy and the rules that hold at that moment.
+//! Whether somebody allowed what is done, judged again by the policy and the rules that hold at that moment, and by what was shown.
 
-use domain::agent::{Demand, FilePlace, PermissionAsk};
+use domain::agent::{Demand, FilePlace, OptionKind, PermissionAsk, Run};
+use domain::decision::Verdict;
 use domain::event::{Event, PermissionResolved};
 use domain::host::{Act, Keep};
 use domain::ids::PermissionId;
@@ -8,12 +9,12 @@ use domain::machine::Effect;
 use domain::policy::Policy;
 use domain::rule::Subject;
 
-use crate::driver::WORK_DIR;
+use crate::disk;
 use crate::invariants::{Checked, Invariant, hold};
 use crate::world::World;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Verdict {
+enum Judgement {
     Allow,
     Reject,
     Ask,
@@ -25,16 +26,20 @@ impl World {
         for effect in effects {
             match effect {
                 Effect::Append(Event::PermissionRequest(request)) => {
+                    let offered = self.offered(request.request_id).unwrap_or_else(|| request.ask.clone());
+                    hold(!is_malformed(&offered), Invariant::AsShown, || {
+                        format!("a person is asked what is malformed: {:?}", offered.options)
+                    })?;
                     let asked = super::Asked { call: request.tool_call_id.clone(), ask: request.ask.clone(), resolved: false };
                     self.oracle.permissions.entry(request.request_id).or_insert(asked);
                 }
                 Effect::Append(Event::PermissionResolved(resolved)) => self.check_resolved(resolved)?,
-                Effect::Keep(Keep::PolicyDecided { request, option_id, .. }) => {
-                    let option = request.ask.options.iter().find(|option| Some(&option.option_id) == option_id.as_ref());
-                    let allows = option.is_some_and(|option| option.kind.starts_with("allow"));
-                    let (verdict, fits) = (self.verdict(&request.ask), if allows { Verdict::Allow } else { Verdict::Reject });
-                    hold(verdict == fits, Invariant::Approved, || format!("\"{}\" is decided: {verdict:?}", request.ask.title))?;
-                    if allows {
+                Effect::Keep(Keep::PolicyDecided { request, decision, .. }) => {
+                    let offered = self.offered(request.request_id).unwrap_or_else(|| request.ask.clone());
+                    let asked = PermissionAsk { options: offered.options, ..request.ask.clone() };
+                    let (judged, fits) = (self.judge(&asked), if decision.allows() { Judgement::Allow } else { Judgement::Reject });
+                    hold(judged == fits, Invariant::Approved, || format!("\"{}\" is decided: {judged:?}", asked.title))?;
+                    if decision.allows() {
                         self.oracle.allowed.insert(request.request_id);
                         self.oracle.grant(request.request_id, &request.tool_call_id, &request.ask);
                     }
@@ -54,23 +59,44 @@ impl World {
         Ok(())
     }
 
+    /// A permission as its agent asked for it.
+    fn offered(&self, id: PermissionId) -> Option<PermissionAsk> {
+        let processes = self.runners.values().filter_map(|runner| runner.process.as_ref());
+        processes.flat_map(|process| &process.asked).find(|asked| asked.id == id).and_then(|asked| match &asked.demand {
+            Demand::Permission(ask) => Some(ask.clone()),
+            _ => None,
+        })
+    }
+
     fn check_resolved(&mut self, resolved: &PermissionResolved) -> Checked {
         let PermissionResolved { request_id, option_id, by, .. } = resolved;
         let Some(asked) = self.oracle.permissions.get(request_id) else {
             return hold(false, Invariant::Approved, || "an answer to a question that was never asked".to_owned());
         };
-        let option = option_id.as_ref().and_then(|id| asked.ask.options.iter().find(|option| option.option_id == *id));
-        let allows = option.is_some_and(|option| option.kind.starts_with("allow"));
-        let verdict = self.verdict(&asked.ask);
         let title = &asked.ask.title;
+        let option = option_id.as_ref().and_then(|id| asked.ask.options.iter().find(|option| option.option_id == *id));
+        let means = option.map_or(Verdict::Cancel, |option| option.kind.verdict());
+        hold(resolved.verdict == Some(means), Invariant::AsShown, || {
+            format!("\"{title}\" is {:?} by an option for {means:?}", resolved.verdict)
+        })?;
+        let allows = means == Verdict::Allow;
+        let judged = self.judge(&asked.ask);
         match by.as_str() {
             "person" | "mcp" | "timeout" => {
-                let given = self.oracle.answer.as_ref() == Some(&(*request_id, option_id.clone(), by.clone()));
+                let given = self
+                    .oracle
+                    .answer
+                    .as_ref()
+                    .is_some_and(|(id, decision, who)| id == request_id && decision.option_id() == option_id.as_deref() && who == by);
                 hold(given, Invariant::Approved, || format!("\"{title}\" was not answered so by anybody"))?;
+                let said = self.oracle.said.take().filter(|(id, _)| id == request_id);
+                hold(said.is_none_or(|(_, said)| said == means), Invariant::AsShown, || {
+                    format!("\"{title}\": the person says {said:?}, and it is {means:?}")
+                })?;
             }
             "policy" | "rule" => {
-                let fits = if allows { Verdict::Allow } else { Verdict::Reject };
-                hold(verdict == fits, Invariant::Approved, || format!("\"{title}\" is decided by {by}: {option_id:?}, not {verdict:?}"))?;
+                let fits = if allows { Judgement::Allow } else { Judgement::Reject };
+                hold(judged == fits, Invariant::Approved, || format!("\"{title}\" is decided by {by}: {option_id:?}, not {judged:?}"))?;
             }
             _ => hold(!allows, Invariant::Approved, || format!("\"{title}\" is allowed by {by}"))?,
         }
@@ -93,46 +119,46 @@ impl World {
             self.oracle.grants.remove(&id);
             return Ok(());
         }
+        let Some(ask) = self.oracle.prepared.get(&id).cloned() else {
+            return hold(false, Invariant::AsShown, || "something is begun for an agent, and nobody has looked at it".to_owned());
+        };
         let row = self.store.debts.iter().find(|(_, debt)| debt.id == id);
-        let carried = row.and_then(|(_, debt)| Some((debt.call_id.clone()?, subject(&debt.demand)?)));
-        if carried.is_some_and(|carried| self.oracle.carry_out(&carried)) {
+        let call = row.and_then(|(_, debt)| debt.call_id.clone()).unwrap_or_default();
+        if covering(&ask).into_iter().any(|shown| self.oracle.carry_out(&(call.clone(), shown))) {
             self.coverage.count("grant: carried out");
             self.oracle.allowed.insert(id);
             return Ok(());
         }
-        let ask = row.and_then(|(_, debt)| ask_for(&debt.demand));
-        let Some(ask) = ask else { return Ok(()) };
-        let verdict = self.verdict(&ask);
-        hold(verdict == Verdict::Allow, Invariant::Approved, || format!("something is begun for an agent: {verdict:?}"))?;
+        let judged = self.judge(&ask);
+        hold(judged == Judgement::Allow, Invariant::Approved, || format!("something is begun for an agent: {judged:?}"))?;
         self.oracle.allowed.insert(id);
         Ok(())
     }
 
-    fn verdict(&self, ask: &PermissionAsk) -> Verdict {
+    fn judge(&self, ask: &PermissionAsk) -> Judgement {
         if ask.form.is_some() {
-            return Verdict::Ask;
+            return Judgement::Ask;
         }
         let all_in = |place: FilePlace| !ask.files.is_empty() && ask.files.iter().all(|file| file.place == place);
         let harmless = ask.kind.as_deref() == Some("read") && ask.command.is_none() && ask.diff.is_none() && all_in(FilePlace::Inside);
+        let can = ask.options.iter().any(|option| option.kind.verdict() == Verdict::Allow);
         match self.policy {
-            Policy::Deny => Verdict::Reject,
-            _ if all_in(FilePlace::Protected) => Verdict::Ask,
-            _ if self.rules.iter().any(|rule| covers(&rule.subject, ask)) => Verdict::Allow,
-            Policy::Auto => Verdict::Allow,
-            Policy::ReadOnly if harmless => Verdict::Allow,
-            Policy::ReadOnly | Policy::Ask => Verdict::Ask,
+            _ if is_malformed(ask) => Judgement::Reject,
+            Policy::Deny => Judgement::Reject,
+            _ if all_in(FilePlace::Protected) || !can => Judgement::Ask,
+            _ if self.rules.iter().any(|rule| covers(&rule.subject, ask)) => Judgement::Allow,
+            Policy::Auto => Judgement::Allow,
+            Policy::ReadOnly if harmless => Judgement::Allow,
+            Policy::ReadOnly | Policy::Ask => Judgement::Ask,
         }
     }
 }
 
 impl super::Oracle {
     fn grant(&mut self, id: PermissionId, call: &str, ask: &PermissionAsk) {
-        let subject = match (ask.kind.as_deref(), &ask.command, &ask.files[..]) {
-            (Some("execute"), Some(command), _) => format!("runs {command}"),
-            (Some("edit"), _, [file]) => format!("changes {}", file.path),
-            _ => return,
-        };
-        self.grants.insert(id, (call.to_owned(), subject));
+        if let Some(shown) = shown(ask).filter(|_| matches!(ask.kind.as_deref(), Some("execute" | "edit"))) {
+            self.grants.insert(id, (call.to_owned(), shown));
+        }
     }
 
     /// Whether a permission covers it; then it is used up.
@@ -147,12 +173,29 @@ impl super::Oracle {
     }
 }
 
-fn subject(demand: &Demand) -> Option<String> {
-    match demand {
-        Demand::WriteFile { path, .. } => Some(format!("changes {path}")),
-        Demand::StartTerminal(start) => Some(format!("runs {}", start.command)),
+/// All that a person sees of a change or a command.
+pub(super) fn shown(ask: &PermissionAsk) -> Option<String> {
+    ask.diff.clone().or_else(|| ask.command.clone())
+}
+
+/// What a person may have been shown instead: a shell of the system with a script is the script.
+fn covering(ask: &PermissionAsk) -> Vec<String> {
+    let script = match &ask.run {
+        Some(Run::Words { words, env }) => match &words[..] {
+            [shell, flag, script] if shell == "/bin/sh" && flag == "-c" => Some(Run::Script { script: script.clone(), env: env.clone() }),
+            _ => None,
+        },
         _ => None,
-    }
+    };
+    shown(ask).into_iter().chain(script.map(|script| disk::run(&script))).collect()
+}
+
+/// Nobody can answer it and know what they answer.
+pub(super) fn is_malformed(ask: &PermissionAsk) -> bool {
+    let ids: std::collections::BTreeSet<&str> = ask.options.iter().map(|option| option.option_id.as_str()).collect();
+    let known = |kind: OptionKind| OptionKind::ALLOW.contains(&kind) || OptionKind::REJECT.contains(&kind);
+    let readable = ask.options.iter().all(|option| known(option.kind) && !option.option_id.is_empty() && !option.name.is_empty());
+    ask.form.is_none() && (ask.options.is_empty() || ids.len() < ask.options.len() || !readable)
 }
 
 fn covers(subject: &Subject, ask: &PermissionAsk) -> bool {
@@ -163,27 +206,4 @@ fn covers(subject: &Subject, ask: &PermissionAsk) -> bool {
         Subject::Edits => ask.kind.as_deref() == Some("edit"),
         Subject::Request { title, kind, .. } => ask.command.is_none() && ask.title == *title && ask.kind == *kind,
     }
-}
-
-/// What a person would see of a demand that changes something.
-fn ask_for(demand: &Demand) -> Option<PermissionAsk> {
-    let (kind, command) = match demand {
-        Demand::WriteFile { .. } => ("edit", None),
-        Demand::StartTerminal(start) => ("execute", Some(start.command.clone())),
-        _ => return None,
-    };
-    Some(PermissionAsk {
-        title: WORK_DIR.to_owned(),
-        kind: Some(kind.to_owned()),
-        diff: command.is_none().then(String::new),
-        command,
-        cwd: None,
-        files: Vec::new(),
-        locations: Vec::new(),
-        options: Vec::new(),
-        agent_call: None,
-        input: None,
-        form: None,
-        reason: None,
-    })
 }

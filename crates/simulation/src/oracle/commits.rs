@@ -1,6 +1,6 @@
 //! What a commit must and must not hold, and what must be in the store before something is done.
 
-use domain::agent::{Demand, Fault, Reply, Update};
+use domain::agent::{Demand, Fault, OptionKind, PermissionAsk, Reply, Update};
 use domain::event::{Event, PermissionResolved, Queue, Role, ToolCall, TurnState};
 use domain::host::Act;
 use domain::ids::{MessageId, PermissionId, RunnerId};
@@ -104,7 +104,7 @@ impl World {
         }
         match (self.store.permissions.get(&id), reply) {
             (Some(row), Reply::Chosen { option_id }) => {
-                row.delivered || row.resolved.as_ref().is_some_and(|chosen| told(chosen) == *option_id)
+                row.delivered || row.resolved.as_ref().is_some_and(|decision| told(&row.request.ask, decision.option_id()) == *option_id)
             }
             (Some(row), _) => row.delivered,
             // It was delivered, or its runner is removed.
@@ -134,8 +134,16 @@ impl World {
 }
 
 /// What is for always we remember ourselves: the agent is told that it holds this once.
-fn told(chosen: &Option<String>) -> Option<String> {
-    chosen.as_ref().map(|chosen| if chosen == "always" { "yes".to_owned() } else { chosen.clone() })
+fn told(ask: &PermissionAsk, chosen: Option<&str>) -> Option<String> {
+    let kind_of = |id: &str| ask.options.iter().find(|option| option.option_id == id).map(|option| option.kind);
+    let of_kind = |kind: OptionKind| ask.options.iter().find(|option| option.kind == kind).map(|option| option.option_id.clone());
+    let chosen = chosen?;
+    let once = match kind_of(chosen) {
+        Some(OptionKind::AllowAlways) => of_kind(OptionKind::AllowOnce),
+        Some(OptionKind::RejectAlways) => of_kind(OptionKind::RejectOnce),
+        _ => None,
+    };
+    once.or_else(|| Some(chosen.to_owned()))
 }
 
 impl Oracle {

@@ -1,6 +1,7 @@
 //! What agents asked, what they were answered, and whether the answer has reached their runner.
 
 use domain::agent::PermissionAsk;
+use domain::decision::{Decision, Reach, Verdict};
 use domain::event::PermissionRequest;
 use domain::ids::{PermissionId, SessionId};
 use domain::text::clip;
@@ -31,6 +32,16 @@ pub struct AnswerRow {
     pub rpc_id: String,
     /// None for "cancelled".
     pub option_id: Option<String>,
+    /// Missing in rows of earlier versions.
+    pub verdict: Option<Verdict>,
+    pub reach: Option<Reach>,
+}
+
+impl AnswerRow {
+    /// What was decided about `ask`.
+    pub fn decision(&self, ask: &PermissionAsk) -> Decision {
+        Decision::restored(ask, self.verdict, self.reach, self.option_id.clone())
+    }
 }
 
 pub(super) fn open(conn: &Connection, session: &str, permission: &PermissionRow, first_seq: u64) -> Written {
@@ -51,11 +62,12 @@ pub(super) fn open(conn: &Connection, session: &str, permission: &PermissionRow,
 }
 
 /// Only the first answer counts.
-pub(super) fn resolve(conn: &Connection, session: &str, id: PermissionId, option: Option<&str>, by: &str) -> Written {
+pub(super) fn resolve(conn: &Connection, session: &str, id: PermissionId, decision: &Decision, by: &str) -> Written {
     statement::execute(
         conn,
-        "UPDATE permissions SET resolved_by = ?3, option_id = ?4 WHERE session_id = ?1 AND id = ?2 AND resolved_by IS NULL",
-        params![session, id.to_string(), by, option],
+        "UPDATE permissions SET resolved_by = ?3, option_id = ?4, verdict = ?5, reach = ?6 \
+         WHERE session_id = ?1 AND id = ?2 AND resolved_by IS NULL",
+        params![session, id.to_string(), by, decision.option_id(), decision.verdict().as_str(), decision.reach().as_str()],
     )?;
     Ok(())
 }
@@ -92,10 +104,19 @@ pub(crate) fn waiting(conn: &Connection, session: SessionId) -> Read<Vec<Permiss
 pub(crate) fn answers(conn: &Connection, session: SessionId, runner: &str) -> Read<Vec<AnswerRow>> {
     statement::all(
         conn,
-        "SELECT id, rpc_id, option_id FROM permissions \
+        "SELECT id, rpc_id, option_id, verdict, reach FROM permissions \
          WHERE session_id = ?1 AND runner_id = ?2 AND resolved_by IS NOT NULL AND delivered = 0 ORDER BY opened_seq, id",
         params![session.to_string(), runner],
-        |row| Ok(AnswerRow { request_id: row.parsed("id")?, rpc_id: row.text("rpc_id")?, option_id: row.maybe("option_id")? }),
+        |row| {
+            let word = |column: &str| row.maybe(column);
+            Ok(AnswerRow {
+                request_id: row.parsed("id")?,
+                rpc_id: row.text("rpc_id")?,
+                option_id: row.maybe("option_id")?,
+                verdict: word("verdict")?.and_then(|word| Verdict::parse(&word)),
+                reach: word("reach")?.and_then(|word| Reach::parse(&word)),
+            })
+        },
     )
 }
 
@@ -109,7 +130,7 @@ pub(crate) fn asked(conn: &Connection, session: SessionId, runner: &str) -> Read
     )
 }
 
-/// A question that cannot be read still waits for its answer, so it is shown without one to choose: it can be cancelled.
+/// A question that cannot be read offers nothing to choose, so it is refused like any that is malformed.
 fn request(row: &Row<'_>) -> Read<PermissionRequest> {
     let request_id = row.parsed("id")?;
     let stand_in = || PermissionRequest {
@@ -121,20 +142,7 @@ fn request(row: &Row<'_>) -> Read<PermissionRequest> {
         warnings: Vec::new(),
         hunks: Vec::new(),
         asked_at: Timestamp::UNIX_EPOCH,
-        ask: PermissionAsk {
-            title: "This request cannot be read".into(),
-            kind: None,
-            command: None,
-            diff: None,
-            cwd: None,
-            files: Vec::new(),
-            locations: Vec::new(),
-            options: Vec::new(),
-            agent_call: None,
-            input: None,
-            form: None,
-            reason: None,
-        },
+        ask: PermissionAsk { title: "This request cannot be read".into(), ..PermissionAsk::default() },
     };
     Ok(row.json(TABLE, &row.text("id")?, "request").ok().flatten().unwrap_or_else(stand_in))
 }

@@ -191,20 +191,7 @@ pub(crate) fn assert_dense(frames: &[Frame], after: u64) {
 }
 
 pub(crate) fn ask() -> PermissionAsk {
-    PermissionAsk {
-        title: "run it".into(),
-        kind: None,
-        command: None,
-        diff: None,
-        cwd: None,
-        files: Vec::new(),
-        locations: vec![],
-        options: vec![],
-        agent_call: None,
-        form: None,
-        reason: None,
-        input: None,
-    }
+    PermissionAsk { title: "run it".into(), ..PermissionAsk::default() }
 }
 
 pub(crate) fn request(n: u128, ask: PermissionAsk) -> PermissionRequest {

@@ -86,7 +86,7 @@ async fn what_was_asked_is_not_kept_whole_once_the_agent_has_its_answer() {
     for (n, ask) in [(1, large), (2, ask())] {
         let request_id = PermissionId(Uuid::from_u128(n));
         let row = PermissionRow { request: request(n, ask), rpc_id: "1".into(), runner_id: "r".into() };
-        let answer = Row::ResolvePermission { request_id, option_id: None, by: "policy".into() };
+        let answer = Row::ResolvePermission { request_id, decision: domain::decision::Decision::cancelled(), by: "policy".into() };
         fixture.store.commit(rows(id, vec![Row::OpenPermission(row), answer])).await.unwrap();
     }
     let bytes = |asked: &[domain::event::PermissionRequest]| serde_json::to_string(asked).unwrap().len();

@@ -1,5 +1,7 @@
 //! What a restarted server asks for.
 
+use domain::agent::{OptionKind, PermissionAsk, PermissionOption};
+use domain::decision::Decision;
 use domain::event::{Message, Role, Turn, TurnState};
 use domain::ids::{PermissionId, TurnId};
 use serde_json::json;
@@ -12,8 +14,13 @@ fn permission(n: u128, runner: &str) -> PermissionRow {
     PermissionRow { request: request(n, ask()), rpc_id: n.to_string(), runner_id: runner.into() }
 }
 
+/// An answer that allows; none is a cancellation.
+fn decision(option: Option<&str>) -> Decision {
+    option.map_or_else(Decision::cancelled, |option| Decision::of(&PermissionOption::new(option, option, OptionKind::AllowOnce)))
+}
+
 fn resolve(n: u128, option: Option<&str>) -> Row {
-    Row::ResolvePermission { request_id: PermissionId(Uuid::from_u128(n)), option_id: option.map(str::to_owned), by: "person".into() }
+    Row::ResolvePermission { request_id: PermissionId(Uuid::from_u128(n)), decision: decision(option), by: "person".into() }
 }
 
 #[tokio::test]
@@ -27,6 +34,8 @@ async fn the_answers_a_runner_must_still_take_are_known_and_the_first_one_stands
         request_id: PermissionId(Uuid::from_u128(n)),
         rpc_id: n.to_string(),
         option_id: option.map(str::to_owned),
+        verdict: Some(decision(option).verdict()),
+        reach: Some(decision(option).reach()),
     };
     assert_eq!(fixture.store.answers(id, "r").await.unwrap(), [answer(1, Some("yes")), answer(2, None)]);
     fixture.store.commit(rows(id, vec![Row::PermissionDelivered { request_id: PermissionId(Uuid::from_u128(1)) }])).await.unwrap();
@@ -34,6 +43,29 @@ async fn the_answers_a_runner_must_still_take_are_known_and_the_first_one_stands
     assert_eq!(fixture.store.answers(id, "other").await.unwrap(), [answer(4, Some("yes"))]);
     assert_eq!(fixture.store.asked(id, "r").await.unwrap().len(), 3);
     assert_eq!(fixture.store.permissions(id).await.unwrap(), [permission(3, "r")]);
+}
+
+/// The id of an option says nothing: the decision is read as it was made, and where an earlier version stored none, nothing is allowed
+/// that the offer leaves open.
+#[tokio::test]
+async fn a_decision_is_read_as_it_was_made() {
+    let (fixture, id) = Fixture::with_session().await;
+    let twice =
+        [("x", OptionKind::RejectOnce), ("x", OptionKind::AllowOnce)].map(|(id, kind)| PermissionOption::new(id, "n", kind)).to_vec();
+    let lying =
+        [("allow_once", OptionKind::RejectOnce), ("no", OptionKind::AllowOnce)].map(|(id, kind)| PermissionOption::new(id, "n", kind));
+    let asks = [twice, lying.to_vec()].map(|options| PermissionAsk { options, ..ask() });
+    let open = asks.iter().zip(1..).map(|(ask, n)| {
+        Row::OpenPermission(PermissionRow { request: request(n, ask.clone()), rpc_id: n.to_string(), runner_id: "r".into() })
+    });
+    fixture.store.commit(rows(id, open.collect())).await.unwrap();
+    let no = Row::ResolvePermission { request_id: PermissionId(Uuid::from_u128(2)), decision: asks[1].refuse(), by: "person".into() };
+    fixture.store.commit(rows(id, vec![resolve(1, Some("x")), no])).await.unwrap();
+    let answers = fixture.store.answers(id, "r").await.unwrap();
+    assert_eq!(answers[1].decision(&asks[1]), asks[1].refuse());
+    let old = |answer: &AnswerRow| AnswerRow { verdict: None, reach: None, ..answer.clone() };
+    assert_eq!(old(&answers[0]).decision(&asks[0]), Decision::cancelled());
+    assert_eq!(old(&answers[1]).decision(&asks[1]), asks[1].refuse());
 }
 
 #[tokio::test]

@@ -28,7 +28,11 @@ fn row(n: u128, scope: Scope, subject: Subject) -> RuleRow {
 async fn rules_outlive_a_restart_and_those_of_a_session_end_with_it() {
     let (fixture, id) = Fixture::with_session().await;
     let given = [
-        row(1, Scope::Session, Subject::Command { command: "ls 'a b'\n".into(), cwd: Some("sub".into()) }),
+        row(
+            1,
+            Scope::Session,
+            Subject::Command { command: "ls 'a b'\n".into(), words: Some(vec!["ls".into(), "a b\n".into()]), cwd: Some("sub".into()) },
+        ),
         row(2, Scope::Session, Subject::Edits),
         row(3, Scope::Project, fetch()),
         row(4, Scope::Project, Subject::Edits),

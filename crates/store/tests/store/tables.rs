@@ -1,7 +1,8 @@
 //! The tables: what is written with the log comes back as it was.
 
-use domain::agent::{PermissionAsk, PermissionOption};
+use domain::agent::{OptionKind, PermissionAsk, PermissionOption};
 use domain::attachment::{Attachment, AttachmentKind};
+use domain::decision::Decision;
 use domain::event::{Delegation, Event, QueueItem, ReviewArtifact, ReviewFile, Role, SessionChange, ToolCall, Turn, TurnState};
 use domain::host::AgentSession;
 use domain::ids::{ArtifactId, AttachmentId, PermissionId, SessionId, TurnId};
@@ -41,7 +42,7 @@ fn queued(n: u128, content: &str) -> QueueItem {
 }
 
 fn permission(n: u128) -> PermissionRow {
-    let options = vec![PermissionOption { option_id: "yes".into(), name: "Yes".into(), kind: "allow_once".into() }];
+    let options = vec![PermissionOption::new("yes", "Yes", OptionKind::AllowOnce)];
     let (kind, command, input) = (Some("execute".into()), Some("rm -r target".into()), Some(json!({ "a": 1 })));
     let request = request(n, PermissionAsk { kind, command, options, input, ..ask() });
     PermissionRow { request, rpc_id: "17".into(), runner_id: "r".into() }
@@ -269,7 +270,8 @@ async fn a_snapshot_is_of_one_moment_and_a_feed_goes_on_behind_it() {
         Row::Artifact(artifact.clone()),
     ];
     fixture.store.commit(Write { session: id, events: vec![running(1), output("c", 0, "so ")], rows: started }).await.unwrap();
-    let later = vec![Row::ResolvePermission { request_id: PermissionId(Uuid::from_u128(2)), option_id: None, by: "policy".into() }];
+    let request_id = PermissionId(Uuid::from_u128(2));
+    let later = vec![Row::ResolvePermission { request_id, decision: Decision::cancelled(), by: "policy".into() }];
     fixture.store.commit(Write { session: id, events: vec![output("c", 3, "far")], rows: later }).await.unwrap();
 
     let snapshot = fixture.store.snapshot(id, 50).await.unwrap().unwrap();

@@ -4,6 +4,8 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
+use domain::agent::OptionKind;
+use domain::decision::Verdict;
 use serde_json::{Value, json};
 
 use super::http::Api;
@@ -19,6 +21,23 @@ struct Waiting {
     data: Value,
 }
 
+/// What a person answers with.
+pub(super) enum Answer {
+    /// What it means: allow, reject, or a kind of option.
+    Word(String),
+    /// The id of one of the options.
+    Option(String),
+}
+
+/// An answer that is offered.
+#[derive(Clone)]
+struct Offered {
+    id: String,
+    /// In our words.
+    label: String,
+    kind: OptionKind,
+}
+
 impl Waiting {
     fn id(&self) -> &str {
         let name = if self.is_confirm() { "id" } else { "request_id" };
@@ -29,25 +48,44 @@ impl Waiting {
         self.kind == "tool-confirm"
     }
 
-    /// The answers in the order they are offered: what is sent, its name and its kind.
-    fn options(&self) -> Vec<(String, String, String)> {
+    /// The answers in the order they are offered.
+    fn options(&self) -> Vec<Offered> {
         if self.is_confirm() {
-            return [("allow", "Allow"), ("reject", "Reject")].map(|(id, name)| (id.to_owned(), name.to_owned(), id.to_owned())).to_vec();
+            let own = |id: &str, label: &str, kind| Offered { id: id.to_owned(), label: label.to_owned(), kind };
+            return vec![own("allow", "Allow", OptionKind::AllowOnce), own("reject", "Deny", OptionKind::RejectOnce)];
         }
         let text = |option: &Value, name: &str| option[name].as_str().unwrap_or_default().to_owned();
-        let options = self.data["options"].as_array();
-        options.into_iter().flatten().map(|option| (text(option, "option_id"), text(option, "name"), text(option, "kind"))).collect()
+        let offered = |option: &Value| Offered {
+            id: text(option, "option_id"),
+            label: text(option, "label"),
+            kind: OptionKind::from(text(option, "kind")),
+        };
+        self.data["options"].as_array().into_iter().flatten().map(offered).collect()
     }
 
-    /// The option that is meant: by its id, by its kind, or by the first word of its kind, "once" before "always".
-    fn option(&self, answer: &str) -> Result<String> {
+    /// The option that is meant. A word means a kind, "once" before "always", and never an id: ids are the agent's, which may call an
+    /// option that allows `reject`. The answers to a form are our own.
+    fn option(&self, answer: &Answer) -> Result<Offered> {
         let options = self.options();
-        let by_id = options.iter().find(|(id, ..)| id == answer);
-        let kinds = [answer.to_owned(), format!("{answer}_once"), format!("{answer}_always")];
-        let by_kind = || kinds.iter().find_map(|kind| options.iter().find(|(.., offered)| offered == kind));
-        let found = by_id.or_else(by_kind).map(|(id, ..)| id.clone());
-        let offered: Vec<&str> = options.iter().map(|(id, ..)| id.as_str()).collect();
-        found.with_context(|| format!("`{answer}` is not offered: there is {}", plain(&offered.join(", "))))
+        let of = |kinds: &[OptionKind]| kinds.iter().find_map(|kind| options.iter().find(|option| option.kind == *kind));
+        let by_id = |id: &str| options.iter().find(|option| option.id == id);
+        let (said, found) = match answer {
+            Answer::Option(id) => (id, by_id(id)),
+            Answer::Word(word) => {
+                let found = match word.as_str() {
+                    "allow" => of(&OptionKind::ALLOW),
+                    "reject" | "deny" => of(&OptionKind::REJECT),
+                    form if !self.data["form"].is_null() && by_id(form).is_some() => by_id(form),
+                    kind => of(&[OptionKind::offered(kind)]),
+                };
+                (word, found)
+            }
+        };
+        let offered: Vec<String> = options.iter().map(|option| format!("{} ({})", option.id, option.label)).collect();
+        found.cloned().with_context(|| {
+            let offered = plain(&offered.join(", "));
+            format!("`{said}` is not offered: there is {offered}; answer with allow or reject, or with `--option` and an id")
+        })
     }
 
     fn line(&self) -> String {
@@ -55,7 +93,7 @@ impl Waiting {
     }
 }
 
-pub(super) async fn run(api: &Api, format: Format, session: Option<String>, answer: Option<(String, Option<String>)>) -> Result<ExitCode> {
+pub(super) async fn run(api: &Api, format: Format, session: Option<String>, answer: Option<(String, Option<Answer>)>) -> Result<ExitCode> {
     let waiting = waiting(api, session).await?;
     if let Some((id, answer)) = answer {
         let answer = answer.with_context(|| format!("say the answer: `voxpilot approve {id} allow` or `… reject`"))?;
@@ -66,10 +104,11 @@ pub(super) async fn run(api: &Api, format: Format, session: Option<String>, answ
         let option = give(api, found, &answer).await?;
         match format {
             Format::Ndjson => {
-                let line = json_line(&json!({ "session_id": found.session_id, "id": found.id(), "answer": option }));
+                let (answer, kind) = (&option.id, option.kind.as_str());
+                let line = json_line(&json!({ "session_id": found.session_id, "id": found.id(), "answer": answer, "kind": kind }));
                 writeln!(io::stdout(), "{line}")?;
             }
-            Format::Text => writeln!(io::stdout(), "answered with {}", plain(&option))?,
+            Format::Text => writeln!(io::stdout(), "answered: {}", plain(&option.label))?,
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -109,14 +148,14 @@ async fn waiting(api: &Api, session: Option<String>) -> Result<Vec<Waiting>> {
     Ok(waiting)
 }
 
-async fn give(api: &Api, waiting: &Waiting, answer: &str) -> Result<String> {
+async fn give(api: &Api, waiting: &Waiting, answer: &Answer) -> Result<Offered> {
     let option = waiting.option(answer)?;
     let (session, id) = (&waiting.session_id, waiting.id());
     if waiting.is_confirm() {
-        let body = json!({ "tool_call_id": id, "approved": option == "allow" });
+        let body = json!({ "tool_call_id": id, "approved": option.kind.verdict() == Verdict::Allow });
         api.post(&format!("/api/sessions/{session}/confirm"), &body).await?;
     } else {
-        api.post(&format!("/api/sessions/{session}/permissions/{id}"), &json!({ "option_id": option })).await?;
+        api.post(&format!("/api/sessions/{session}/permissions/{id}"), &json!({ "option_id": option.id })).await?;
     }
     Ok(option)
 }
@@ -130,14 +169,14 @@ fn show(waiting: &Waiting) -> io::Result<()> {
     } else {
         show_ask(&mut out, &waiting.data)?;
     }
-    for (number, (id, name, _)) in waiting.options().iter().enumerate() {
-        writeln!(out, "  {}) {} [{}]", number + 1, plain(name), plain(id))?;
+    for (number, option) in waiting.options().iter().enumerate() {
+        writeln!(out, "  {}) {} [{}]", number + 1, plain(&option.label), plain(&option.id))?;
     }
     Ok(())
 }
 
 /// What the person picks; nothing where they leave it.
-fn ask(waiting: &Waiting) -> Result<Option<String>> {
+fn ask(waiting: &Waiting) -> Result<Option<Answer>> {
     let options = waiting.options();
     loop {
         write!(io::stdout(), "answer with a number, or Enter to leave it: ")?;
@@ -148,7 +187,7 @@ fn ask(waiting: &Waiting) -> Result<Option<String>> {
         }
         let picked = line.trim().parse::<usize>().ok().and_then(|number| options.get(number.checked_sub(1)?));
         match picked {
-            Some((id, ..)) => return Ok(Some(id.clone())),
+            Some(option) => return Ok(Some(Answer::Option(option.id.clone()))),
             None if options.is_empty() => bail!("the agent offers no answer"),
             None => writeln!(io::stdout(), "there is no such number")?,
         }

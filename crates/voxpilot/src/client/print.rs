@@ -68,6 +68,9 @@ pub(super) fn show_ask(out: &mut impl Write, ask: &Value) -> io::Result<()> {
         let part = |name: &str| plain(warning[name].as_str().unwrap_or_default()).replace('\n', " ");
         writeln!(out, "  warning: {}: {}", part("path"), part("text"))?;
     }
+    if ask["run"]["type"] == "words" {
+        writeln!(out, "  without a shell:")?;
+    }
     for shown in ["command", "diff"].iter().filter_map(|name| text(name)) {
         shown.lines().try_for_each(|line| writeln!(out, "    {line}"))?;
     }
@@ -116,7 +119,11 @@ impl<W: Write> Screen<W> {
                 self.line(&format!("  answer with `voxpilot approve {} allow` or `… reject`", text("request_id")))
             }
             "permission-resolved" => {
-                let answer = data["option_id"].as_str().unwrap_or("cancelled");
+                let answer = match data["verdict"].as_str() {
+                    Some("allow") => "allowed",
+                    Some("reject") => "denied",
+                    _ => "cancelled",
+                };
                 self.line(&format!("  answered: {answer} (by {})", text("by")))
             }
             "notice" => self.line(&format!("! {}: {}", text("title"), text("text"))),
@@ -191,6 +198,9 @@ impl<W: Write> Screen<W> {
             }
             "notice" => self.line(&format!("! [{name}] {}", text("text"))),
             "follow_up" => self.line(&format!("· [{name}] told: {}", text("text"))),
+            "denied" if update["malformed"].is_string() => {
+                self.line(&format!("! [{name}] malformed permission request, refused: {} ({})", text("title"), text("malformed")))
+            }
             "approved" => {
                 let what = update["command"].as_str().unwrap_or(text("title"));
                 self.line(&format!("· [{name}] allowed by the {}: {what}", text("by")))

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use agents::{Batch, Connection, KnownSession, Opened, PromptEnd, Reopen, Signal};
 use anyhow::{Context, Result, bail};
-use domain::agent::{Demand, Failure, Problem, Reply, Update};
+use domain::agent::{Demand, Failure, OptionKind, Problem, Reply, Update};
 use domain::ids::RunnerId;
 use engine::Settings;
 use rustix::process::{Pid, Signal as Kill, kill_process_group};
@@ -145,8 +145,7 @@ impl Heard {
         match demand {
             Demand::Permission(ask) => {
                 self.asked = true;
-                let once = ask.options.iter().find(|option| option.kind == "allow_once").or(ask.options.first());
-                Reply::Chosen { option_id: once.map(|option| option.option_id.clone()) }
+                Reply::Chosen { option_id: ask.pick(&OptionKind::ALLOW).and_then(|decision| decision.told(&ask)) }
             }
             Demand::Unknown { problem, message } => Reply::Refused { problem, message },
             _ => Reply::Refused { problem: Problem::Unsupported, message: "a probe does nothing for an agent".to_owned() },

@@ -23,14 +23,16 @@ async fn nothing_that_an_agent_hides_reaches_a_terminal_or_a_file() {
     let hidden: String = HIDDEN.iter().collect();
     let call = json!({ "toolCallId": format!("c{hidden}"), "kind": "execute", "title": format!("List{hidden}"),
         "rawInput": { "command": format!("ls{hidden}; rm -rf ."), "cwd": format!("sub{hidden}") }, "locations": [{ "path": format!("x{hidden}") }] });
-    let options = json!([{ "optionId": "yes", "name": format!("Yes{hidden}"), "kind": "allow_once" }]);
+    let options = json!([{ "optionId": "yes", "name": format!("Yes{hidden}"), "kind": "allow_once" },
+        { "optionId": "also", "name": "Yes, and more", "kind": "allow_once" }]);
     let calls = json!([["session/request_permission", { "toolCall": call, "options": options }]]);
     server.send(&session, &format!("calls {calls}")).await;
     client.until("the question", SOON, |event| event.kind == "permission-request").await;
 
     let shown = run(&server, &["approve", "--format", "text"]).await;
     assert_seen(&shown);
-    for part in ["List⟨U+001B⟩⟨U+000D⟩⟨U+202E⟩⟨U+200B⟩⟨U+009B⟩⟨U+E0041⟩", "    ls⟨U+001B⟩", "  in sub⟨U+001B⟩", "  file ", "Yes⟨U+001B⟩"]
+    for part in
+        ["List⟨U+001B⟩⟨U+000D⟩⟨U+202E⟩⟨U+200B⟩⟨U+009B⟩⟨U+E0041⟩", "    ls⟨U+001B⟩", "  in sub⟨U+001B⟩", "  file ", "1) Allow: Yes⟨U+001B⟩"]
     {
         assert!(shown.stdout.contains(part), "{part} in {}", shown.stdout);
     }

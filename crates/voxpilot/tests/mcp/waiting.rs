@@ -103,3 +103,23 @@ async fn what_runs_is_stopped_and_what_has_not_begun_is_withdrawn() {
     program.close().await;
     server.end().await;
 }
+
+#[tokio::test]
+async fn approved_false_runs_nothing_also_where_two_options_share_an_id() {
+    let server = testkit::server::Rig::default().faulty_agent().start().await;
+    let program = Program::http(&server).await;
+    let options =
+        json!([{ "optionId": "x", "name": "No", "kind": "reject_once" }, { "optionId": "x", "name": "Yes", "kind": "allow_once" }]);
+    let call = json!({ "toolCallId": "k", "title": "Run", "kind": "execute", "rawInput": { "command": "touch ran" } });
+    let calls = json!([["session/request_permission", { "toolCall": call, "options": options }],
+        ["terminal/create", { "command": "touch ran" }], ["terminal/wait_for_exit", { "terminalId": "$terminal" }]]);
+    let mut job = program.call("delegate", json!({ "prompt": format!("calls {calls}"), "wait_seconds": 50 })).await;
+    while let Some(request) = job["waiting"].as_array().and_then(|waiting| waiting.first()) {
+        program.call("answer", json!({ "request_id": request["request_id"], "approved": false })).await;
+        job = program.end_of(&job).await;
+    }
+    assert_eq!(job["state"], "completed", "{job}");
+    assert!(!server.rig().work_dir().join("ran").exists(), "{job}");
+    program.close().await;
+    server.end().await;
+}

@@ -1,5 +1,7 @@
 //! What waits for a person, and the answer to it. The answer goes the way of a person's own, by the same rules.
 
+use domain::agent::{OptionKind, PermissionOption, Run};
+use domain::decision::Verdict;
 use domain::event::{PermissionRequest, ToolCall};
 use domain::ids::{PermissionId, SessionId};
 use domain::runs_later;
@@ -17,7 +19,8 @@ const FILES_MAX: usize = 50;
 /// How much of what waits is shown.
 const REQUESTS_MAX: usize = 100;
 
-const CONFIRM_OPTIONS: [(&str, &str, &str); 2] = [("allow", "Allow", "allow_once"), ("reject", "Reject", "reject_once")];
+const CONFIRM_OPTIONS: [(&str, &str, OptionKind); 2] =
+    [("allow", "Allow", OptionKind::AllowOnce), ("reject", "Deny", OptionKind::RejectOnce)];
 
 /// Only turns that run can wait, so only their sessions are looked at.
 async fn sessions(app: &App) -> ApiResult<Vec<SessionId>> {
@@ -36,7 +39,12 @@ pub(super) async fn of_session(app: &App, session: SessionId) -> ApiResult<Vec<R
 fn permission(session: SessionId, request: PermissionRequest) -> RequestView {
     let warnings = runs_later::warnings(&request.ask);
     let ask = request.ask;
-    let option = |option: domain::agent::PermissionOption| OptionView { option_id: option.option_id, name: option.name, kind: option.kind };
+    let option = |option: &PermissionOption| OptionView {
+        option_id: option.option_id.clone(),
+        name: shortened(&ask.label(option), SHORT_MAX),
+        kind: option.kind,
+    };
+    let options = ask.options.iter().take(FILES_MAX).map(option).collect();
     RequestView {
         request_id: request.request_id.to_string(),
         session_id: session.to_string(),
@@ -51,18 +59,20 @@ fn permission(session: SessionId, request: PermissionRequest) -> RequestView {
             .map(|warning| shortened(&format!("{}: {}", warning.path, warning.text), SHORT_MAX))
             .collect(),
         diff: ask.diff.map(|diff| shortened(&diff, LONG_MAX)),
-        options: ask.options.into_iter().take(FILES_MAX).map(option).collect(),
+        words: ask.run.as_ref().and_then(Run::words).map(<[String]>::to_vec),
+        options,
     }
 }
 
 fn confirmation(session: SessionId, call: ToolCall) -> RequestView {
-    let option = |(id, name, kind): (&str, &str, &str)| OptionView { option_id: id.into(), name: name.into(), kind: kind.into() };
+    let option = |(id, name, kind): (&str, &str, OptionKind)| OptionView { option_id: id.into(), name: name.into(), kind };
     RequestView {
         request_id: call.id,
         session_id: session.to_string(),
         kind: "confirmation",
         title: shortened(&call.name, SHORT_MAX),
         command: Some(shortened(&call.arguments, LONG_MAX)),
+        words: None,
         cwd: None,
         files: Vec::new(),
         warnings: Vec::new(),
@@ -80,13 +90,14 @@ pub(super) fn told(request: &RequestView) -> String {
         }
     };
     line("command", &request.command);
+    line("words", &request.words.as_ref().map(|_| "it runs without a shell".to_owned()));
     line("in", &request.cwd);
     line("diff", &request.diff);
     if !request.files.is_empty() {
         text.push_str(&format!("  files: {}\n", request.files.join(", ")));
     }
     request.warnings.iter().for_each(|warning| text.push_str(&format!("  warning: {warning}\n")));
-    let options = request.options.iter().map(|option| format!("{} ({}, {})", option.option_id, option.name, option.kind));
+    let options = request.options.iter().map(|option| format!("{} ({}, {})", option.option_id, option.name, option.kind.as_str()));
     text.push_str(&format!("  options: {}\n", options.collect::<Vec<_>>().join("; ")));
     text
 }
@@ -113,7 +124,7 @@ pub(super) async fn answer(app: &App, asker: &Asker, wanted: tool::Answer) -> Ap
     undisturbed(app, async move {
         let detail = format!("{}: {}", said.name, request.title);
         if request.kind == "confirmation" {
-            own.engine.confirm(session, request.request_id, said.kind.starts_with("allow")).await?;
+            own.engine.confirm(session, request.request_id, said.kind.verdict() == Verdict::Allow).await?;
             asker.tell(&own, "tool-answered", session, &detail).await;
         } else {
             let id: PermissionId = request.request_id.parse().map_err(|_| not_found("request"))?;
@@ -137,15 +148,15 @@ async fn find(app: &App, request_id: &str) -> ApiResult<(SessionId, RequestView)
     Err(invalid("nothing of that request_id waits: it is answered or gone; `waiting` shows what does"))
 }
 
+/// `approved` goes by the kind of an option alone, and a yes is for this once; whatever the agent calls its options, a no is no yes.
 fn chosen(request: &RequestView, option_id: Option<&str>, approved: Option<bool>) -> ApiResult<OptionView> {
-    let fits = |option: &&OptionView| match (option_id, approved) {
-        (Some(id), _) => option.option_id == id,
-        (None, Some(true)) => option.kind == "allow_once",
-        (None, _) => option.kind == "reject_once",
+    let of = |kinds: &[OptionKind]| kinds.iter().find_map(|kind| request.options.iter().find(|option| option.kind == *kind));
+    let found = match (option_id, approved) {
+        (Some(id), None) => request.options.iter().find(|option| option.option_id == id),
+        (None, Some(true)) => of(&[OptionKind::AllowOnce]),
+        (None, Some(false)) => of(&OptionKind::REJECT),
+        _ => return Err(invalid("say either `option_id` or `approved`")),
     };
-    if option_id.is_some() == approved.is_some() {
-        return Err(invalid("say either `option_id` or `approved`"));
-    }
     let offered = || request.options.iter().map(|option| option.option_id.as_str()).collect::<Vec<_>>().join(", ");
-    request.options.iter().find(fits).cloned().ok_or_else(|| invalid(format!("that is not offered: there is {}", offered())))
+    found.cloned().ok_or_else(|| invalid(format!("that is not offered: there is {}", offered())))
 }

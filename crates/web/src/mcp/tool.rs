@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use domain::agent::OptionKind;
 use rmcp::handler::server::common::{schema_for_input, schema_for_output};
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use rmcp::schemars::{self, JsonSchema};
@@ -78,7 +79,7 @@ pub(super) struct Answer {
     pub request_id: String,
     /// One of the options that are offered.
     pub option_id: Option<String>,
-    /// Instead of an option: allow it once (true), or reject it once (false).
+    /// Instead of an option: allow it once (true), or reject it (false).
     pub approved: Option<bool>,
 }
 
@@ -147,6 +148,9 @@ pub(super) struct RequestView {
     pub title: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
+    /// The words of the command, where it runs without a shell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub words: Option<Vec<String>>,
     /// Where the command would run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
@@ -163,9 +167,11 @@ pub(super) struct RequestView {
 #[derive(Clone, Serialize, JsonSchema)]
 pub(super) struct OptionView {
     pub option_id: String,
+    /// In our words, by what it means.
     pub name: String,
-    /// allow_once, allow_always, reject_once, reject_always, or what the agent says.
-    pub kind: String,
+    /// allow_once, allow_always, reject_once or reject_always; of a form also cancel.
+    #[schemars(with = "String")]
+    pub kind: OptionKind,
 }
 
 #[derive(Serialize, JsonSchema)]

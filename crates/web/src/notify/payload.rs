@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::agent::PermissionOption;
+use domain::agent::{OptionKind, PermissionOption};
 use domain::ids::{PermissionId, SessionId};
 use domain::text::{clip, visible};
 use push::{Note, Urgency};
@@ -11,7 +11,6 @@ use store::SessionRow;
 
 const TITLE_BYTES: usize = 200;
 const TEXT_BYTES: usize = 600;
-const NAME_BYTES: usize = 60;
 const OPTION_ID_BYTES: usize = 200;
 /// With what the encryption adds it is still below the 4,096 bytes that every push service takes.
 const PAYLOAD_BYTES: usize = 3500;
@@ -103,10 +102,10 @@ fn answers<'a>(options: &'a [PermissionOption], text: &str, may_answer: bool) ->
     if !may_answer || text.len() >= TEXT_BYTES {
         return Vec::new();
     }
-    let of = |kind: &str| options.iter().find(|option| option.kind == kind && option.option_id.len() <= OPTION_ID_BYTES);
-    let choice =
-        |option: &'a PermissionOption| Choice { option_id: &option.option_id, name: clip(&option.name, NAME_BYTES), kind: &option.kind };
-    ["allow_once", "reject_once"].into_iter().filter_map(of).map(choice).collect()
+    let of = |kind: OptionKind| options.iter().find(|option| option.kind == kind && option.option_id.len() <= OPTION_ID_BYTES);
+    // The words are ours: an agent's name for an option may say anything.
+    let choice = |(kind, name): (OptionKind, &'static str)| Some(Choice { option_id: &of(kind)?.option_id, name, kind: kind.as_str() });
+    [(OptionKind::AllowOnce, "Allow"), (OptionKind::RejectOnce, "Deny")].into_iter().filter_map(choice).collect()
 }
 
 fn shown(text: &str, most: usize) -> String {

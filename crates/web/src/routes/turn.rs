@@ -61,6 +61,7 @@ pub(crate) async fn confirm(
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Answer {
+    /// One of the request's options. What it means is in the option's `kind`, which `label` says in words.
     pub option_id: String,
     /// Of a form that is sent: its fields.
     pub content: Option<serde_json::Value>,
@@ -95,5 +96,5 @@ async fn answered(app: &App, session: SessionId, request_id: PermissionId, optio
     let asked = waiting.into_iter().map(|row| row.request).find(|request| request.request_id == request_id);
     let Some(asked) = asked else { return Detail(option_id.to_owned()) };
     let option = asked.ask.options.iter().find(|option| option.option_id == option_id);
-    Detail(format!("{}: {}", option.map_or(option_id, |option| &option.name), asked.ask.title))
+    Detail(format!("{}: {}", option.map_or_else(|| option_id.to_owned(), |option| asked.ask.label(option)), asked.ask.title))
 }

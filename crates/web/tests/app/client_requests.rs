@@ -258,21 +258,37 @@ fn permission(call: Value) -> Value {
     json!(["session/request_permission", { "toolCall": call, "options": options }])
 }
 
-/// An agent asks, and then has us do what it asked for: a person sees one card, and the answer counts for both.
+/// An agent asks, and then has us do what it asked for: a person sees one card, and the answer counts for both. A card that does not show
+/// what would be written allows nothing to be written.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_just_allowed_or_rejected_is_not_asked_again() {
     let rig = Rig::replies([]).await;
     let work = rig.dir.path().join("work");
-    for (option, outcome, exists) in [("yes", Value::Null, true), ("no", json!(-32001), false)] {
+    for (option, shown, asked, outcome, exists) in [
+        ("yes", true, 1, Value::Null, true),
+        ("no", true, 1, json!(-32001), false),
+        ("no", false, 1, json!(-32001), false),
+        ("yes", false, 2, json!(-32001), false),
+    ] {
         let id = session(&rig, "ask").await;
-        let edit = json!({ "toolCallId": "k", "title": "Write", "kind": "edit", "rawInput": { "file_path": work.join(option) } });
-        let write = json!(["fs/write_text_file", { "path": work.join(option), "content": "new\n" }]);
+        let file = work.join(format!("{option}-{shown}"));
+        let mut edit = json!({ "toolCallId": "k", "title": "Write", "kind": "edit", "rawInput": { "file_path": file } });
+        if shown {
+            edit["content"] = json!([{ "type": "diff", "path": file, "oldText": null, "newText": "new\n" }]);
+        }
+        let write = json!(["fs/write_text_file", { "path": file, "content": "new\n" }]);
         let (mut client, _, path) = ask(&rig, &id, json!([permission(edit), write])).await;
         assert_eq!(rig.post(&path, json!({ "option_id": option })).await.status, 202);
+        if asked == 2 {
+            let second = client.until("question", SOON, |event| event.kind == "permission-request").await.data;
+            assert_eq!(second["files"], json!([{ "path": format!("{option}-{shown}"), "place": "inside" }]));
+            let path = format!("/api/sessions/{id}/permissions/{}", second["request_id"].as_str().unwrap());
+            assert_eq!(rig.post(&path, json!({ "option_id": "reject_once" })).await.status, 202);
+        }
         client.turn_end(SOON).await;
-        assert_eq!(of_kind(&client, "permission-request").len(), 1, "{}", client.seen.tail());
-        assert_eq!(answers(&client)[1]["code"], outcome);
-        assert_eq!(work.join(option).exists(), exists);
+        assert_eq!(of_kind(&client, "permission-request").len(), asked, "{}", client.seen.tail());
+        assert_eq!(answers(&client)[1]["code"], outcome, "{option} {shown}");
+        assert_eq!(file.exists(), exists, "{option} {shown}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a person said when they refused, on its way to the agent.
 
 use super::*;
-use crate::agent::PermissionOption;
+use crate::agent::{OptionKind, PermissionOption};
 use crate::ids::PermissionId;
 
 /// The agent has its prompt, asked for something, and was refused with a reason.
@@ -9,14 +9,15 @@ fn refused() -> Rig {
     let mut rig = Rig::new(&["one"]);
     rig.open(&["one"]);
     rig.host(crate::host::Input::Written { call_id: "c1".into(), round: 0, outcome: WriteOutcome::Written });
-    let option = |kind: &str| PermissionOption { option_id: kind.into(), name: kind.into(), kind: kind.into() };
-    let options = ["allow_once", "reject_once"].map(option).to_vec();
-    let demand = Demand::Permission(PermissionAsk { title: "Push".into(), options, ..PermissionAsk::default() });
+    let option = |kind: OptionKind| PermissionOption::new(kind.as_str(), kind.as_str(), kind);
+    let options = [OptionKind::AllowOnce, OptionKind::RejectOnce].map(option).to_vec();
+    let ask = PermissionAsk { title: "Push".into(), options, ..PermissionAsk::default() };
+    let (decision, demand) = (ask.refuse(), Demand::Permission(ask));
     let agent_session = Arc::from("s-one");
     rig.signals(vec![Signal::Demand { agent_session, place: Place { seq: 1, index: 0 }, rpc_id: "7".into(), demand }]);
     let open: Vec<PermissionId> = rig.machine.turn().turn.iter().flat_map(|turn| &turn.permissions).map(|open| open.request_id).collect();
-    let (request_id, option_id) = (open[0], Some("reject_once".to_owned()));
-    rig.step(Input::Answer { request_id, option_id, by: "person".into(), content: None, reason: Some("not today".into()) });
+    let reason = Some("not today".to_owned());
+    rig.step(Input::Answer { request_id: open[0], decision, by: "person".into(), content: None, reason });
     rig
 }
 

@@ -1,6 +1,7 @@
 //! What agents ask before they go on: each question is answered once, and none outlives the call that it belongs to.
 
 use crate::agent::PermissionAsk;
+use crate::decision::Decision;
 use crate::event::{Event, PermissionRequest, PermissionResolved};
 use crate::ids::PermissionId;
 
@@ -28,16 +29,16 @@ impl Step<'_> {
                     ask,
                 }));
             }
-            None => self.effects.push(Effect::AnswerPermission { request_id, option_id: None }),
+            None => self.effects.push(Effect::AnswerPermission { request_id, decision: Decision::cancelled() }),
         }
     }
 
-    pub(super) fn permission_answer(&mut self, request_id: PermissionId, option_id: Option<String>, by: String, reason: Option<String>) {
+    pub(super) fn permission_answer(&mut self, request_id: PermissionId, decision: Decision, by: String, reason: Option<String>) {
         let turn = self.session.turn.as_ref();
         let Some(open) = turn.and_then(|turn| turn.permissions.iter().find(|open| open.request_id == request_id)) else { return };
         let (call_id, agent_call) = (open.tool_call_id.clone(), open.ask.agent_call.clone());
-        self.effects.push(Effect::AnswerPermission { request_id, option_id: option_id.clone() });
-        self.append(Event::PermissionResolved(PermissionResolved { request_id, option_id, by, reason }));
+        self.effects.push(Effect::AnswerPermission { request_id, decision: decision.clone() });
+        self.append(Event::PermissionResolved(PermissionResolved::new(request_id, &decision, by, reason)));
         self.decline(&call_id, agent_call.as_deref());
     }
 
@@ -50,9 +51,9 @@ impl Step<'_> {
         let open: Vec<_> = turn.permissions.iter().filter(|open| open.tool_call_id == call_id).map(|open| open.request_id).collect();
         for request_id in open {
             if answer {
-                self.effects.push(Effect::AnswerPermission { request_id, option_id: None });
+                self.effects.push(Effect::AnswerPermission { request_id, decision: Decision::cancelled() });
             }
-            self.append(Event::PermissionResolved(PermissionResolved { request_id, option_id: None, by: by.to_owned(), reason: None }));
+            self.append(Event::PermissionResolved(PermissionResolved::new(request_id, &Decision::cancelled(), by, None)));
         }
     }
 }

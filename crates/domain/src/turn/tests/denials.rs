@@ -4,25 +4,20 @@ use uuid::Uuid;
 
 use super::super::{AgentEnd, Effect, Input};
 use super::{AGENT, Story, delegate};
-use crate::agent::{PermissionAsk, PermissionOption, ToolCall as AgentCall, Update};
+use crate::agent::{OptionKind, PermissionAsk, PermissionOption, ToolCall as AgentCall, Update};
+use crate::decision::Decision;
 use crate::event::{CopilotDone, Event, ToolResult};
 use crate::ids::PermissionId;
 
 fn ask(number: u128, agent_call: &str) -> (PermissionId, PermissionAsk) {
-    let option = |kind: &str| PermissionOption { option_id: format!("id of {kind}"), name: kind.into(), kind: kind.into() };
+    let option = |kind: OptionKind| PermissionOption::new(format!("id of {}", kind.as_str()), kind.as_str(), kind);
     let ask = PermissionAsk {
         title: "rm -rf /".into(),
         kind: Some("execute".into()),
         command: Some("rm -rf /".into()),
-        diff: None,
-        cwd: None,
-        files: Vec::new(),
-        locations: Vec::new(),
-        options: ["allow_once", "reject_once"].map(option).to_vec(),
+        options: [OptionKind::AllowOnce, OptionKind::RejectOnce].map(option).to_vec(),
         agent_call: Some(agent_call.into()),
-        input: None,
-        form: None,
-        reason: None,
+        ..PermissionAsk::default()
     };
     (PermissionId(Uuid::from_u128(number)), ask)
 }
@@ -39,8 +34,9 @@ impl Asked {
 
     fn answered(&mut self, number: u128, option_id: Option<&str>, by: &str) {
         let (request_id, ask) = ask(number, "t");
+        let decision = option_id.map_or_else(Decision::cancelled, |id| ask.choose(id).expect("it is offered"));
         self.0.feed(Input::Permission { call_id: "c".into(), agent: "a".to_owned(), request_id, ask });
-        self.0.feed(Input::PermissionAnswer { request_id, option_id: option_id.map(str::to_owned), by: by.into(), reason: None });
+        self.0.feed(Input::PermissionAnswer { request_id, decision, by: by.into(), reason: None });
     }
 
     fn completes(&mut self, id: &str) {

@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::super::{AgentEnd, Effect, Input, Prompt, Session};
 use super::{AGENT, Story, delegate};
-use crate::agent::{PermissionAsk, PermissionOption, PlanEntry, Update};
+use crate::agent::{OptionKind, PermissionAsk, PermissionOption, PlanEntry, Update};
 use crate::event::{CopilotDone, Event, ToolResult};
 use crate::ids::PermissionId;
 
@@ -20,13 +20,13 @@ impl Refused {
     }
 
     fn refuse(&mut self, number: u128, reason: Option<&str>) {
-        let option = |kind: &str| PermissionOption { option_id: kind.into(), name: kind.into(), kind: kind.into() };
-        let options = ["allow_once", "reject_once"].map(option).to_vec();
+        let option = |kind: OptionKind| PermissionOption::new(kind.as_str(), kind.as_str(), kind);
+        let options = [OptionKind::AllowOnce, OptionKind::RejectOnce].map(option).to_vec();
         let ask = PermissionAsk { title: format!("push {number}"), options, ..PermissionAsk::default() };
         let request_id = PermissionId(Uuid::from_u128(number));
+        let (decision, reason) = (ask.refuse(), reason.map(str::to_owned));
         self.0.feed(Input::Permission { call_id: "c".into(), agent: AGENT.into(), request_id, ask });
-        let (option_id, reason) = (Some("reject_once".to_owned()), reason.map(str::to_owned));
-        self.0.feed(Input::PermissionAnswer { request_id, option_id, by: "person".into(), reason });
+        self.0.feed(Input::PermissionAnswer { request_id, decision, by: "person".into(), reason });
     }
 
     fn text(&mut self, text: &str) {

@@ -3,24 +3,12 @@
 use super::super::{AgentEnd, Effect, Input, Prompt, ToolEnd};
 use super::{AGENT, NOW, Story, delegate, kinds, tool_call};
 use crate::agent::PermissionAsk;
+use crate::decision::Decision;
 use crate::event::{Event, TurnState};
 use crate::ids::PermissionId;
 
 fn ask() -> PermissionAsk {
-    PermissionAsk {
-        title: "run".to_owned(),
-        kind: None,
-        command: None,
-        diff: None,
-        cwd: None,
-        files: Vec::new(),
-        locations: Vec::new(),
-        options: Vec::new(),
-        agent_call: None,
-        form: None,
-        reason: None,
-        input: None,
-    }
+    PermissionAsk { title: "run".to_owned(), ..PermissionAsk::default() }
 }
 
 fn stopped(call_id: &str) -> Input {
@@ -60,12 +48,15 @@ fn an_agent_that_was_told_to_stop_is_told_once_and_gets_no_more_permissions() {
     let effects = story.feed(Input::CancelCall { call_id: "d".to_owned() });
     assert_eq!(kinds(&effects), ["tool-stopping", "permission-resolved"]);
     let acts: Vec<_> = effects.iter().filter(|effect| !matches!(effect, Effect::Append(_))).collect();
-    assert!(matches!(&acts[..], [Effect::StopPrompt { .. }, Effect::AnswerPermission { option_id: None, .. }]), "in this order");
+    assert!(
+        matches!(&acts[..], [Effect::StopPrompt { .. }, Effect::AnswerPermission { decision, .. }] if *decision == Decision::cancelled()),
+        "in this order"
+    );
     assert_eq!(stops(&story.feed(Input::CancelCall { call_id: "d".to_owned() })), 0);
     assert_eq!(stops(&story.feed(Input::Cancel)), 0);
     let request_id = PermissionId(uuid::Uuid::from_u128(8));
     let effects = story.feed(Input::Permission { call_id: "d".to_owned(), agent: "a".to_owned(), request_id, ask: ask() });
-    assert_eq!(effects, [Effect::AnswerPermission { request_id, option_id: None }]);
+    assert_eq!(effects, [Effect::AnswerPermission { request_id, decision: Decision::cancelled() }]);
 }
 
 #[test]

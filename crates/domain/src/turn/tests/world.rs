@@ -9,7 +9,8 @@ use super::super::call::{Call, CallState};
 use super::super::{AgentEnd, Effect, Input, Phase, Prompt, Session, Settings, ToolEnd};
 use super::rules::Rules;
 use super::{AGENT, NOW, delegate, item, settings, tool_call};
-use crate::agent::{PermissionAsk, ToolCall as AgentCall, Update};
+use crate::agent::{OptionKind, PermissionAsk, PermissionOption, ToolCall as AgentCall, Update};
+use crate::decision::Decision;
 use crate::event::{Event, ToolCall, TurnState};
 use crate::ids::{MessageId, PermissionId};
 
@@ -186,7 +187,8 @@ impl World {
                 let request_id = self.requests.get(n % (self.requests.len() + 1)).copied();
                 let request_id = request_id.unwrap_or(PermissionId(Uuid::from_u128(u128::MAX)));
                 let reason = n.is_multiple_of(2).then(|| "rather so".to_owned());
-                self.feed(Input::PermissionAnswer { request_id, option_id: Some("yes".to_owned()), by: "person".to_owned(), reason });
+                let decision = Decision::of(&PermissionOption::new("yes", "Yes", OptionKind::AllowOnce));
+                self.feed(Input::PermissionAnswer { request_id, decision, by: "person".to_owned(), reason });
             }
             Op::CancelCall(n) => {
                 let call_id = self.pick(*n);
@@ -220,20 +222,7 @@ impl World {
             None => PermissionId(Uuid::from_u128(self.next())),
         };
         self.requests.push(request_id);
-        let ask = PermissionAsk {
-            title: "t".to_owned(),
-            kind: None,
-            command: None,
-            diff: None,
-            cwd: None,
-            files: Vec::new(),
-            locations: Vec::new(),
-            options: Vec::new(),
-            agent_call: None,
-            form: None,
-            reason: None,
-            input: None,
-        };
+        let ask = PermissionAsk { title: "t".to_owned(), ..PermissionAsk::default() };
         self.feed(Input::Permission { call_id, agent: "a".to_owned(), request_id, ask });
     }
 
