@@ -1153,6 +1153,7 @@ export interface components {
             sessions: components["schemas"]["AgentsOwn"][];
         };
         Answer: {
+            /** @description One of the request's options. What it means is in the option's `kind`, which `label` says in words. */
             option_id: string;
             /** @description Of a form that is sent: its fields. */
             content?: unknown;
@@ -1207,6 +1208,41 @@ export interface components {
             /** @description As it is shown: relative to the work directory where it is inside. Links are followed. */
             path: string;
             place: components["schemas"]["FilePlace"];
+        };
+        /** @description A command, taken apart. `"make test"`, `["make", "test"]` and `["make test"]` are three commands. */
+        AskedRun: {
+            script: string;
+            env?: components["schemas"]["AskedVariable"][];
+            /** @enum {string} */
+            type: "script";
+        } | {
+            words: string[];
+            env?: components["schemas"]["AskedVariable"][];
+            /** @enum {string} */
+            type: "words";
+        };
+        /** @description What was shown of something that we do for an agent. It is done only as long as it is this. */
+        AskedShown: {
+            /** @description Relative to the work directory, links resolved. */
+            path: string;
+            /** @description SHA-256 of the text that was there; none where there was no file. */
+            before?: string | null;
+            /** @description SHA-256 of the text that will be there. */
+            after: string;
+            /** @enum {string} */
+            type: "file";
+        } | {
+            /** @description The directory, links resolved. */
+            cwd: string;
+            /** @description Where the command is a shell with a script: the shell, if it is one of the system's and no file of the project. */
+            shell?: string | null;
+            /** @enum {string} */
+            type: "command";
+        };
+        /** @description A variable that a command is given. */
+        AskedVariable: {
+            name: string;
+            value: string;
         };
         Attachment: {
             id: components["schemas"]["AttachmentId"];
@@ -1793,6 +1829,11 @@ export interface components {
         NpxPermission: {
             allowed: boolean;
         };
+        /**
+         * @description What choosing an option means.
+         * @enum {string}
+         */
+        OptionKind: "allow_once" | "allow_always" | "reject_once" | "reject_always" | "cancel" | "unknown";
         /** @enum {string} */
         OriginKind: "default" | "user" | "project" | "environment" | "flag" | "here";
         PageKey: {
@@ -1803,8 +1844,9 @@ export interface components {
         PermissionAsk: {
             title: string;
             kind?: string | null;
-            /** @description The exact command that would run. */
+            /** @description The exact command that would run, with its environment. Words are quoted for a shell; whether there is one is in `run`. */
             command?: string | null;
+            run?: components["schemas"]["AskedRun"] | null;
             /** @description Why it asks, in the agent's own words, where it gives any. */
             reason?: string | null;
             /** @description The change that would be made, as a unified diff. */
@@ -1824,17 +1866,24 @@ export interface components {
             input?: unknown;
             /** @description What is asked for is an answer: the JSON schema of a form. Then the option `accept` comes with the filled-in fields. */
             form?: unknown;
+            shown?: components["schemas"]["AskedShown"] | null;
         };
         /**
          * Format: uuid
          * @description A permission that an agent asked for.
          */
         PermissionId: string;
+        /** @description One of the answers that a request offers. */
         PermissionOption: {
             option_id: string;
+            /** @description The agent's own name for it, which may say anything. People read `label`. */
             name: string;
-            /** @description allow_once, allow_always, reject_once, reject_always, or what the agent says. */
-            kind: string;
+            kind: components["schemas"]["OptionKind"];
+            /**
+             * @description What people read on it: our verb for the kind, and the agent's name behind it where several would read the same.
+             *     Filled in when it is sent, not stored.
+             */
+            label?: string;
         };
         PermissionRequest: components["schemas"]["PermissionAsk"] & {
             request_id: components["schemas"]["PermissionId"];
@@ -1857,6 +1906,8 @@ export interface components {
         PermissionResolved: {
             request_id: components["schemas"]["PermissionId"];
             option_id?: string | null;
+            verdict?: components["schemas"]["Verdict"] | null;
+            reach?: components["schemas"]["Reach"] | null;
             /** @description person, mcp (a program for them), policy, rule, timeout, cancel, agent (it no longer asks) or agent_gone. */
             by: string;
             /** @description Of a refusal: what the person said. The agent gets it as its next prompt. */
@@ -1944,6 +1995,11 @@ export interface components {
             client_id?: string | null;
             attachments?: components["schemas"]["Attachment"][];
         };
+        /**
+         * @description Whether an answer holds for this request alone.
+         * @enum {string}
+         */
+        Reach: "once" | "always";
         Revert: {
             since: components["schemas"]["Since"];
             turn?: components["schemas"]["TurnId"] | null;
@@ -2037,6 +2093,8 @@ export interface components {
         /** @description What a remembered answer covers. Where a person chooses nothing else it is what they had in front of them, but for changes of files. */
         RuleSubject: {
             command: string;
+            /** @description Its words, where it runs without a shell: another command than the same words in one line. */
+            words?: string[] | null;
             /** @description As it was shown; none where the agent named none. */
             cwd?: string | null;
             /** @enum {string} */
@@ -2474,6 +2532,8 @@ export interface components {
             title: string;
             /** @description The agent's own id of the tool call it asked for. */
             agent_call?: string | null;
+            /** @description What was wrong with the request, where it was refused for that and put to nobody. */
+            malformed?: string | null;
             /** @enum {string} */
             type: "denied";
         } | {
@@ -2497,6 +2557,11 @@ export interface components {
             /** @enum {string} */
             type: "unknown";
         };
+        /**
+         * @description Whether what was asked may be done.
+         * @enum {string}
+         */
+        Verdict: "allow" | "reject" | "cancel";
         /** @description A file that was looked at, in the state that it had then. */
         ViewedFile: {
             path: string;

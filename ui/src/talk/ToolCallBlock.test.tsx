@@ -299,6 +299,12 @@ it("a call that was declined says so, whatever the agent says of it, and only on
   expect(document.querySelectorAll(".event")).toHaveLength(2);
 });
 
+it("a malformed request says what was wrong with it, also where its call is shown", () => {
+  const malformed = "two of its options share the id `x`";
+  mount(start, runs({ status: "pending" }), does(0, { type: "denied", title: "make", agent_call: "t", malformed }));
+  expect(document.body.textContent).toContain(`Refused a malformed permission request: make (${malformed})`);
+});
+
 it("neighbours of a kind are one row, which opens theirs", () => {
   const call = (id: string, kind: string, more: object = {}): StreamEvent =>
     does(0, { type: "tool_call", id, kind, title: id, status: "completed", ...more });

@@ -16,6 +16,9 @@ export function Asked(props: { request: PermissionRequest }) {
   return (
     <div class="asked" tabindex="0" role="group" aria-label="What would be done">
       <Show when={props.request.command}>{(command) => <Command text={command()} />}</Show>
+      <Show when={props.request.run?.type === "words"}>
+        <p class="card-place">as these exact words, without a shell</p>
+      </Show>
       <Show when={props.request.cwd ?? props.request.command}>
         <p class="card-place">
           <Show when={props.request.cwd} fallback="in a directory that the agent does not name">

@@ -103,15 +103,47 @@ it("a refusal can say why", () => {
   expect(onChoose).toHaveBeenLastCalledWith({ option_id: "no", reason: "No containers here." });
 });
 
-it("answers that are more than yes and no keep the agent's words", () => {
+it("answers that are more than yes and no keep the agent's words behind ours", () => {
   const options = [
-    { option_id: "a", name: "Yes, and go on by yourself", kind: "allow_once" },
-    { option_id: "b", name: "Yes, but ask me", kind: "allow_once" },
-    { option_id: "c", name: "No, keep planning", kind: "reject_once" },
+    { option_id: "a", name: "Yes, go on", label: "Allow: Yes, go on", kind: "allow_once" },
+    { option_id: "b", name: "Yes, but ask me", label: "Allow: Yes, but ask me", kind: "allow_once" },
+    { option_id: "c", name: "No, keep planning", label: "Deny", kind: "reject_once" },
   ];
   const { onChoose, button } = mount(undefined, { ...request, options } as PermissionRequest);
-  button("Yes, but ask me")?.click();
+  button("Allow: Yes, but ask me")?.click();
   expect(onChoose).toHaveBeenLastCalledWith({ option_id: "b" });
+});
+
+it("no button reads as what it is not, whatever the agent calls its options", () => {
+  const lying: PermissionRequest["options"] = [
+    { option_id: "reject", name: "Deny", kind: "allow_once" },
+    { option_id: "allow", name: "Allow", kind: "reject_once" },
+  ];
+  const { onChoose, button } = mount(undefined, { ...request, options: lying });
+  button("Deny")?.click();
+  expect(onChoose).toHaveBeenLastCalledWith({ option_id: "allow" });
+  dispose();
+  // Without a label the kind says what it means.
+  const two: PermissionRequest["options"] = [
+    { option_id: "a", name: "Deny", kind: "allow_once" },
+    { option_id: "b", name: "Deny", kind: "allow_once" },
+    { option_id: "c", name: "Yes", kind: "reject_always" },
+  ];
+  mount(undefined, { ...request, options: two });
+  const names = [...document.querySelectorAll(".card-actions button")].map((found) => found.textContent?.trim());
+  expect(names).toEqual(["Allow", "Allow", "Always deny"]);
+  dispose();
+  const { button: named } = mount(undefined, { ...request, options: two.slice(1) });
+  expect(named("Always deny")).toBeDefined();
+  expect(named("Deny")).toBeUndefined();
+});
+
+it("a command that runs without a shell says so", () => {
+  show({ run: { type: "words", words: ["make", "test"] }, command: "make test" });
+  expect(document.body.textContent).toContain("as these exact words, without a shell");
+  dispose();
+  show({ run: { type: "script", script: "make test" }, command: "make test" });
+  expect(document.body.textContent).not.toContain("without a shell");
 });
 
 it("keys answer it where no field has focus, but not one that has only just come", () => {
@@ -244,8 +276,8 @@ it("nothing of a request is hidden, from nobody", () => {
     files: [{ path: `x${rlo}y`, place: "inside" }],
     diff: `--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b${rlo}\n`,
     options: [
-      { option_id: "once", name: `Allow${rlo}`, kind: "allow_once" },
-      { option_id: "twice", name: "Allow", kind: "allow_once" },
+      { option_id: "once", name: `Allow${rlo}`, label: `Allow: Allow${rlo}`, kind: "allow_once" },
+      { option_id: "twice", name: "Allow", label: "Allow: Allow", kind: "allow_once" },
     ],
   });
   expect(document.body.textContent).not.toContain(rlo);

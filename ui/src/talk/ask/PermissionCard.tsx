@@ -13,6 +13,7 @@ import { isProtected } from "../askText";
 import { AskCard } from "./AskCard";
 import { Asked } from "./Asked";
 import { createAnswerKeys } from "./keys";
+import { labelOf, type Option } from "./options";
 import { Pager } from "./pager";
 import { questionOf } from "./question";
 import { reachesOf } from "./scopes";
@@ -24,8 +25,6 @@ interface PermissionCardProps {
   onChoose(answer: PermissionAnswer): Promise<void>;
 }
 
-type Option = PermissionRequest["options"][number];
-
 const reason_max = 2_000;
 
 /** What an agent wants to do, exactly, and the answers to it. */
@@ -36,8 +35,8 @@ export function PermissionCard(props: PermissionCardProps) {
   const [tray, setTray] = createSignal(false);
   const [denying, setDenying] = createSignal(false);
   const [seen, setSeen] = createSignal<() => boolean>(() => true);
-  const of = (kind: string) => props.request.options.find((option) => option.kind === kind);
-  /** Answers that are not just yes and no keep the agent's own words. */
+  const of = (kind: Option["kind"]) => props.request.options.find((option) => option.kind === kind);
+  /** Answers that are not just yes and no are told apart by the agent's own words, behind ours. */
   const isPlain = createMemo(() => {
     const kinds = props.request.options.map((option) => option.kind);
     return new Set(kinds).size === kinds.length && props.request.kind !== "switch_mode";
@@ -106,7 +105,7 @@ export function PermissionCard(props: PermissionCardProps) {
                           title={watchesOnly() ? watch_only : undefined}
                           onClick={() => once(option)}
                         >
-                          <Visible text={option.name} />
+                          <Visible text={labelOf(option)} />
                         </Button>
                       )}
                     </For>
@@ -134,9 +133,13 @@ export function PermissionCard(props: PermissionCardProps) {
                     </Button>
                   </Show>
                   <Show when={deny()}>
-                    <Button class="ask-deny" kind="deny" disabled={disabled()} onClick={() => once(deny())}>
-                      Deny
-                    </Button>
+                    {(option) => (
+                      <Button class="ask-deny" kind="deny" disabled={disabled()} onClick={() => once(option())}>
+                        {labelOf(option())}
+                      </Button>
+                    )}
+                  </Show>
+                  <Show when={deny()}>
                     <Button class="ask-reason" kind="quiet" disabled={disabled()} onClick={() => setDenying(true)}>
                       Deny with a reason
                     </Button>

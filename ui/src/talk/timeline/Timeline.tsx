@@ -181,9 +181,20 @@ function UpdateView(props: { part: UpdatePart; scope: string; running: boolean }
         {(denied) => (
           <Event icon="close">
             <p class="line">
-              <span>
-                Declined: <Visible text={denied().title} />
-              </span>
+              <Show
+                when={denied().malformed}
+                fallback={
+                  <span>
+                    Declined: <Visible text={denied().title} />
+                  </span>
+                }
+              >
+                {(why) => (
+                  <span>
+                    Refused a malformed permission request: <Visible text={`${denied().title} (${why()})`} />
+                  </span>
+                )}
+              </Show>
             </p>
           </Event>
         )}

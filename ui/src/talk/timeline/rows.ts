@@ -54,8 +54,9 @@ export function rowsOf(flow: Flow | null, running: boolean): Row[] {
   for (const part of flow?.parts ?? []) {
     const call = callOf(part);
     if (call === null) {
-      // The call that was not allowed says so itself.
-      const of = part.type === "update" && part.update.type === "denied" ? part.update.agent_call : null;
+      // The call that was not allowed says so itself, but not what was wrong with the request.
+      const denied = part.type === "update" && part.update.type === "denied" ? part.update : null;
+      const of = denied?.malformed ? null : denied?.agent_call;
       if (!(of && known.has(`call:${of}`))) rows.push({ kind: "part", id: part.id, part });
       continue;
     }
