@@ -29,7 +29,7 @@ use rustix::io::Errno;
 use crate::{Refusal, bound};
 
 pub(crate) use directory::{Directory, Entry, Kind};
-pub(crate) use file::{is_kernel_tree, open, text};
+pub(crate) use file::{bytes, is_kernel_tree, open, text};
 pub use names::{exists, real_path};
 pub(crate) use replace::Existing;
 pub(crate) use shown::current_text;

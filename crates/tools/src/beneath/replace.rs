@@ -94,7 +94,7 @@ impl Spot {
     }
 
     /// The same with the permissions of a new file.
-    pub(super) fn replace_with_mode(&self, content: &[u8], mode: u32, existing: Existing) -> io::Result<()> {
+    pub(crate) fn put(&self, content: &[u8], mode: u32, existing: Existing) -> io::Result<()> {
         let directories = self.make_directories()?;
         let mut draft = Draft::new(directories.last().unwrap_or(self.parent()), self.name(), mode)?;
         draft.file.write_all(content)?;
@@ -115,7 +115,14 @@ impl Spot {
         rustix::fs::openat(self.parent(), self.name(), flags, Mode::empty()).map(File::from)
     }
 
-    /// A new link, where there is nothing yet.
+    /// Another name for a file, where there is nothing yet.
+    pub(crate) fn link(&self, file: &Spot, name: &OsStr) -> Result<(), Errno> {
+        let directories = self.make_directories()?;
+        let directory = directories.last().unwrap_or(self.parent());
+        rustix::fs::linkat(file.parent(), name, directory, self.name(), AtFlags::empty())
+    }
+
+    /// A new symbolic link, where there is nothing yet.
     pub(crate) fn make_link(&self, target: &[u8]) -> Result<(), Errno> {
         let directories = self.make_directories()?;
         rustix::fs::symlinkat(OsStr::from_bytes(target), directories.last().unwrap_or(self.parent()), self.name())

@@ -83,7 +83,7 @@ pub(crate) fn put(root: &Root, path: &[u8], expected: &State, wanted: &State) ->
         State::Link { target } => link(&spot, target, existing).map_err(|why| cannot(why.into())),
         State::File { content, executable } => {
             let new = if *executable { 0o777 } else { 0o666 };
-            spot.replace_with_mode(content, new, existing).map_err(cannot)
+            spot.put(content, new, existing).map_err(cannot)
         }
     }
 }

@@ -17,7 +17,7 @@ use super::snapshot::Of;
 use super::stand_in::StandIn;
 use super::{revision, snapshot};
 use crate::Refusal;
-use crate::beneath::reason;
+use crate::beneath::{real_path, reason};
 use crate::work_dir::WorkDir;
 
 /// A name longer than this is no name of a branch that somebody chose.
@@ -34,7 +34,20 @@ pub struct Checkout {
     /// Where the caller keeps the objects of trees.
     kept: Option<PathBuf>,
     /// For the index and the objects that nobody keeps.
-    pub(super) scratch: TempDir,
+    pub(super) scratch: Scratch,
+}
+
+/// A directory of our own. It is removed when it is dropped.
+pub(super) struct Scratch {
+    _directory: TempDir,
+    /// Where it is, without links.
+    path: PathBuf,
+}
+
+impl Scratch {
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
 }
 
 /// What git is told to use in place of the repository's own.
@@ -162,9 +175,10 @@ impl Checkout {
     }
 }
 
-fn scratch() -> Result<TempDir, Refusal> {
+fn scratch() -> Result<Scratch, Refusal> {
     let cannot = |why: std::io::Error| Refusal::new(format!("the repository cannot be read: {}", reason(&why)));
-    let scratch = tempfile::Builder::new().prefix("voxpilot-tree-").tempdir().map_err(cannot)?;
-    fs::create_dir(scratch.path().join("objects")).map_err(cannot)?;
-    Ok(scratch)
+    let directory = tempfile::Builder::new().prefix("voxpilot-tree-").tempdir().map_err(cannot)?;
+    let path = real_path(directory.path()).unwrap_or_else(|| directory.path().to_owned());
+    fs::create_dir(path.join("objects")).map_err(cannot)?;
+    Ok(Scratch { _directory: directory, path })
 }

@@ -11,7 +11,7 @@ use super::compare::{Comparison, Entry, Status, shown};
 use super::reference::{Move, is_branch};
 use super::snapshot::Of;
 use super::{objects, revision, snapshot};
-use crate::beneath::{ChangeError, Kind, Links};
+use crate::beneath::{ChangeError, Kind, Links, Root};
 use crate::{Refusal, bound};
 
 const MESSAGE_BYTES: usize = 64 * 1024;
@@ -177,7 +177,7 @@ impl Checkout {
         let changed = text.split('\0').filter(|field| field.starts_with(':')).filter_map(|field| field.split(' ').nth(3));
         let names: Vec<String> = changed.chain([tree, commit]).map(str::to_owned).collect();
         let (repository, from) = (Arc::clone(&self.repository), self.scratch.path().join("objects"));
-        let work = move || objects::adopt(&repository.common_dir, &from, &names);
+        let work = move || objects::adopt(&repository.common_dir, &Root::open(&from).map_err(Refusal::new)?, &names);
         Ok(tokio::task::spawn_blocking(work).await.map_err(|_| refused("the commit cannot be written"))??)
     }
 
