@@ -38,6 +38,8 @@ pub(crate) use act::Ended;
 /// How many signals of one kind are taken at once: they share a commit.
 const DRAIN: usize = 256;
 const RETRY_PAUSE: Duration = Duration::from_millis(500);
+const RESTORED: &str =
+    "it was running when the backup was made that is restored here, and is not continued: send it again if it is still wanted";
 
 pub(crate) struct Actor {
     pub(crate) id: SessionId,
@@ -71,6 +73,8 @@ pub(crate) struct Actor {
     viewers: Arc<()>,
     pub(crate) observer: Observer,
     idle_since: Instant,
+    /// Its running turn came with a backup: it is ended, not continued.
+    abandoned: bool,
 }
 
 /// Runs a session until the server stops or the session is deleted.
@@ -143,6 +147,7 @@ impl Actor {
             viewers,
             observer,
             idle_since: Instant::now(),
+            abandoned: snapshot.turn.is_some_and(|turn| turn.abandoned),
             shared,
         };
         let call_ids = snapshot.confirms.into_iter().map(|call| call.id).collect();
@@ -192,6 +197,10 @@ impl Actor {
     async fn resume(&mut self) {
         if let Err(error) = self.restore_hosts().await {
             tracing::error!(session = %self.id, %error, "what an earlier server left cannot be read");
+        }
+        if std::mem::take(&mut self.abandoned) {
+            let (code, reason) = ("outcome_unknown".to_owned(), RESTORED.to_owned());
+            self.step(Input::Turn(turn::Input::Abort { state: TurnState::Unknown, code, reason }));
         }
         self.step(Input::Resume);
         // The settings may be others by now.

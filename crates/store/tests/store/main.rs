@@ -10,6 +10,7 @@ mod growth;
 mod list;
 mod log;
 mod recovery;
+mod restore;
 mod retention;
 mod rules;
 mod search;
