@@ -40,6 +40,8 @@ const DRAIN: usize = 256;
 const RETRY_PAUSE: Duration = Duration::from_millis(500);
 /// What the messages of a session may hold before little is kept of what its agents say.
 const MESSAGE_BYTES: u64 = 256 * 1024 * 1024;
+const RESTORED: &str =
+    "it was running when the backup was made that is restored here, and is not continued: send it again if it is still wanted";
 
 pub(crate) struct Actor {
     pub(crate) id: SessionId,
@@ -75,6 +77,8 @@ pub(crate) struct Actor {
     idle_since: Instant,
     /// How much the session's messages hold.
     message_bytes: u64,
+    /// Its running turn came with a backup: it is ended, not continued.
+    abandoned: bool,
 }
 
 /// Runs a session until the server stops or the session is deleted.
@@ -146,6 +150,7 @@ impl Actor {
             observer,
             idle_since: Instant::now(),
             message_bytes,
+            abandoned: snapshot.turn.is_some_and(|turn| turn.abandoned),
             shared,
         };
         let call_ids = snapshot.confirms.into_iter().map(|call| call.id).collect();
@@ -195,6 +200,10 @@ impl Actor {
     async fn resume(&mut self) {
         if let Err(error) = self.restore_hosts().await {
             tracing::error!(session = %self.id, %error, "what an earlier server left cannot be read");
+        }
+        if std::mem::take(&mut self.abandoned) {
+            let (code, reason) = ("outcome_unknown".to_owned(), RESTORED.to_owned());
+            self.step(Input::Turn(turn::Input::Abort { state: TurnState::Unknown, code, reason }));
         }
         self.step(Input::Resume);
         // The settings may be others by now.

@@ -25,6 +25,11 @@ pub(crate) fn read_only(path: &Path) -> Read<Connection> {
 
 /// A file that nobody writes: reading it needs no room beside it.
 pub(crate) fn immutable(path: &Path) -> Read<Connection> {
+    with(Path::new(&immutable_address(path)), OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)
+}
+
+/// The same as an address that SQLite reads: nothing that lies beside the file counts.
+pub(crate) fn immutable_address(path: &Path) -> String {
     let mut name = String::from("file:");
     for byte in path.as_os_str().as_encoded_bytes() {
         match byte {
@@ -33,8 +38,8 @@ pub(crate) fn immutable(path: &Path) -> Read<Connection> {
             byte => name.push_str(&format!("%{byte:02X}")),
         }
     }
-    name.push_str("?immutable=1");
-    with(Path::new(&name), OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)
+    name.push_str("?mode=ro&immutable=1");
+    name
 }
 
 fn with(path: &Path, flags: OpenFlags) -> Read<Connection> {

@@ -17,6 +17,9 @@ pub enum OpenError {
     Foreign { path: PathBuf },
     #[error("the database {} is damaged: restore a backup or move it away", path.display())]
     Damaged { path: PathBuf, source: Source },
+    /// It is not damaged, but holds what we never write.
+    #[error("{} was changed by something other than voxpilot: it has {what}; restore another backup", path.display())]
+    Altered { path: PathBuf, what: String },
     #[error("{} exists already: give another name", path.display())]
     Exists { path: PathBuf },
     #[error("the database {} cannot be opened", path.display())]
@@ -88,6 +91,7 @@ impl OpenError {
             OpenError::Foreign { .. } => OpenError::Foreign { path },
             OpenError::Damaged { source, .. } => OpenError::Damaged { path, source },
             OpenError::Exists { .. } => OpenError::Exists { path },
+            OpenError::Altered { what, .. } => OpenError::Altered { path, what },
             OpenError::Io { source, .. } => OpenError::Io { path, source },
             OpenError::Newer { .. } => self,
         }

@@ -30,8 +30,8 @@ fn conn(path: &Path) -> Read<Connection> {
 pub async fn look(path: &Path) -> Result<Look, OpenError> {
     let path = path.to_owned();
     blocking::run(move || {
-        let version = examine(&path, conn(&path), MIGRATIONS.len())?;
         let conn = conn(&path).map_err(|error| OpenError::database(&path, error))?;
+        let version = examine(&path, &conn, "main", MIGRATIONS.len())?;
         sound(&conn, &path, "PRAGMA quick_check(1)")?;
         Ok(Look { version, known: MIGRATIONS.len(), in_use: in_use(&path) })
     })
@@ -42,8 +42,10 @@ pub async fn look(path: &Path) -> Result<Look, OpenError> {
 pub async fn agent_sessions_of(path: &Path, session: SessionId) -> Result<Vec<(String, String)>, OpenError> {
     let path = path.to_owned();
     blocking::run(move || {
-        examine(&path, conn(&path), MIGRATIONS.len())?;
-        conn(&path).and_then(|conn| agent_ids(&conn, session)).map_err(|error| OpenError::database(&path, error))
+        let failed = |error| OpenError::database(&path, error);
+        let conn = conn(&path).map_err(failed)?;
+        examine(&path, &conn, "main", MIGRATIONS.len())?;
+        agent_ids(&conn, session).map_err(failed)
     })
     .await
 }

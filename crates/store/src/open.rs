@@ -32,7 +32,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
 ];
 
 /// What all of them come to, for a new file: that takes a fifth of the time.
-const SCHEMA: &str = include_str!("../migrations/schema.sql");
+pub(crate) const SCHEMA: &str = include_str!("../migrations/schema.sql");
 
 /// Marks the file as ours ("VoxP"), so that no other program's database is ever migrated.
 pub(crate) const APPLICATION_ID: i64 = 0x566f_7850;
@@ -62,7 +62,7 @@ fn prepare(access: &Access, migrations: &[&str]) -> Result<Connection, OpenError
     let path = access.path.as_path();
     private(path).map_err(|error| OpenError::io(path, error))?;
     let failed = |error| OpenError::database(path, error);
-    let found = examine(path, connect::plain(path), migrations.len())?;
+    let found = examine(path, &connect::plain(path).map_err(failed)?, "main", migrations.len())?;
     let conn = access.owner().map_err(failed)?;
     if found > 0 && found < migrations.len() {
         copies::before_migration(&conn, path, found)?;
@@ -111,13 +111,15 @@ pub(crate) fn private(path: &Path) -> std::io::Result<File> {
     Ok(file)
 }
 
-/// Looks before anything is changed, the journal mode included. Gives the schema version, 0 for a new file.
-pub(crate) fn examine(path: &Path, conn: Read<Connection>, known: usize) -> Result<usize, OpenError> {
-    let look = |conn: &Connection| -> Read<(i64, i64, i64)> {
-        let number = |sql| conn.query_row(sql, [], |row| row.get(0));
-        Ok((number("PRAGMA application_id")?, number("PRAGMA user_version")?, number("SELECT COUNT(*) FROM sqlite_master")?))
+/// Looks before anything is changed, the journal mode included. `schema` is the name under which the connection has the file. Gives the
+/// schema version, 0 for a new file.
+pub(crate) fn examine(path: &Path, conn: &Connection, schema: &str, known: usize) -> Result<usize, OpenError> {
+    let look = || -> Read<(i64, i64, i64)> {
+        let number = |sql: String| conn.query_row(&sql, [], |row| row.get(0));
+        let pragma = |name: &str| number(format!("PRAGMA {schema}.{name}"));
+        Ok((pragma("application_id")?, pragma("user_version")?, number(format!("SELECT COUNT(*) FROM {schema}.sqlite_schema"))?))
     };
-    let (application, version, tables) = conn.and_then(|conn| look(&conn)).map_err(|error| OpenError::database(path, error))?;
+    let (application, version, tables) = look().map_err(|error| OpenError::database(path, error))?;
     let new = application == 0 && version == 0 && tables == 0;
     if application != APPLICATION_ID && !new {
         return Err(OpenError::Foreign { path: path.to_owned() });
@@ -161,6 +163,7 @@ pub(crate) fn sound(conn: &Connection, path: &Path, sql: &str) -> Result<(), Ope
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::shape::shape;
 
     const FIRST: &[&str] = &[MIGRATIONS[0]];
     const LATER: &[&str] = &[MIGRATIONS[0], "ALTER TABLE sessions ADD COLUMN colour TEXT"];
@@ -190,31 +193,12 @@ mod tests {
         assert_eq!(kept, "yes");
     }
 
-    /// Tables with their columns, keys and indices, in words.
-    fn described(conn: &Connection) -> Vec<String> {
-        let all = |sql: &str| -> Vec<String> {
-            let mut statement = conn.prepare(sql).unwrap();
-            let rows = statement.query_map([], |row| row.get(0)).unwrap();
-            rows.map(Result::unwrap).collect()
-        };
-        let of_tables = "SELECT json_array(t.name, t.wr, c.cid, c.name, c.type, c.\"notnull\", c.dflt_value, c.pk) \
-            FROM pragma_table_list t JOIN pragma_table_xinfo(t.name) c WHERE t.schema = 'main' AND t.name NOT LIKE 'sqlite_%'";
-        let of_keys = "SELECT json_array(t.name, k.\"table\", k.\"from\", k.\"to\", k.on_delete) \
-            FROM pragma_table_list t JOIN pragma_foreign_key_list(t.name) k WHERE t.schema = 'main'";
-        let of_indices = "SELECT json_array(t.name, i.name, i.\"unique\", i.origin, i.partial, x.seqno, x.name, \
-            (SELECT substr(sql, instr(sql, 'WHERE')) FROM sqlite_master WHERE name = i.name AND i.partial)) \
-            FROM pragma_table_list t JOIN pragma_index_list(t.name) i JOIN pragma_index_xinfo(i.name) x WHERE t.schema = 'main'";
-        let mut described = [of_tables, of_keys, of_indices].map(all).concat();
-        described.sort();
-        described
-    }
-
     #[test]
     fn a_new_database_is_what_the_migrations_come_to() {
         let (new, migrated) = (Connection::open_in_memory().unwrap(), Connection::open_in_memory().unwrap());
         new.execute_batch(SCHEMA).unwrap();
         MIGRATIONS.iter().for_each(|sql| migrated.execute_batch(sql).unwrap());
-        let (new, migrated) = (described(&new), described(&migrated));
+        let (new, migrated) = (shape(&new, "main").unwrap(), shape(&migrated, "main").unwrap());
         assert!(new.len() > 200, "{new:#?}");
         assert_eq!(new, migrated);
     }

@@ -8,6 +8,7 @@ pub mod collector;
 pub mod copilot;
 pub mod counts;
 pub mod crash;
+pub mod database;
 pub mod faulty_agent;
 mod loopback;
 pub mod model_server;

@@ -1,7 +1,7 @@
 //! `voxpilot backup`, `restore` and `vacuum`: the whole store as one file, back again, and without unused room.
 //!
-//! The store is the database: conversations, attachments, reviews, rules. The access secret, who is let in, and the raw traffic of agents are not
-//! part of a backup.
+//! The store is the database: conversations, attachments, reviews. Tokens, who is signed in, and the raw traffic of agents are not part of
+//! a backup; what else of it would give access or act by itself is not restored ([`store::Restore`]).
 
 use std::fs;
 use std::io::ErrorKind;
@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use engine::size;
-use store::{OpenError, Restore};
+use store::{LeftOut, OpenError, Restore};
 
 use crate::say::say;
 use crate::stop::DATABASE;
@@ -27,7 +27,7 @@ pub async fn back_up(data_dir: &Path, target: &Path) -> Result<ExitCode> {
 pub async fn restore(data_dir: &Path, source: &Path) -> Result<ExitCode> {
     token::prepare_data_dir(data_dir)?;
     let (database, runners) = (data_dir.join(DATABASE), data_dir.join("runners"));
-    let restore = Restore::prepare(&database, source, &runners).await.map_err(|error| stop_first(data_dir, error))?;
+    let restore = Restore::prepare(&database, source).await.map_err(|error| stop_first(data_dir, error))?;
     let alive = agents::find_runners(&runners).iter().filter(|found| found.runner_alive).count();
     if alive > 0 {
         restore.abandon();
@@ -41,9 +41,27 @@ pub async fn restore(data_dir: &Path, source: &Path) -> Result<ExitCode> {
         }
         _ => {}
     }
+    let left_out = restore.left_out.clone();
     restore.finish()?;
-    say(format_args!("{} is as it was when {} was made; start the server to use it", data_dir.display(), source.display()));
+    say(format_args!("restored the conversations of {} to {}; start the server to use them", source.display(), data_dir.display()));
+    report(&left_out);
     Ok(ExitCode::SUCCESS)
+}
+
+/// A backup is data: what it holds of access stays behind, and whoever restores it is told.
+fn report(left_out: &LeftOut) {
+    let lines = [
+        (left_out.access, "devices, links and push subscriptions of the backup are not restored: sign in with a link of this server"),
+        (left_out.rules, "saved permissions of the backup are not restored: agents ask again"),
+        (left_out.preferences, "settings of the backup are not restored: those of this server are kept"),
+        (left_out.policies, "sessions ran everything without asking: they use the default policy now"),
+        (left_out.queued_messages, "queued messages are not restored: send them again"),
+        (left_out.running_turns, "running turns are not continued: they end when the server starts"),
+    ];
+    lines.iter().filter(|(count, _)| *count > 0).for_each(|(count, text)| say(format_args!("{count} {text}")));
+    if left_out.signed_out {
+        say(format_args!("the replaced database could not be read: every device has to sign in again"));
+    }
 }
 
 #[tokio::main(flavor = "current_thread")]

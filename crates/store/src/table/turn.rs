@@ -24,6 +24,8 @@ pub struct TurnRow {
 pub struct RunningTurn {
     pub turn_id: TurnId,
     pub started_seq: u64,
+    /// It came with a backup and is not to be continued: a running turn that has a reason.
+    pub abandoned: bool,
 }
 
 pub(super) fn save(conn: &Connection, session: &str, turn: &TurnRow, first_seq: u64) -> Written {
@@ -52,7 +54,10 @@ pub(crate) fn running(conn: &Connection, session: SessionId) -> Read<Option<Runn
         conn,
         "SELECT * FROM turns WHERE session_id = ?1 AND state = 'running' ORDER BY started_seq DESC LIMIT 1",
         params![session.to_string()],
-        |row| Ok(RunningTurn { turn_id: row.parsed("id")?, started_seq: row.number("started_seq")? }),
+        |row| {
+            let abandoned = row.maybe("reason")?.is_some();
+            Ok(RunningTurn { turn_id: row.parsed("id")?, started_seq: row.number("started_seq")?, abandoned })
+        },
     )
 }
 

@@ -11,6 +11,7 @@ mod large;
 mod list;
 mod log;
 mod recovery;
+mod restore;
 mod retention;
 mod rules;
 mod search;

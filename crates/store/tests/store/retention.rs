@@ -223,7 +223,7 @@ async fn a_restore_that_is_cut_off_leaves_one_whole_database() {
         assert_eq!(store.session(id).await.unwrap().unwrap().last_seq, events);
         store.close().await;
     };
-    let prepare = async || store::Restore::prepare(&path, &backup, Path::new("/runners")).await;
+    let prepare = async || store::Restore::prepare(&path, &backup).await;
     assert!(matches!(prepare().await, Err(store::OpenError::InUse { .. })));
     store.close().await;
 
@@ -261,7 +261,7 @@ async fn a_write_ahead_log_of_what_is_replaced_is_not_taken_for_the_new_ones() {
     let path = killed.path().join("log.db");
     std::fs::copy(fixture.dir.path().join("log.db-wal"), killed.path().join("log.db-wal")).unwrap();
     std::fs::write(&path, vec![7; 8192]).unwrap();
-    let restore = store::Restore::prepare(&path, &backup, Path::new("/runners")).await.unwrap();
+    let restore = store::Restore::prepare(&path, &backup).await.unwrap();
     restore.replace().await.unwrap();
     restore.finish().unwrap();
     let store = Store::open(&path, false).await.unwrap();

@@ -278,7 +278,7 @@ async fn a_snapshot_is_of_one_moment_and_a_feed_goes_on_behind_it() {
     assert_eq!(snapshot.seq, 4);
     assert_eq!(snapshot.messages, [message(1, Role::User, "hello")]);
     assert!(!snapshot.more);
-    assert_eq!(snapshot.turn, Some(RunningTurn { turn_id: turn_id(1), started_seq: 2 }));
+    assert_eq!(snapshot.turn, Some(RunningTurn { turn_id: turn_id(1), started_seq: 2, abandoned: false }));
     assert_eq!(snapshot.turn_state.turn.map(|turn| turn.id), Some(turn_id(1)));
     assert_eq!(snapshot.permissions, [permission(1).request]);
     assert_eq!(snapshot.confirms, std::slice::from_ref(&call));

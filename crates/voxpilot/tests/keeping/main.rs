@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod backup;
+mod crafted;
 mod deleting;
 mod log;
 mod quota;
