@@ -116,7 +116,7 @@ fn run(input: &[u8], features: &mut Features) {
         apply(line, &source);
     }
     let database = dir.join("voxpilot.db");
-    let outcome = RUNTIME.block_on(restore(&database, &source, &dir.join("runners")));
+    let outcome = RUNTIME.block_on(restore(&database, &source));
     match outcome {
         Ok(()) => {
             features.note("restored");
@@ -163,8 +163,8 @@ fn apply(line: &str, path: &Path) {
 }
 
 /// Brings it back and starts a store on it, as the next server would.
-async fn restore(database: &Path, source: &Path, runners: &Path) -> Result<(), String> {
-    let restore = Restore::prepare(database, source, runners).await.map_err(|error| error.to_string())?;
+async fn restore(database: &Path, source: &Path) -> Result<(), String> {
+    let restore = Restore::prepare(database, source).await.map_err(|error| error.to_string())?;
     restore.replace().await.map_err(|error| error.to_string())?;
     restore.finish().map_err(|error| error.to_string())?;
     let store = Store::open(database, false).await.map_err(|error| format!("restored, but not usable: {error}"))?;
