@@ -4,11 +4,10 @@ mod body;
 mod share;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::body::{Body, HttpBody};
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -17,7 +16,8 @@ use crate::App;
 use crate::connections::Activity;
 use crate::error::ApiError;
 use crate::peer::Peer;
-use body::{Received, Sent};
+use crate::routes::{self, Who};
+use body::{Failure, Pool, Received, Sent, Share};
 use share::Shares;
 pub(crate) use share::owner;
 
@@ -26,6 +26,10 @@ const URL_MAX: usize = 8 * 1024;
 const HEADERS_MAX: usize = 64;
 /// All header names and values together, in bytes.
 pub(crate) const HEADER_BYTES_MAX: usize = 16 * 1024;
+/// The body of a request that anybody may make: a code or a token is short.
+const STRANGER_BODY_MAX: usize = 4 * 1024;
+/// And of one that every device may make: a key, or where it gets its notifications.
+const READER_BODY_MAX: usize = 16 * 1024;
 
 /// What changes with who serves: tests wait less and count lower.
 #[derive(Clone, Debug)]
@@ -51,6 +55,9 @@ pub struct Limits {
     /// Event streams in all, and from one address other than this machine's.
     pub streams: usize,
     pub streams_per_address: usize,
+    /// The bodies of all requests that are being worked on, in bytes: the owner's, and those of programs that hand out work.
+    pub bodies: usize,
+    pub bodies_of_delegators: usize,
 }
 
 impl Default for Limits {
@@ -68,6 +75,8 @@ impl Default for Limits {
             requests_per_address: 128,
             streams: 1024,
             streams_per_address: 32,
+            bodies: 128 * 1024 * 1024,
+            bodies_of_delegators: 16 * 1024 * 1024,
         }
     }
 }
@@ -92,13 +101,34 @@ pub(crate) struct Ledger {
     pub(crate) limits: Limits,
     requests: Arc<Shares>,
     streams: Arc<Shares>,
+    bodies: Arc<Pool>,
+    bodies_of_delegators: Arc<Pool>,
 }
 
 impl Ledger {
     pub(crate) fn new(limits: Limits) -> Ledger {
         let requests = Shares::new(usize::MAX, limits.requests_per_address);
         let streams = Shares::new(limits.streams, limits.streams_per_address);
-        Ledger { limits, requests: Arc::new(requests), streams: Arc::new(streams) }
+        let (bodies, delegators) = (Pool::new(limits.bodies), Pool::new(limits.bodies_of_delegators));
+        Ledger {
+            limits,
+            requests: Arc::new(requests),
+            streams: Arc::new(streams),
+            bodies: Arc::new(bodies),
+            bodies_of_delegators: Arc::new(delegators),
+        }
+    }
+
+    /// What the body of this request may hold. Who makes it is found out before anything of it is read.
+    fn body(&self, request: &Request) -> Share {
+        let route = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
+        match routes::find(request.method(), route, request.uri().path()).who {
+            Who::Anybody => Share::new(&self.bodies, STRANGER_BODY_MAX),
+            Who::Page | Who::Device | Who::Reader | Who::Scraper => Share::new(&self.bodies, READER_BODY_MAX),
+            // What their calls may have each says so itself.
+            Who::Owner => Share::new(&self.bodies, usize::MAX),
+            Who::Delegator => Share::new(&self.bodies_of_delegators, usize::MAX),
+        }
     }
 }
 
@@ -112,11 +142,10 @@ pub(crate) async fn guard(State(app): State<App>, request: Request, next: Next) 
     };
     let activity = request.extensions().get::<Arc<Activity>>().cloned().unwrap_or_default();
     let _handling = activity.handle();
-    let late = Arc::new(AtomicBool::new(false));
-    let response = next.run(watched(request, &app.ledger.limits, &activity, &late)).await;
-    if late.load(Ordering::Relaxed) {
-        let message = "the request's body took too long to arrive";
-        return closing(ApiError::new(StatusCode::REQUEST_TIMEOUT, "too_slow", message).into_response());
+    let body = Arc::new(app.ledger.body(&request));
+    let response = next.run(watched(request, &app.ledger.limits, &activity, &body)).await;
+    if let Some(failure) = body.failure() {
+        return closing(refused_body(failure));
     }
     let streams = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "text/event-stream");
     if !streams {
@@ -126,6 +155,15 @@ pub(crate) async fn guard(State(app): State<App>, request: Request, next: Next) 
         return too_many("too many event streams are open: close a page or a program that watches a session");
     };
     response.map(|body| Body::new(Sent::new(body, (share, stream), activity, true)))
+}
+
+fn refused_body(failure: Failure) -> Response {
+    let error = |status, code, message: &str| ApiError::new(status, code, message).into_response();
+    match failure {
+        Failure::Late => error(StatusCode::REQUEST_TIMEOUT, "too_slow", "the request's body took too long to arrive"),
+        Failure::TooLarge => error(StatusCode::PAYLOAD_TOO_LARGE, "too_large", "the body is too large"),
+        Failure::Crowded => too_many("too much is being sent to the server at once: try again when some of it has arrived"),
+    }
 }
 
 fn check_head(request: &Request) -> Result<(), ApiError> {
@@ -143,13 +181,13 @@ fn check_head(request: &Request) -> Result<(), ApiError> {
 }
 
 /// The request with a body that has a deadline and tells when it is waited for.
-fn watched(request: Request, limits: &Limits, activity: &Arc<Activity>, late: &Arc<AtomicBool>) -> Request {
+fn watched(request: Request, limits: &Limits, activity: &Arc<Activity>, share: &Arc<Share>) -> Request {
     if request.body().is_end_stream() {
         return request;
     }
     let uploads = request.uri().path().ends_with("/messages");
     let within = if uploads { limits.upload_timeout } else { limits.body_timeout };
-    request.map(|body| Body::new(Received::new(body, within, activity.clone(), late.clone())))
+    request.map(|body| Body::new(Received::new(body, within, activity.clone(), share.clone())))
 }
 
 fn too_many(message: &str) -> Response {
@@ -197,6 +235,11 @@ mod tests {
             ("requests at once of one address, open streams included", limits.requests_per_address.to_string()),
             ("event streams in all", limits.streams.to_string()),
             ("event streams of one address", limits.streams_per_address.to_string()),
+            ("a body that anybody may send, or any device", format!("{} KiB, {} KiB", STRANGER_BODY_MAX / 1024, READER_BODY_MAX / 1024)),
+            (
+                "all bodies at once: of the owner, at `/mcp`",
+                format!("{} MiB, {} MiB", limits.bodies >> 20, limits.bodies_of_delegators >> 20),
+            ),
         ] {
             assert!(table.contains(&format!("| {row} | {number} |")), "{row}: {number}");
         }

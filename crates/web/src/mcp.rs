@@ -7,6 +7,7 @@ mod ask;
 mod delegate;
 mod job;
 mod read;
+mod simple;
 mod tool;
 mod wait;
 
@@ -46,6 +47,10 @@ const INSTRUCTIONS: &str = "VoxPilot runs coding agents in durable sessions. `de
         (status = 401, body = ErrorBody), (status = 403, body = ErrorBody), (status = 413, body = ErrorBody)))]
 pub(crate) async fn serve(State(app): State<App>, request: Request) -> Response {
     let request = match within(request, BODY_MAX, "a message").await {
+        Ok(request) => request,
+        Err(error) => return error.into_response(),
+    };
+    let request = match simple::only(request).await {
         Ok(request) => request,
         Err(error) => return error.into_response(),
     };
