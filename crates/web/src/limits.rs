@@ -4,11 +4,10 @@ mod body;
 mod share;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::body::{Body, HttpBody};
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -18,7 +17,8 @@ use crate::connections::Activity;
 use crate::error::ApiError;
 use crate::hosts::AmbiguousHost;
 use crate::peer::Peer;
-use body::{Received, Sent};
+use crate::routes::{self, Who};
+use body::{Failure, Pool, Received, Sent, Share};
 pub(crate) use share::{Holder, owner};
 use share::{Shares, Sizes, Slot};
 
@@ -27,6 +27,10 @@ const URL_MAX: usize = 8 * 1024;
 const HEADERS_MAX: usize = 64;
 /// All header names and values together, in bytes.
 pub(crate) const HEADER_BYTES_MAX: usize = 16 * 1024;
+/// The body of a request that anybody may make: a code or a token is short.
+const STRANGER_BODY_MAX: usize = 4 * 1024;
+/// And of one that every device may make: a key, or where it gets its notifications.
+const READER_BODY_MAX: usize = 16 * 1024;
 
 /// What changes with who serves: tests wait less and count lower.
 #[derive(Clone, Debug)]
@@ -58,6 +62,9 @@ pub struct Limits {
     pub streams_per_address: usize,
     pub streams_per_device: usize,
     pub streams_restricted: usize,
+    /// The bodies of all requests that are being worked on, in bytes: the owner's, and those of programs that hand out work.
+    pub bodies: usize,
+    pub bodies_of_delegators: usize,
 }
 
 impl Default for Limits {
@@ -79,6 +86,8 @@ impl Default for Limits {
             streams_per_address: 32,
             streams_per_device: 32,
             streams_restricted: 512,
+            bodies: 128 * 1024 * 1024,
+            bodies_of_delegators: 16 * 1024 * 1024,
         }
     }
 }
@@ -109,6 +118,8 @@ pub(crate) struct Ledger {
     pub(crate) limits: Limits,
     requests: Arc<Shares>,
     streams: Arc<Shares>,
+    bodies: Arc<Pool>,
+    bodies_of_delegators: Arc<Pool>,
 }
 
 impl Ledger {
@@ -127,7 +138,26 @@ impl Ledger {
             each_address: limits.streams_per_address,
             each_device: limits.streams_per_device,
         });
-        Ledger { limits, requests: Arc::new(requests), streams: Arc::new(streams) }
+        let (bodies, delegators) = (Pool::new(limits.bodies), Pool::new(limits.bodies_of_delegators));
+        Ledger {
+            limits,
+            requests: Arc::new(requests),
+            streams: Arc::new(streams),
+            bodies: Arc::new(bodies),
+            bodies_of_delegators: Arc::new(delegators),
+        }
+    }
+
+    /// What the body of this request may hold. Who makes it is found out before anything of it is read.
+    fn body(&self, request: &Request) -> Share {
+        let route = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
+        match routes::find(request.method(), route, request.uri().path()).who {
+            Who::Anybody => Share::new(&self.bodies, STRANGER_BODY_MAX),
+            Who::Page | Who::Device | Who::Reader | Who::Scraper => Share::new(&self.bodies, READER_BODY_MAX),
+            // What their calls may have each says so itself.
+            Who::Owner => Share::new(&self.bodies, usize::MAX),
+            Who::Delegator => Share::new(&self.bodies_of_delegators, usize::MAX),
+        }
     }
 }
 
@@ -140,11 +170,10 @@ pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Ne
     request.extensions_mut().insert(slot.clone());
     let activity = request.extensions().get::<Arc<Activity>>().cloned().unwrap_or_default();
     let _handling = activity.handle();
-    let late = Arc::new(AtomicBool::new(false));
-    let response = next.run(watched(request, &app.ledger.limits, &activity, &late)).await;
-    if late.load(Ordering::Relaxed) {
-        let message = "the request's body took too long to arrive";
-        return closing(ApiError::new(StatusCode::REQUEST_TIMEOUT, "too_slow", message).into_response());
+    let body = Arc::new(app.ledger.body(&request));
+    let response = next.run(watched(request, &app.ledger.limits, &activity, &body)).await;
+    if let Some(failure) = body.failure() {
+        return closing(refused_body(failure));
     }
     let streams = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "text/event-stream");
     if !streams {
@@ -166,6 +195,15 @@ pub(crate) fn count(request: &Request, holder: Option<Holder>) -> Result<(), Res
     }
 }
 
+fn refused_body(failure: Failure) -> Response {
+    let error = |status, code, message: &str| ApiError::new(status, code, message).into_response();
+    match failure {
+        Failure::Late => error(StatusCode::REQUEST_TIMEOUT, "too_slow", "the request's body took too long to arrive"),
+        Failure::TooLarge => error(StatusCode::PAYLOAD_TOO_LARGE, "too_large", "the body is too large"),
+        Failure::Crowded => too_many("too much is being sent to the server at once: try again when some of it has arrived"),
+    }
+}
+
 fn check_head(request: &Request) -> Result<(), ApiError> {
     if request.extensions().get::<AmbiguousHost>().is_some() {
         return Err(ApiError::new(StatusCode::BAD_REQUEST, "invalid", "the request names more than one host"));
@@ -184,13 +222,13 @@ fn check_head(request: &Request) -> Result<(), ApiError> {
 }
 
 /// The request with a body that has a deadline and tells when it is waited for.
-fn watched(request: Request, limits: &Limits, activity: &Arc<Activity>, late: &Arc<AtomicBool>) -> Request {
+fn watched(request: Request, limits: &Limits, activity: &Arc<Activity>, share: &Arc<Share>) -> Request {
     if request.body().is_end_stream() {
         return request;
     }
     let uploads = request.uri().path().ends_with("/messages");
     let within = if uploads { limits.upload_timeout } else { limits.body_timeout };
-    request.map(|body| Body::new(Received::new(body, within, activity.clone(), late.clone())))
+    request.map(|body| Body::new(Received::new(body, within, activity.clone(), share.clone())))
 }
 
 fn too_many(message: &str) -> Response {
@@ -247,6 +285,11 @@ mod tests {
             ("requests at once of all read-only devices and those tokens together", limits.requests_restricted.to_string()),
             ("event streams of one device", limits.streams_per_device.to_string()),
             ("event streams of all read-only devices together", limits.streams_restricted.to_string()),
+            ("a body that anybody may send, or any device", format!("{} KiB, {} KiB", STRANGER_BODY_MAX / 1024, READER_BODY_MAX / 1024)),
+            (
+                "all bodies at once: of the owner, at `/mcp`",
+                format!("{} MiB, {} MiB", limits.bodies >> 20, limits.bodies_of_delegators >> 20),
+            ),
         ] {
             assert!(table.contains(&format!("| {row} | {number} |")), "{row}: {number}");
         }

@@ -7,13 +7,14 @@ mod ask;
 mod delegate;
 mod job;
 mod read;
+mod simple;
 mod tool;
 mod wait;
 
 use std::sync::Arc;
 
-use axum::body::{Body, Bytes};
-use axum::extract::{FromRequest, Request, State};
+use axum::body::Body;
+use axum::extract::{Request, State};
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use domain::ids::SessionId;
@@ -49,13 +50,10 @@ pub(crate) async fn serve(State(app): State<App>, request: Request) -> Response 
         Ok(request) => request,
         Err(error) => return error.into_response(),
     };
-    // The library takes a body that breaks off for a fault of the server.
-    let (parts, body) = request.into_parts();
-    let body = match Bytes::from_request(Request::from_parts(parts.clone(), body), &app).await {
-        Ok(body) => body,
-        Err(rejection) => return ApiError::from(rejection).into_response(),
+    let request = match simple::only(request, &app).await {
+        Ok(request) => request,
+        Err(error) => return error.into_response(),
     };
-    let request = Request::from_parts(parts, Body::from(body));
     // Whose host it is and which page asks was looked at before: `access::guard`.
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
