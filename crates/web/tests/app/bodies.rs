@@ -50,7 +50,7 @@ async fn a_stranger_may_send_four_kilobytes() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_device_that_only_looks_may_send_little() {
     let rig = Rig::replies([]).await;
-    let mut browser = Browser::sign_in(&rig, "read-only").await;
+    let browser = Browser::sign_in(&rig, "read-only").await;
     let long = json!({ "endpoint": format!("https://example.org/{}", "x".repeat(20 * KIB)) });
     browser.send(Method::PUT, "/api/push", Some(long)).await.refuses(413, "too_large");
     browser.send(Method::POST, "/api/devices/key", Some(json!({ "key": "x".repeat(20 * KIB) }))).await.refuses(413, "too_large");
