@@ -33,7 +33,7 @@ pub struct Debt {
     pub call_id: Option<String>,
     pub demand: Demand,
     /// What was shown of what it changes, once that is known.
-    pub shown: Option<Shown>,
+    pub shown: Option<Box<Shown>>,
     pub stage: Stage,
 }
 

@@ -52,7 +52,7 @@ fn permission(session: SessionId, request: PermissionRequest) -> RequestView {
         cwd: ask.cwd.map(|cwd| shortened(&cwd, SHORT_MAX)),
         files: ask.files.iter().take(FILES_MAX).map(|file| shortened(&file.path, SHORT_MAX)).collect(),
         diff: ask.diff.map(|diff| shortened(&diff, LONG_MAX)),
-        words: ask.run.as_ref().and_then(Run::words).map(<[String]>::to_vec),
+        words: ask.run.as_deref().and_then(Run::words).map(<[String]>::to_vec),
         options,
     }
 }
