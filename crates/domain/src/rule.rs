@@ -124,7 +124,7 @@ impl Subject {
         match (ask.kind.as_deref(), &ask.command, &ask.diff) {
             // A tool of another kind may have a field of that name and mean something else by it.
             (Some("execute"), Some(command), _) if is_plain_command(ask) => {
-                let words = ask.run.as_ref().and_then(Run::words).map(<[String]>::to_vec);
+                let words = ask.run.as_deref().and_then(Run::words).map(<[String]>::to_vec);
                 Subject::Command { command: command.clone(), words, cwd: ask.cwd.clone() }
             }
             (Some("edit"), None, Some(diff)) if is_edit_inside(ask, diff) => Subject::Edits,

@@ -185,6 +185,7 @@ pub enum AgentEnd {
 }
 
 #[derive(Clone, PartialEq, Debug)]
+#[expect(clippy::large_enum_variant, reason = "a step has few of them, and an event is what most of them are")]
 pub enum Effect {
     /// Append to the log, in this order.
     Append(Event),

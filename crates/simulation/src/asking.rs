@@ -38,7 +38,7 @@ impl World {
             "execute" => {
                 let start = self.command(number);
                 ask.command = Some(crate::disk::command(&start));
-                ask.run = Some(Run::of(&start));
+                ask.run = Some(Box::new(Run::of(&start)));
             }
             "read" => {
                 let place = [FilePlace::Inside, FilePlace::Outside, FilePlace::Protected][number];
@@ -117,7 +117,7 @@ impl World {
             let content = if other { CONTENTS[self.choices.draw(CONTENTS.len())].to_owned() } else { new.clone() };
             return Demand::WriteFile { path: path.clone(), content };
         }
-        let words = match ask.run {
+        let words = match ask.run.map(|run| *run) {
             Some(Run::Words { words, .. }) => words,
             Some(Run::Script { script, .. }) if other => vec!["/project/sh".to_owned(), "-c".to_owned(), script],
             Some(Run::Script { script, .. }) if self.choices.once_in(2) => vec!["/bin/sh".to_owned(), "-c".to_owned(), script],

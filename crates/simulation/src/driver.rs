@@ -313,7 +313,7 @@ impl World {
                     _ => None,
                 };
                 let processes = self.runners.values().filter_map(|runner| runner.process.as_ref());
-                let shown = processes.flat_map(|process| &process.asked).filter_map(asked).last();
+                let shown = processes.flat_map(|process| &process.asked).filter_map(asked).next_back();
                 if let Some(AskedChange { text: ChangeText::Texts { new, .. }, .. }) = shown {
                     *content = new;
                 }

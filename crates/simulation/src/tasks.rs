@@ -277,7 +277,7 @@ impl World {
         self.oracle.check_reply(demand_id, &demand, reply)
     }
 
-    fn do_demand(&mut self, id: PermissionId, demand: &Demand, shown: Option<Shown>) -> Result<Next, Box<Violation>> {
+    fn do_demand(&mut self, id: PermissionId, demand: &Demand, shown: Option<Box<Shown>>) -> Result<Next, Box<Violation>> {
         let reply = match demand {
             Demand::ReadFile { .. } => Reply::Text { content: "text".to_owned() },
             Demand::WriteFile { path, content } => self.write_file(id, path, content, shown)?,
@@ -293,8 +293,8 @@ impl World {
     }
 
     /// Writes what was shown, if it still is what it was.
-    fn write_file(&mut self, id: PermissionId, name: &str, content: &str, shown: Option<Shown>) -> Result<Reply, Box<Violation>> {
-        let Some(Shown::File { path, before, .. }) = shown else {
+    fn write_file(&mut self, id: PermissionId, name: &str, content: &str, shown: Option<Box<Shown>>) -> Result<Reply, Box<Violation>> {
+        let Some(Shown::File { path, before, .. }) = shown.map(|shown| *shown) else {
             return Ok(Reply::refused(domain::agent::Problem::NotAllowed, "nobody was shown this"));
         };
         let followed = self.has(Defect::LinkFollowed) || self.has(Defect::GrantStretched);
@@ -332,7 +332,7 @@ impl World {
                     kind: Some("edit".to_owned()),
                     diff: Some(self.disk.change(&real, content)),
                     files: vec![AskedFile { path: real.clone(), place: place(&real) }],
-                    shown: Some(shown),
+                    shown: Some(Box::new(shown)),
                     ..ask
                 };
                 Ok(Prepared { ask, before: self.disk.text(&real).map(str::to_owned) })
@@ -342,8 +342,8 @@ impl World {
                 let ask = PermissionAsk {
                     kind: Some("execute".to_owned()),
                     command: Some(disk::command(start)),
-                    run: Some(Run::of(start)),
-                    shown: Some(Shown::Command { cwd: ".".to_owned(), shell }),
+                    run: Some(Box::new(Run::of(start))),
+                    shown: Some(Box::new(Shown::Command { cwd: ".".to_owned(), shell })),
                     ..ask
                 };
                 Ok(Prepared { ask, before: None })

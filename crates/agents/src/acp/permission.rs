@@ -107,7 +107,7 @@ impl Request {
         PermissionAsk {
             title,
             command: input.as_ref().and_then(command),
-            run: input.as_ref().and_then(run),
+            run: input.as_ref().and_then(run).map(Box::new),
             diff,
             cwd: directory(&call, input.as_ref()),
             files: named(&call, input.as_ref()),
@@ -302,7 +302,7 @@ mod tests {
     fn a_line_its_words_and_a_program_of_that_name_are_three_commands() {
         let run = |input: &str| {
             let json = format!(r#"{{"sessionId":"s","toolCall":{{"toolCallId":"c","rawInput":{input}}},"options":[]}}"#);
-            ask(&json, None).run
+            ask(&json, None).run.map(|run| *run)
         };
         let words = |words: &[&str]| Some(Run::Words { words: words.iter().map(|word| (*word).to_owned()).collect(), env: Vec::new() });
         assert_eq!(run(r#"{"command":"make test"}"#), Some(Run::script("make test")));

@@ -26,7 +26,7 @@ pub struct PermissionAsk {
     pub command: Option<String>,
     /// The command taken apart, for comparison with what is run. Missing where the agent does not give it in a form that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub run: Option<Run>,
+    pub run: Option<Box<Run>>,
     /// Why it asks, in the agent's own words, where it gives any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -54,7 +54,7 @@ pub struct PermissionAsk {
     pub form: Option<Value>,
     /// Of what we would do ourselves: what it is held to when it is done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shown: Option<Shown>,
+    pub shown: Option<Box<Shown>>,
     /// The changes that are shown, file by file, for comparison with what is written. In memory alone: after a restart they are asked for
     /// again.
     #[serde(skip)]

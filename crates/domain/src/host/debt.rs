@@ -37,7 +37,7 @@ pub struct Debt {
     /// About how much memory the demand takes.
     bytes: usize,
     /// What was shown of what it changes, once that is known.
-    pub shown: Option<Shown>,
+    pub shown: Option<Box<Shown>>,
     pub stage: Stage,
 }
 

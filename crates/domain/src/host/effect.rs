@@ -122,7 +122,7 @@ pub enum Act {
         call_id: Option<String>,
         demand: Demand,
         /// Of what changes something: what was shown. It is done only as long as it is that.
-        shown: Option<Shown>,
+        shown: Option<Box<Shown>>,
     },
     /// What is being done is not wanted any more.
     GiveUp {

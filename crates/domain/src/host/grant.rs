@@ -44,7 +44,7 @@ impl Grant {
     /// Uses up what the demand carries out; whether it covered that. `ask` is the demand as a person would be asked about it, `before`
     /// the text of the file as it is.
     fn take(&mut self, demand: &Demand, ask: &PermissionAsk, before: Option<&str>) -> bool {
-        match (demand, &ask.shown) {
+        match (demand, ask.shown.as_deref()) {
             (Demand::WriteFile { content, .. }, Some(Shown::File { path, .. })) if self.allowed => {
                 let fits = |change: &AskedChange| change.path == *path && change.makes(before, content);
                 let found = self.changes.iter().position(fits);
@@ -83,7 +83,7 @@ fn asked_run(ask: &PermissionAsk) -> Option<(Run, String)> {
         return None;
     }
     let run = match (&ask.run, &ask.command) {
-        (Some(run), _) => run.clone(),
+        (Some(run), _) => run.as_ref().clone(),
         (None, None) => Run::script(ask.title.clone()),
         (None, Some(_)) => return None,
     };

@@ -131,7 +131,7 @@ fn the_agent_is_told_once_where_a_person_says_always() {
 fn a_line_for_a_shell_and_its_words_are_two_commands() {
     let words = |words: &[&str], shown: &str| {
         let run = Run::Words { words: words.iter().map(|word| (*word).to_owned()).collect(), env: Vec::new() };
-        PermissionAsk { run: Some(run), ..command(shown) }
+        PermissionAsk { run: Some(Box::new(run)), ..command(shown) }
     };
     let forms = [command("make test"), words(&["make", "test"], "make test"), words(&["make test"], "'make test'")];
     for (at, remembered) in forms.iter().enumerate() {

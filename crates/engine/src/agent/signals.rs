@@ -10,9 +10,9 @@ use domain::ids::SessionId;
 use crate::actor::Actor;
 use crate::places::Ground;
 
-/// So many changes of a request, and of each so much, are kept to be compared with what is written; what is beyond is asked for again.
+/// So many changes of a request, and so much of them, are kept to be compared with what is written; what is beyond is asked for again.
 const MAX_CHANGES: usize = 64;
-const MAX_CHANGE_BYTES: usize = 512 * 1024;
+const MAX_CHANGES_BYTES: usize = 512 * 1024;
 
 impl Actor {
     pub(crate) fn ground(&self) -> Ground {
@@ -42,10 +42,16 @@ impl Actor {
 
 /// Where the changes that are shown would be written. One that leads to no file that is shown covers no write.
 fn resolve_changes(work_dir: &Path, ask: &mut PermissionAsk) {
-    for change in std::mem::take(&mut ask.changes).into_iter().take(MAX_CHANGES) {
+    let changes = std::mem::take(&mut ask.changes);
+    if ask.kind.as_deref() != Some("edit") {
+        return;
+    }
+    let mut bytes = 0;
+    for change in changes.into_iter().take(MAX_CHANGES) {
+        bytes += change.len();
         let resolved = tools::look(work_dir, &change.path).ok().map(|(shown, _)| shown.path);
         let is_shown = |path: &String| ask.files.iter().any(|file| file.path == *path);
-        if let Some(path) = resolved.filter(is_shown).filter(|_| change.len() <= MAX_CHANGE_BYTES) {
+        if let Some(path) = resolved.filter(is_shown).filter(|_| bytes <= MAX_CHANGES_BYTES) {
             ask.changes.push(AskedChange { path, ..change });
         }
     }

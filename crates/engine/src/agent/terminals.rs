@@ -41,9 +41,9 @@ impl Actor {
         runner: RunnerId,
         id: PermissionId,
         start: StartTerminal,
-        shown: Option<Shown>,
+        shown: Option<Box<Shown>>,
     ) -> Work {
-        let Some(Shown::Command { cwd: shown_cwd, shell }) = shown else {
+        let Some(Shown::Command { cwd: shown_cwd, shell }) = shown.map(|shown| *shown) else {
             return done(agent, id, Reply::refused(Problem::NotAllowed, "this is not what was shown: ask again"));
         };
         if self.links.terminals(runner).is_none_or(|terminals| terminals.len() >= MOST) {
@@ -222,9 +222,9 @@ pub(super) fn prepare(work_dir: &Path, start: &StartTerminal, path: &str) -> Res
     };
     let ask = PermissionAsk {
         command: Some(line(start)),
-        run: Some(domain::agent::Run::of(start)),
+        run: Some(Box::new(domain::agent::Run::of(start))),
         cwd: Some(cwd.clone()),
-        shown: Some(Shown::Command { shell: shell(start, path, work_dir), cwd: cwd.clone() }),
+        shown: Some(Box::new(Shown::Command { shell: shell(start, path, work_dir), cwd: cwd.clone() })),
         ..plain_ask(format!("Run {}", start.command), "execute", Some(json!({ "cwd": cwd })))
     };
     Ok(Prepared { ask, before: None })

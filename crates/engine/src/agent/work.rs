@@ -30,7 +30,7 @@ impl Actor {
                 };
                 ground.look(&mut [&mut prepared.ask]);
                 let is_shown = |path: &String| prepared.ask.files.iter().any(|file| file.path == *path);
-                match &prepared.ask.shown {
+                match prepared.ask.shown.as_deref() {
                     Some(Shown::File { path, .. }) if !is_shown(path) => Err(Reply::refused(Problem::Invalid, MOVED)),
                     _ => Ok(prepared),
                 }
@@ -48,7 +48,7 @@ impl Actor {
         id: PermissionId,
         call_id: Option<String>,
         demand: Demand,
-        shown: Option<Shown>,
+        shown: Option<Box<Shown>>,
     ) -> Work {
         let work_dir = PathBuf::from(&self.row.work_dir);
         let to_disk = matches!(self.shared.settings.durability, agents::Durability::Disk);
@@ -85,12 +85,12 @@ fn prepare_write(work_dir: &Path, path: &str, content: &str) -> Result<Prepared,
     let (shown, before) = tools::look(work_dir, path).map_err(refused)?;
     let ask = write_ask(&shown.path, before.as_deref(), content);
     let shown = Shown::File { path: shown.path, before: shown.before, after: digest(content) };
-    Ok(Prepared { ask: PermissionAsk { shown: Some(shown), ..ask }, before })
+    Ok(Prepared { ask: PermissionAsk { shown: Some(Box::new(shown)), ..ask }, before })
 }
 
 /// Writes the file that was shown, with the text that was shown, if it still is what it was. Gives its path and the text before.
-fn write_shown(work_dir: &Path, shown: Option<Shown>, content: &str, to_disk: bool) -> Result<(String, Option<String>), FileError> {
-    match shown {
+fn write_shown(work_dir: &Path, shown: Option<Box<Shown>>, content: &str, to_disk: bool) -> Result<(String, Option<String>), FileError> {
+    match shown.map(|shown| *shown) {
         Some(Shown::File { path, before, after }) if after == digest(content) => {
             let shown = tools::Shown { path, before };
             let old = tools::write_shown(work_dir, &shown, content, to_disk)?;

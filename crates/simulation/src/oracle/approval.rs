@@ -180,7 +180,7 @@ pub(super) fn shown(ask: &PermissionAsk) -> Option<String> {
 
 /// What a person may have been shown instead: a shell of the system with a script is the script.
 fn covering(ask: &PermissionAsk) -> Vec<String> {
-    let script = match &ask.run {
+    let script = match ask.run.as_deref() {
         Some(Run::Words { words, env }) => match &words[..] {
             [shell, flag, script] if shell == "/bin/sh" && flag == "-c" => Some(Run::Script { script: script.clone(), env: env.clone() }),
             _ => None,

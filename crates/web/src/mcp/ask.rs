@@ -59,7 +59,7 @@ fn permission(session: SessionId, request: PermissionRequest) -> RequestView {
             .map(|warning| shortened(&format!("{}: {}", warning.path, warning.text), SHORT_MAX))
             .collect(),
         diff: ask.diff.map(|diff| shortened(&diff, LONG_MAX)),
-        words: ask.run.as_ref().and_then(Run::words).map(<[String]>::to_vec),
+        words: ask.run.as_deref().and_then(Run::words).map(<[String]>::to_vec),
         options,
     }
 }

@@ -35,7 +35,7 @@ fn run(run: Run, cwd: Option<&str>) -> PermissionAsk {
         title: "Run".into(),
         kind,
         command,
-        run: Some(run),
+        run: Some(Box::new(run)),
         cwd: cwd.map(str::to_owned),
         options: options(),
         ..PermissionAsk::default()

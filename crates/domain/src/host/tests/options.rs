@@ -65,7 +65,7 @@ fn ask(offer: Offer) -> PermissionAsk {
         title: "Run".into(),
         kind: Some("execute".into()),
         command: Some("ls".into()),
-        run: Some(Run::script("ls")),
+        run: Some(Box::new(Run::script("ls"))),
         options: offer.iter().map(option).collect(),
         ..PermissionAsk::default()
     }

@@ -37,7 +37,7 @@ pub(super) fn write(path: &str, before: Option<&str>, content: &str) -> (Demand,
         kind: Some("edit".into()),
         files: vec![file(path)],
         options: options(),
-        shown: Some(shown),
+        shown: Some(Box::new(shown)),
         ..PermissionAsk::default()
     };
     let demand = Demand::WriteFile { path: "as the agent spells it".into(), content: content.into() };
@@ -51,10 +51,10 @@ pub(super) fn terminal(start: StartTerminal, cwd: &str, shell: Option<&str>) -> 
         title: format!("Run {}", start.command),
         kind: Some("execute".into()),
         command: Some(format!("{} {}", start.command, start.args.join(" "))),
-        run: Some(Run::of(&start)),
+        run: Some(Box::new(Run::of(&start))),
         cwd: Some(cwd.into()),
         options: options(),
-        shown: Some(shown),
+        shown: Some(Box::new(shown)),
         ..PermissionAsk::default()
     };
     (Demand::StartTerminal(start), Prepared { ask, before: None })
