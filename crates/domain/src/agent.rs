@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use crate::json::RawJson;
 use crate::text::{clip_start, utf16_len};
 
-pub use ask::{Approval, AskedFile, DIRECTORY_FIELDS, FilePlace, PermissionAsk};
+pub use ask::{Approval, AskedFile, DIRECTORY_FIELDS, FILE_FIELDS, FilePlace, PermissionAsk};
 pub use demand::{Demand, Exited, Failure, Fault, FormAction, Place, Problem, Reply, StartTerminal};
 pub use option::{OptionKind, PermissionOption};
 pub use shown::{AskedChange, ChangeText, Run, Shown, Variable, is_system_shell, shell_script};

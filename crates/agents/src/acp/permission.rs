@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use domain::agent::{
-    AskedChange, AskedFile, ChangeText, DIRECTORY_FIELDS, FilePlace, OptionKind, PermissionAsk, PermissionOption, Run, ToolCall,
-    ToolContent, Variable,
+    AskedChange, AskedFile, ChangeText, DIRECTORY_FIELDS, FILE_FIELDS, FilePlace, OptionKind, PermissionAsk, PermissionOption, Run,
+    ToolCall, ToolContent, Variable,
 };
 use domain::patch;
 use domain::text::{clip, shell_word};
@@ -16,30 +16,6 @@ use super::{diff, update};
 use crate::bounds::bounded_id;
 use crate::jsonrpc;
 
-/// The fields in which agents name files.
-const FILE_FIELDS: [&str; 21] = [
-    "path",
-    "paths",
-    "file",
-    "files",
-    "file_path",
-    "filePath",
-    "filepath",
-    "file_paths",
-    "absolute_path",
-    "abs_path",
-    "fileName",
-    "filename",
-    "file_name",
-    "target_file",
-    "old_path",
-    "new_path",
-    "oldPath",
-    "newPath",
-    "source",
-    "destination",
-    "notebook_path",
-];
 /// The fields in which agents say why.
 const REASON_FIELDS: [&str; 4] = ["reason", "justification", "explanation", "description"];
 const REASON_MAX: usize = 2000;
