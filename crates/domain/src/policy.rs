@@ -75,7 +75,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::agent::{AskedFile, PermissionOption};
+    use crate::agent::{AskedFile, FilePlace, PermissionOption};
 
     fn file(path: &str, place: FilePlace) -> AskedFile {
         AskedFile { path: path.into(), place }
