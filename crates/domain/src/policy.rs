@@ -1,12 +1,10 @@
 //! Who decides when an agent asks: the policy of a session, as a pure function.
 
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::agent::{FilePlace, PermissionAsk, PermissionOption};
+use crate::agent::{PermissionAsk, PermissionOption};
+pub use crate::reads::reads_inside;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -60,84 +58,6 @@ impl Policy {
     }
 }
 
-/// It only looks at what is in the work directory: by the files that it names, not by what the agent calls it. A read that names none is
-/// none that anybody could judge; a search that names none looks where the agent works.
-fn reads_inside(ask: &PermissionAsk) -> bool {
-    let inside = ask.files.iter().all(|file| file.place == FilePlace::Inside);
-    let placed = !ask.files.is_empty() || ask.kind.as_deref() == Some("search");
-    let here = ask.cwd.as_deref().is_none_or(|cwd| !Path::new(cwd).is_absolute());
-    ask.is_read() && inside && placed && here && ask.input.as_ref().is_none_or(only_reads)
-}
-
-/// The fields of a read's input that name what is looked at and how. Any other may mean anything, a command among them.
-const READ_FIELDS: [&str; 46] = [
-    "path",
-    "paths",
-    "file",
-    "files",
-    "file_path",
-    "filePath",
-    "filepath",
-    "absolute_path",
-    "abs_path",
-    "fileName",
-    "filename",
-    "file_name",
-    "target_file",
-    "directory",
-    "dir",
-    "dir_path",
-    "dirPath",
-    "cwd",
-    "line",
-    "limit",
-    "offset",
-    "start_line",
-    "end_line",
-    "view_range",
-    "range",
-    "max_results",
-    "max_lines",
-    "head_limit",
-    "recursive",
-    "case_sensitive",
-    "output_mode",
-    "multiline",
-    "description",
-    "query",
-    "regex",
-    "pattern",
-    "glob",
-    "include",
-    "exclude",
-    "type",
-    "ignore",
-    "-n",
-    "-i",
-    "-A",
-    "-B",
-    "-C",
-];
-/// Those that choose among files by their names, and could reach out of the directory.
-const PATTERNS: [&str; 4] = ["pattern", "glob", "include", "query"];
-
-fn only_reads(input: &Value) -> bool {
-    let plain = |value: &Value| match value {
-        Value::Array(items) => items.iter().all(|item| !item.is_object() && !item.is_array()),
-        Value::Object(_) => false,
-        _ => true,
-    };
-    let leaves = |value: &Value| value.as_str().is_some_and(|text| text.starts_with(['/', '~']) || text.contains(".."));
-    match input {
-        Value::Object(fields) => fields.iter().all(|(name, value)| {
-            let name = name.as_str();
-            READ_FIELDS.contains(&name) && plain(value) && !(PATTERNS.contains(&name) && leaves(value))
-        }),
-        Value::Null => true,
-        _ => false,
-    }
-}
-
 impl std::str::FromStr for Policy {
     type Err = String;
 
@@ -155,10 +75,10 @@ pub(crate) fn pick(ask: &PermissionAsk, kinds: &[&str]) -> Option<PermissionOpti
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
-    use crate::agent::AskedFile;
+    use crate::agent::{AskedFile, FilePlace};
 
     fn file(path: &str, place: FilePlace) -> AskedFile {
         AskedFile { path: path.into(), place }

@@ -5,11 +5,9 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::Location;
+pub use crate::fields::DIRECTORY_FIELDS;
 use crate::text::clip;
 
-/// The fields in which agents name the directory of a command.
-pub const DIRECTORY_FIELDS: [&str; 8] =
-    ["cwd", "workdir", "work_dir", "working_directory", "workingDirectory", "directory", "dir", "dir_path"];
 /// How much of a command and how many files are told of what was allowed by itself.
 const APPROVED_BYTES: usize = 2000;
 const APPROVED_FILES: usize = 16;
