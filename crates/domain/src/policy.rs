@@ -1,12 +1,11 @@
 //! Who decides when an agent asks: the policy of a session, as a pure function.
 
-mod reads;
-
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::agent::{OptionKind, PermissionAsk};
 use crate::decision::Decision;
+use crate::reads::reads_inside;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -53,7 +52,7 @@ impl Policy {
             Policy::Deny => PolicyOutcome::Decided(ask.refuse()),
             Policy::Ask => PolicyOutcome::Ask,
             Policy::Auto | Policy::ReadOnly if ask.is_protected() => PolicyOutcome::Ask,
-            Policy::ReadOnly if !reads::are_inside(ask) => PolicyOutcome::Ask,
+            Policy::ReadOnly if !reads_inside(ask) => PolicyOutcome::Ask,
             Policy::Auto | Policy::ReadOnly => ask.pick(&OptionKind::ALLOW).map_or(PolicyOutcome::Ask, PolicyOutcome::Decided),
         }
     }

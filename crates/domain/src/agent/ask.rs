@@ -5,36 +5,10 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::{AskedChange, Location, PermissionOption, Run, Shown};
+pub use crate::fields::{DIRECTORY_FIELDS, FILE_FIELDS};
 use crate::json::value_bytes;
 use crate::text::clip;
 
-/// The fields in which agents name the directory of a command.
-pub const DIRECTORY_FIELDS: [&str; 9] =
-    ["cwd", "workdir", "work_dir", "working_directory", "workingDirectory", "directory", "dir", "dir_path", "dirPath"];
-/// The fields in which agents name files.
-pub const FILE_FIELDS: [&str; 21] = [
-    "path",
-    "paths",
-    "file",
-    "files",
-    "file_path",
-    "filePath",
-    "filepath",
-    "file_paths",
-    "absolute_path",
-    "abs_path",
-    "fileName",
-    "filename",
-    "file_name",
-    "target_file",
-    "old_path",
-    "new_path",
-    "oldPath",
-    "newPath",
-    "source",
-    "destination",
-    "notebook_path",
-];
 /// How much of a command and how many files are told of what was allowed by itself.
 const APPROVED_BYTES: usize = 2000;
 const APPROVED_FILES: usize = 16;
