@@ -1128,6 +1128,8 @@ export interface components {
              * @description How much came in all, in UTF-16 code units: where the next piece begins.
              */
             stream_length?: number;
+            /** @description Part of it was too large to keep. */
+            truncated?: boolean;
         };
         AgentUpdate: {
             tool_call_id: string;
