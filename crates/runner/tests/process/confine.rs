@@ -126,7 +126,13 @@ fn somebody_without_rights_is_held_as_well() {
         return;
     }
     let tests = ["confine::what_this_kernel_can_hold_is_held", "confine::escapes::a_hostile_program_does_not_get_out", "confine::habits::"];
-    let done = somebody(&std::env::current_exe().unwrap()).args(tests).args(["--nocapture"]).env(APART, own.path()).env("HOME", own.path()).output().unwrap();
+    let done = somebody(&std::env::current_exe().unwrap())
+        .args(tests)
+        .args(["--nocapture"])
+        .env(APART, own.path())
+        .env("HOME", own.path())
+        .output()
+        .unwrap();
     assert!(done.status.success(), "{}", said(&done));
     assert!(said(&done).contains("ways were tried"), "{}", said(&done));
 }
