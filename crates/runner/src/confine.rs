@@ -108,7 +108,7 @@ impl Mechanism {
     /// The same, with its version where it has one.
     pub fn full_name(&self) -> String {
         match self.base {
-            Base::Landlock => format!("Landlock {}", sys::landlock_version()),
+            Base::Landlock => format!("Landlock (ABI {})", sys::landlock_version()),
             Base::Bubblewrap(_) => "bubblewrap".to_owned(),
         }
     }
@@ -130,7 +130,8 @@ impl Sandbox {
         let (control, theirs) = order::pair()?;
         order::send(&control, &[order.write()?.as_fd(), stdin.as_fd()])?;
         let mut command = Command::new(&self.exe);
-        command.arg(CONFINED).env_clear().stdin(Stdio::from(theirs));
+        // Where the program runs is the program's affair, and chosen by the agent.
+        command.arg(CONFINED).env_clear().current_dir("/").stdin(Stdio::from(theirs));
         Ok((command, Broker::new(control)))
     }
 }

@@ -7,7 +7,6 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::AsyncReadExt;
 use tokio::process::Command;
-use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::confine::Family;
@@ -23,15 +22,7 @@ pub async fn first_line(program: &Invocation, deadline: Duration) -> Option<Stri
     let mut child = Command::from(command).kill_on_drop(true).spawn().ok()?;
     let id = child.id()?;
     let mut group = Group(Pid::from_raw(id.cast_signed()));
-    let mut threads = JoinSet::new();
-    let _broker = match broker {
-        Some(broker) => {
-            let (guard, work) = broker.start(Family::of(id, program.mark)).ok()?;
-            threads.spawn_blocking(work);
-            Some(guard)
-        }
-        None => None,
-    };
+    let _broker = broker.map(|broker| broker.start(Family::of(id, program.mark))).transpose().ok()?;
     let mut stdout = child.stdout.take()?.take(MAX_OUTPUT_BYTES);
     let mut output = Vec::new();
     let ended = timeout(deadline, async {

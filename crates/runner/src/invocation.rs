@@ -18,7 +18,7 @@ pub struct Invocation {
     pub args: Vec<String>,
     /// The complete environment, but for the mark.
     pub env: Vec<(String, String)>,
-    /// Where it runs; where this process does, without one.
+    /// Where it runs; without one where this process does, or in a sandbox at the root.
     pub cwd: Option<PathBuf>,
     /// By which its processes are found.
     pub mark: Option<Uuid>,
@@ -29,7 +29,7 @@ impl Invocation {
     /// The command that starts it with this as its stdin. What confines it sees nothing of its environment. Where there is a broker, it
     /// must be started, or the program makes no connections.
     pub fn prepare(&self, stdin: OwnedFd) -> io::Result<(Command, Option<Broker>)> {
-        let (mut command, broker) = match &self.sandbox {
+        Ok(match &self.sandbox {
             Some(sandbox) => {
                 let (command, broker) = sandbox.command(self, stdin)?;
                 (command, Some(broker))
@@ -37,13 +37,12 @@ impl Invocation {
             None => {
                 let mut command = Command::new(&self.command);
                 command.args(&self.args).env_clear().envs(self.environment()).stdin(Stdio::from(stdin));
+                if let Some(cwd) = &self.cwd {
+                    command.current_dir(cwd);
+                }
                 (command, None)
             }
-        };
-        if let Some(cwd) = &self.cwd {
-            command.current_dir(cwd);
-        }
-        Ok((command, broker))
+        })
     }
 
     /// What it finds in its environment.

@@ -41,7 +41,7 @@ pub struct Pty {
     /// Closed with this value, which tells the thread.
     _alive: OwnedFd,
     _broker: Option<BrokerGuard>,
-    _threads: JoinSet<()>,
+    _thread: JoinSet<()>,
 }
 
 impl Pty {
@@ -67,13 +67,10 @@ impl Pty {
         };
         let keeper = Keeper { child, tree, ended, screen: Some(File::from(screen)), dropped, output: sender, exit: exit_sender };
         let family = Family::of(keeper.child.id(), Some(mark));
-        let mut threads = JoinSet::new();
-        threads.spawn_blocking(move || keeper.tend());
-        let broker = broker.map(|broker| broker.start(family)).transpose()?.map(|(guard, work)| {
-            threads.spawn_blocking(work);
-            guard
-        });
-        Ok(Pty { output, exit, _alive: alive, _broker: broker, _threads: threads })
+        let mut thread = JoinSet::new();
+        thread.spawn_blocking(move || keeper.tend());
+        let broker = broker.map(|broker| broker.start(family)).transpose()?;
+        Ok(Pty { output, exit, _alive: alive, _broker: broker, _thread: thread })
     }
 
     /// The next piece of what it prints; nothing once it has ended.

@@ -41,15 +41,23 @@ struct Printed {
 
 impl Default for Rig {
     fn default() -> Rig {
-        let home = TempDir::new().expect("a temporary directory can be made");
+        Rig::of(TempDir::new().expect("a temporary directory can be made"))
+    }
+}
+
+impl Rig {
+    /// One that lies in this directory. Agents in a sandbox may write in temporary directories, and a person's home is none.
+    pub fn below(dir: &Path) -> Rig {
+        Rig::of(TempDir::new_in(dir).expect("a directory can be made there"))
+    }
+
+    fn of(home: TempDir) -> Rig {
         for dir in ["work", "data", "home", "copilot", "codex"] {
             std::fs::create_dir(home.path().join(dir)).expect("a directory can be made in it");
         }
         Rig { home, env: Vec::new(), config: String::new() }
     }
-}
 
-impl Rig {
     pub fn work_dir(&self) -> PathBuf {
         self.home.path().join("work")
     }

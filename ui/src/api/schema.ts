@@ -1323,6 +1323,8 @@ export interface components {
              *     not to be sandboxed.
              */
             sandbox?: string | null;
+            /** @description What the sandbox does not hold on this machine: metadata, sockets, signals, processes or sharing. SECURITY.md says what they mean. */
+            sandbox_open: string[];
             install?: components["schemas"]["AgentInstall"] | null;
             login?: components["schemas"]["AgentLogin"] | null;
             /** @description There is a login that `POST /api/agents/{id}/login` can run. */

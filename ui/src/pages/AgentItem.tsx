@@ -7,7 +7,7 @@ import { InlineError } from "../kit/InlineError";
 import { AgentMark, Dot, type Status, Tag } from "../kit/small";
 import { createSubmit } from "../kit/submit";
 import { Visible } from "../kit/Visible";
-import { afterRestart, foundText, type Standing, standing, strengths, unusable } from "../state/agents";
+import { afterRestart, foundText, type Standing, sandboxText, standing, strengths, unusable } from "../state/agents";
 import { watch_only, watchesOnly } from "../state/device";
 import { visible } from "../state/visible";
 import { LoginDialog } from "../talk/LoginDialog";
@@ -118,6 +118,7 @@ export function AgentItem(props: AgentItemProps) {
             </p>
           )}
         </Show>
+        <Show when={sandboxText(props.agent)}>{(text) => <p class="soft">{text()}</p>}</Show>
         <Show when={props.agent.problem}>
           {(problem) => (
             <p class={isBusy() ? "soft" : "inline-error"}>

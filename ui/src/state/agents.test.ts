@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Ability, Agent } from "../api/types";
-import { abilityNames, abilityText, can, standing, titleOf, unusable } from "./agents";
+import { abilityNames, abilityText, can, sandboxText, standing, titleOf, unusable } from "./agents";
 import { makeAgent } from "./testing/agent";
 
 const ability = (id: string, value: Ability["value"], source: Ability["source"] = "agent"): Ability => ({
@@ -20,6 +20,14 @@ it.each<[string, Agent, string, string | null]>([
 ])("%s", (_, one, words, reason) => {
   expect(standing(one).words).toBe(words);
   expect(unusable(one)).toBe(reason);
+});
+
+it("a sandbox says what it does not cover here", () => {
+  expect(sandboxText(makeAgent("a"))).toBe("");
+  expect(sandboxText(makeAgent("a", { sandbox: "unavailable" }))).toBe("");
+  expect(sandboxText(makeAgent("a", { sandbox: "landlock" }))).toBe("Runs in a sandbox.");
+  const open = makeAgent("a", { sandbox: "landlock", sandbox_open: ["metadata", "sockets", "new"] });
+  expect(sandboxText(open)).toContain("on this machine: file modes, owners and times, Unix sockets, new. See");
 });
 
 it.each<[Ability["value"], boolean | null]>([

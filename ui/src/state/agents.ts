@@ -81,6 +81,22 @@ export function foundText(agent: Agent): string {
   return places[agent.found ?? ""] ?? "";
 }
 
+const openFeatures: Record<string, string> = {
+  metadata: "file modes, owners and times",
+  sockets: "Unix sockets",
+  signals: "signals",
+  processes: "other processes",
+  sharing: "shared memory and terminals",
+};
+
+/** What holds an agent that is sandboxed, and what its sandbox does not cover on this machine; empty where it is in none. */
+export function sandboxText(agent: Agent): string {
+  if (agent.sandbox == null || agent.sandbox === "unavailable") return "";
+  const open = agent.sandbox_open.map((feature) => openFeatures[feature] ?? feature);
+  if (open.length === 0) return "Runs in a sandbox.";
+  return `Runs in a sandbox that does not cover everything on this machine: ${open.join(", ")}. See SECURITY.md.`;
+}
+
 /** The server's word for what nobody knows. */
 const unknown = "unknown";
 

@@ -12,7 +12,6 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
-use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
 use super::{elsewhere, first_offered, offers};
@@ -43,7 +42,6 @@ pub(super) struct Exchange {
     group: Option<Pid>,
     /// Makes the connections of an agent in a sandbox.
     _broker: Option<BrokerGuard>,
-    _threads: JoinSet<()>,
     stdin: ChildStdin,
     stdout: ChildStdout,
     stderr: ChildStderr,
@@ -71,20 +69,12 @@ impl Exchange {
             return Err(failed(&"its pipes are missing"));
         };
         let stdin = ChildStdin::from_std(ours.into()).map_err(|error| failed(&error))?;
-        let mut threads = JoinSet::new();
-        let broker = match (broker, child.id()) {
-            (Some(broker), Some(id)) => {
-                let (guard, work) = broker.start(Family::of(id, None)).map_err(|error| failed(&error))?;
-                threads.spawn_blocking(work);
-                Some(guard)
-            }
-            _ => None,
-        };
+        let started = broker.zip(child.id()).map(|(broker, id)| broker.start(Family::of(id, None)));
+        let broker = started.transpose().map_err(|error| failed(&error))?;
         Ok(Exchange {
             child,
             group,
             _broker: broker,
-            _threads: threads,
             stdin,
             stdout,
             stderr,

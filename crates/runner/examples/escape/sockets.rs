@@ -12,8 +12,11 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 use crate::{Outcome, check, held, outside, shared, variable};
 
 /// Enough for a race that can be won to be won.
-const TRIES: usize = 1000;
+const TRIES: usize = 500;
 const CHANGES: usize = 20;
+/// As many connections of a sandbox are waited for at a time, and more than that.
+const WAITING: usize = 64;
+const OVERFILLED: usize = 100;
 
 pub(crate) fn try_way(way: &str) -> Option<Outcome> {
     let socket = outside("socket");
@@ -61,6 +64,7 @@ pub(crate) fn of_its_own(way: &str) -> Option<Outcome> {
             }
         }),
         "fill-own" => fill(&name()),
+        "overfill-own" => overfill(&name()),
         "connect-own" => UnixStream::connect(name()).map(drop),
         _ => return None,
     })
@@ -78,6 +82,27 @@ fn fill(name: &str) -> Outcome {
         let all_made = waiting.into_iter().all(|thread| thread.join().unwrap().is_ok());
         made.and_then(|()| if all_made { Ok(()) } else { held("one that waited was refused") })
     })
+}
+
+/// More of them than are waited for: the others are told so, and do not hang.
+fn overfill(name: &str) -> Outcome {
+    let slow = UnixListener::bind(name)?;
+    check(unsafe { libc::listen(std::os::fd::AsRawFd::as_raw_fd(&slow), 0) })?;
+    let refused = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..OVERFILLED {
+            scope.spawn(|| match UnixStream::connect(name) {
+                Err(error) if error.raw_os_error() == Some(libc::EAGAIN) => _ = refused.fetch_add(1, Ordering::Relaxed),
+                _ => {}
+            });
+        }
+        // As many as wait and the one that the listener keeps; the rest is refused, sooner or later.
+        while refused.load(Ordering::Relaxed) < OVERFILLED - WAITING - 1 {
+            std::thread::yield_now();
+        }
+        (0..=WAITING).for_each(|_| drop(slow.accept()));
+    });
+    if refused.load(Ordering::Relaxed) == OVERFILLED - WAITING - 1 { Ok(()) } else { held("more or fewer were refused") }
 }
 
 fn address(path: &Path) -> libc::sockaddr_un {
@@ -127,16 +152,21 @@ fn race_address(path: &Path) -> Outcome {
     let (first, second) = (address(&own), address(path));
     let mut changing = first;
     let target = (&raw mut changing) as usize;
-    let stop = AtomicBool::new(false);
+    let (stop, changes) = (AtomicBool::new(false), AtomicUsize::new(0));
     let won = std::thread::scope(|scope| {
         scope.spawn(|| {
             while !stop.load(Ordering::Relaxed) {
                 unsafe { std::ptr::write_volatile(target as *mut libc::sockaddr_un, second) };
                 unsafe { std::ptr::write_volatile(target as *mut libc::sockaddr_un, first) };
+                changes.fetch_add(1, Ordering::Relaxed);
             }
         });
         let won = (0..TRIES).any(|_| {
             let Ok(socket) = socket_of(libc::SOCK_STREAM) else { return false };
+            let before = changes.load(Ordering::Relaxed);
+            while changes.load(Ordering::Relaxed) == before {
+                std::thread::yield_now();
+            }
             unsafe { libc::connect(socket, target as *const libc::sockaddr, LENGTH) };
             let stream: UnixStream = unsafe { std::os::fd::FromRawFd::from_raw_fd(socket) };
             reached(&stream, path)
@@ -158,6 +188,8 @@ fn race_socket(path: &Path) -> Outcome {
             let internet = unsafe { libc::socket(libc::AF_INET, libc::SOCK_STREAM, 0) };
             while !stop.load(Ordering::Relaxed) {
                 unsafe { libc::dup2(local.load(Ordering::Relaxed), at) };
+                // As long the one as the other, so that each is met.
+                std::thread::yield_now();
                 unsafe { libc::dup2(internet, at) };
                 changes.fetch_add(1, Ordering::Relaxed);
             }

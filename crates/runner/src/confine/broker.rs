@@ -75,10 +75,12 @@ impl Broker {
         Self { control }
     }
 
-    /// What has to run on a thread for as long as the sandbox is used; it ends with the last process in there, or with the guard.
-    pub fn start(self, family: Family) -> io::Result<(BrokerGuard, impl FnOnce() + Send + use<>)> {
+    /// Makes connections on a thread, which ends with the last process in the sandbox or with the guard. Not one of an async runtime's:
+    /// that would wait for it, and what a hostile program wants to connect to may not answer for minutes.
+    pub fn start(self, family: Family) -> io::Result<BrokerGuard> {
         let (ended, alive) = pipe_with(PipeFlags::CLOEXEC)?;
-        Ok((BrokerGuard { _alive: alive }, move || self.serve(&ended, &family)))
+        thread::Builder::new().name("broker".to_owned()).stack_size(STACK_BYTES).spawn(move || self.serve(&ended, &family))?;
+        Ok(BrokerGuard { _alive: alive })
     }
 
     fn serve(self, ended: &OwnedFd, family: &Family) {
@@ -191,7 +193,8 @@ impl Wanted {
         if FileType::from_raw_mode(about.st_mode) != FileType::Socket {
             return Err(Errno::CONNREFUSED);
         }
-        let listeners = peer::listeners_at(about.st_dev, about.st_ino).map_err(|_| Errno::ACCESS)?;
+        let device = device_of(&found, self.thread).ok_or(Errno::ACCESS)?;
+        let listeners = peer::listeners_at(device, about.st_ino).map_err(|_| Errno::ACCESS)?;
         if listeners.is_empty() {
             return Err(Errno::CONNREFUSED);
         }
@@ -214,6 +217,17 @@ impl Wanted {
             Err(_) => own.join("cwd").join(name),
         }
     }
+}
+
+/// The device of the file system that an open file is in, which a file system of several volumes tells otherwise by its files: by the mount
+/// that it was opened through, as the thread sees it.
+fn device_of(opened: &OwnedFd, thread: i32) -> Option<(u32, u32)> {
+    let about = fs::read_to_string(format!("/proc/self/fdinfo/{}", opened.as_raw_fd())).ok()?;
+    let mount = about.lines().find_map(|line| line.strip_prefix("mnt_id:"))?.trim();
+    let mounts = fs::read_to_string(format!("/proc/{thread}/mountinfo")).ok()?;
+    let line = mounts.lines().find(|line| line.split(' ').next() == Some(mount))?;
+    let (major, minor) = line.split(' ').nth(2)?.split_once(':')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
 /// The process that a thread belongs to.

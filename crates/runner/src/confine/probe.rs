@@ -9,7 +9,6 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ExitCode, Stdio};
-use std::thread;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -183,14 +182,7 @@ fn attempt(exe: &Path, mechanism: Mechanism) -> io::Result<Report> {
     };
     let (mut command, broker) = program.prepare(File::open("/dev/null")?.into())?;
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
-    let _guard = match broker {
-        Some(broker) => {
-            let (guard, work) = broker.start(Family::of(child.id(), None))?;
-            thread::Builder::new().name("broker".to_owned()).spawn(work)?;
-            Some(guard)
-        }
-        None => None,
-    };
+    let _guard = broker.map(|broker| broker.start(Family::of(child.id(), None))).transpose()?;
     let ended = ends_in_time(&child);
     if !ended {
         child.kill()?;

@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::drain::{self, StderrTail};
 use super::reaper::{self, Group};
-use super::{Hub, spawn_thread, stdin};
+use super::{Hub, stdin};
 use crate::confine::{Broker, BrokerGuard, Family};
 
 pub(super) struct Agent {
@@ -43,16 +43,11 @@ fn tend(hub: &Arc<Hub>, child: &mut Child, input: ChildStdin, broker: Option<Bro
     let (Some(output), Some(errors)) = (child.stdout.take(), child.stderr.take()) else {
         return Err(io::Error::other("the agent's pipes are missing"));
     };
-    let broker = broker.map(|broker| serve(hub, broker)).transpose()?;
+    let family = Family::below_this_process(Some(hub.spec.id));
+    let broker = broker.map(|broker| broker.start(family)).transpose()?;
     let group = reaper::begin(hub, pid)?;
     stdin::begin(hub, input)?;
     let stderr = drain::stderr(hub, errors)?;
     drain::stdout(hub, output)?;
     Ok(Agent { pid, group, stderr, _broker: broker })
-}
-
-fn serve(hub: &Arc<Hub>, broker: Broker) -> io::Result<BrokerGuard> {
-    let (guard, work) = broker.start(Family::below_this_process(Some(hub.spec.id)))?;
-    spawn_thread(hub, "broker", move |_| work())?;
-    Ok(guard)
 }

@@ -68,10 +68,8 @@ pub fn run() -> ExitCode {
 fn start(program: &Invocation) -> io::Result<(Child, Option<BrokerGuard>)> {
     let (mut command, broker) = program.prepare(File::open("/dev/null")?.into())?;
     command.stdout(Stdio::from(io::stderr())).stderr(Stdio::inherit()).process_group(0);
-    let broker = broker.map(|broker| broker.start(Family::below_this_process(program.mark))).transpose()?;
-    let child = command.spawn()?;
-    let guard = broker.map(|(guard, work)| std::thread::Builder::new().spawn(work).map(|_| guard)).transpose()?;
-    Ok((child, guard))
+    let guard = broker.map(|broker| broker.start(Family::below_this_process(program.mark))).transpose()?;
+    Ok((command.spawn()?, guard))
 }
 
 /// Until no child is left.

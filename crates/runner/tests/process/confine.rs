@@ -24,7 +24,7 @@ struct Home {
 impl Home {
     fn new() -> Self {
         // Not in a temporary directory: those are often a sandbox's to write to.
-        let home = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let home = tempfile::tempdir_in(apart()).unwrap();
         for directory in ["work", "share/voxpilot/runners", "share/other", "cache"] {
             fs::create_dir_all(home.path().join(directory)).unwrap();
         }
@@ -90,20 +90,51 @@ fn run(program: &Invocation) -> Output {
     let (mut command, broker) = program.prepare(fs::File::open("/dev/null").unwrap().into()).unwrap();
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(command);
-    let served = broker.map(|broker| {
-        let (guard, work) = broker.start(Family::of(child.id(), program.mark)).unwrap();
-        (guard, std::thread::spawn(work))
-    });
-    let output = child.wait_with_output().unwrap();
-    if let Some((guard, thread)) = served {
-        drop(guard);
-        thread.join().unwrap();
-    }
-    output
+    let _broker = broker.map(|broker| broker.start(Family::of(child.id(), program.mark)).unwrap());
+    child.wait_with_output().unwrap()
 }
 
 fn said(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+/// Where a test makes what is outside. One that runs as somebody else has a directory of its own.
+#[expect(clippy::disallowed_methods, reason = "a word from a test to itself")]
+fn apart() -> PathBuf {
+    std::env::var_os(APART).map_or_else(|| env!("CARGO_TARGET_TMPDIR").into(), PathBuf::from)
+}
+
+const APART: &str = "SANDBOX_TEST_DIR";
+const NOBODY: u32 = 65534;
+
+/// What root may do by itself, others may in a namespace of their own: that is another way, and holds as well.
+#[test]
+fn somebody_without_rights_is_held_as_well() {
+    if !rustix::process::geteuid().is_root() {
+        println!("skipped: this test does not run as root, so the others have shown it");
+        return;
+    }
+    let own = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    std::os::unix::fs::chown(own.path(), Some(NOBODY), Some(NOBODY)).unwrap();
+    let somebody = |program: &Path| {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid", &NOBODY.to_string(), "--regid", &NOBODY.to_string(), "--clear-groups"]).arg(program);
+        command
+    };
+    if !somebody(&exe()).stderr(Stdio::null()).status().is_ok_and(|status| status.code() == Some(1)) {
+        println!("skipped: the programs cannot be run by another user");
+        return;
+    }
+    let tests = ["confine::what_this_kernel_can_hold_is_held", "confine::escapes::a_hostile_program_does_not_get_out", "confine::habits::"];
+    let done = somebody(&std::env::current_exe().unwrap())
+        .args(tests)
+        .args(["--nocapture"])
+        .env(APART, own.path())
+        .env("HOME", own.path())
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{}", said(&done));
+    assert!(said(&done).contains("ways were tried"), "{}", said(&done));
 }
 
 /// Those that work here, found once. Whether one should work is asked of the system, not of what is tested.

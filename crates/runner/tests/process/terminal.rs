@@ -87,6 +87,14 @@ async fn nothing_outlives_the_servers_end() {
 }
 
 #[tokio::test]
+async fn a_command_that_is_too_long_is_refused() {
+    let error = start(&"x".repeat(64 * 1024 * 1024), None).await.err().unwrap();
+    assert_eq!(error.kind(), std::io::ErrorKind::ArgumentListTooLong, "{error}");
+    let error = start(&"x".repeat(4 * 1024 * 1024), None).await.err().unwrap();
+    assert!(error.to_string().contains("Argument list too long"), "what the system itself refuses: {error}");
+}
+
+#[tokio::test]
 async fn a_command_that_is_not_there_is_an_error() {
     let spec = TerminalSpec {
         exe: exe(),

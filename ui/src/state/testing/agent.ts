@@ -3,6 +3,14 @@
 import type { Agent } from "../../api/types";
 
 export function makeAgent(id: string, fields: Partial<Agent> = {}): Agent {
-  const known = { title: id, about: "", installed: true, health: "ok", abilities: [], can_login: false };
+  const known = {
+    title: id,
+    about: "",
+    installed: true,
+    health: "ok",
+    abilities: [],
+    can_login: false,
+    sandbox_open: [],
+  };
   return { id, ...known, ...fields };
 }

@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use std::fs;
 use std::io;
 
-use rustix::fs::{Dev, major, minor};
 use rustix::net::netlink::SOCK_DIAG;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socket_with};
 
@@ -32,17 +31,11 @@ struct Listener {
     device: u32,
 }
 
-/// The sockets that are bound to this file. A file system of several volumes names its device otherwise than its files do: then every
-/// socket whose file has that number counts, since any of them may be the one.
-pub(super) fn listeners_at(device: Dev, file: u64) -> io::Result<Vec<u32>> {
-    let mut listeners = all()?;
-    // Numbers of files are told by their lower half.
-    listeners.retain(|listener| listener.file == file as u32);
-    let device = (major(device) << 20) | minor(device);
-    if listeners.iter().any(|listener| listener.device == device) {
-        listeners.retain(|listener| listener.device == device);
-    }
-    Ok(listeners.into_iter().map(|listener| listener.socket).collect())
+/// The sockets that may be bound to this file: its number is told by its lower half, and each volume of a file system counts anew.
+pub(super) fn listeners_at((major, minor): (u32, u32), file: u64) -> io::Result<Vec<u32>> {
+    let device = (major << 20) | minor;
+    let is_there = |listener: &Listener| listener.file == file as u32 && listener.device == device;
+    Ok(all()?.into_iter().filter(is_there).map(|listener| listener.socket).collect())
 }
 
 /// Whether each of the sockets is open in one of the processes.
@@ -143,7 +136,7 @@ mod tests {
         fs::rename(dir.path().join("first"), dir.path().join("third")).unwrap();
         let at = |name: &str| {
             let about = dir.path().join(name).symlink_metadata().unwrap();
-            listeners_at(about.dev(), about.ino()).unwrap()
+            listeners_at((rustix::fs::major(about.dev()), rustix::fs::minor(about.dev())), about.ino()).unwrap()
         };
         let (first, second) = (at("third"), at("second"));
         assert_eq!((first.len(), second.len()), (1, 1));

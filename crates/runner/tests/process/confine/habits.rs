@@ -127,6 +127,16 @@ impl InBash for Invocation {
     }
 }
 
+#[test]
+fn beyond_the_most_a_connection_that_waits_is_refused() {
+    let escape = exe().with_file_name("escape");
+    for mechanism in mechanisms().into_iter().filter(|mechanism| mechanism.layers.calls) {
+        let home = Home::new();
+        let done = run(&program(&home, &mechanism, &format!("{} overfill-own slow.sock", escape.display())));
+        assert!(done.status.success(), "{}: {}", mechanism.name(), said(&done));
+    }
+}
+
 /// A connection that is not answered is waited for without holding up the others.
 #[test]
 fn a_slow_connection_holds_up_no_other() {

@@ -2,6 +2,7 @@
 
 mod asking;
 mod breaking;
+mod sandbox;
 mod talking;
 
 use std::panic::AssertUnwindSafe;
@@ -32,7 +33,7 @@ pub(crate) struct Check {
     pub run: for<'a> fn(&'a mut Driven) -> LocalBoxFuture<'a, Outcome>,
 }
 
-pub(crate) const ALL: [Check; 16] = [
+pub(crate) const ALL: [Check; 17] = [
     Check { name: "found", run: |driven| talking::found(driven).boxed_local() },
     Check { name: "version", run: |driven| talking::version(driven).boxed_local() },
     Check { name: "text", run: |driven| talking::text(driven).boxed_local() },
@@ -49,6 +50,7 @@ pub(crate) const ALL: [Check; 16] = [
     Check { name: "killed", run: |driven| breaking::agent_killed(driven).boxed_local() },
     Check { name: "server killed", run: |driven| breaking::server_killed(driven).boxed_local() },
     Check { name: "own sessions", run: |driven| breaking::own_sessions(driven).boxed_local() },
+    Check { name: "sandbox", run: |driven| sandbox::held_inside(driven).boxed_local() },
 ];
 
 impl Check {

@@ -32,8 +32,11 @@ pub(crate) struct Talk {
 
 impl Driven {
     pub(crate) async fn start(agent: &'static Known) -> Driven {
-        let rig = Rig::default();
-        let plan = Arc::new(Plan::new(agent, rig.work_dir()));
+        Driven::start_in(agent, Rig::default()).await
+    }
+
+    pub(crate) async fn start_in(agent: &'static Known, rig: Rig) -> Driven {
+        let plan = Arc::new(Plan::new(agent, rig.work_dir(), rig.home().join("home/outside")));
         let script = Arc::clone(&plan);
         let model = ModelServer::start(Script::rules(move |request| script.answer(request)));
         let origin = model.base_url().trim_end_matches("/v1").to_owned();

@@ -22,16 +22,20 @@ pub(crate) const RUN: &str = "vox-run-";
 pub(crate) const SLEEP: &str = "vox-sleep-";
 pub(crate) const WRITE: &str = "vox-write-";
 pub(crate) const FAULT: &str = "vox-fault-";
+/// A command that tries to change something outside of the work directory.
+pub(crate) const LEAVE: &str = "vox-leave-";
 
 pub(crate) struct Plan {
     pub agent: &'static Known,
     pub work_dir: PathBuf,
+    /// What is none of the agent's business.
+    pub outside: PathBuf,
     gates: Mutex<HashMap<String, Gate>>,
 }
 
 impl Plan {
-    pub(crate) fn new(agent: &'static Known, work_dir: PathBuf) -> Plan {
-        Plan { agent, work_dir, gates: Mutex::default() }
+    pub(crate) fn new(agent: &'static Known, work_dir: PathBuf, outside: PathBuf) -> Plan {
+        Plan { agent, work_dir, outside, gates: Mutex::default() }
     }
 
     /// The gate that holds the answer to the prompt with this word.
@@ -52,10 +56,14 @@ impl Plan {
         let after_tool = request.has_tool_result();
         match kind {
             HOLD => Reply::chunks(HELD).gate(&self.gate(&word)),
-            RUN | SLEEP | WRITE if after_tool => Reply::text("The tool has answered."),
+            RUN | SLEEP | WRITE | LEAVE if after_tool => Reply::text("The tool has answered."),
             RUN => self.call((self.agent.run)(&format!("echo ran >> {word}.txt"))),
             SLEEP => self.call((self.agent.run)(&format!("echo $$ > {word}.pid; sleep 300; echo woke >> {word}.txt"))),
             WRITE => self.call((self.agent.write)(&self.work_dir.join(format!("{word}.txt")), WRITTEN)),
+            LEAVE => {
+                let kept = self.outside.display();
+                self.call((self.agent.run)(&format!("echo out > {kept}/left; chmod 777 {kept}; echo ran >> {word}.txt")))
+            }
             FAULT => Reply::status(400),
             _ => Reply::chunks(PIECES),
         }
@@ -68,7 +76,7 @@ impl Plan {
 
 /// The last directive of a text: a recap of the conversation holds earlier ones.
 fn directive(text: &str) -> Option<(&'static str, String)> {
-    let kinds = [SAY, HOLD, RUN, SLEEP, WRITE, FAULT];
+    let kinds = [SAY, HOLD, RUN, SLEEP, WRITE, FAULT, LEAVE];
     let (at, kind) = kinds.into_iter().filter_map(|kind| Some((text.rfind(kind)?, kind))).max()?;
     let word = text[at + kind.len()..].chars().take_while(char::is_ascii_alphanumeric).collect();
     Some((kind, word))

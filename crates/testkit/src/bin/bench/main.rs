@@ -27,7 +27,7 @@ use table::{Line, Table};
 
 const USAGE: &str = "usage: bench [--rounds N] [--agents N] [--write] [row…]\nrows: ";
 /// In the order in which they are measured. The two last of them share their agents.
-const ROWS: [&str; 11] = ["commit", "flood", "paced", "fan-out", "absent", "growth", "open", "start", "model", "many", "idle"];
+const ROWS: [&str; 12] = ["commit", "flood", "paced", "fan-out", "absent", "growth", "open", "start", "sandbox", "model", "many", "idle"];
 /// Only by its name.
 const BUILD: &str = "build";
 
@@ -97,6 +97,7 @@ async fn measure(row: &str, options: &Options, fleet: Option<&Fleet>) -> anyhow:
         ("growth", _) => row::growth::run(options.rounds).await,
         ("open", _) => row::open::run(options.rounds).await,
         ("start", _) => row::start::run(options.rounds).await,
+        ("sandbox", _) => row::sandbox::run(options.rounds).await,
         ("model", _) => row::model::run(options.rounds).await,
         ("many", Some(fleet)) => row::many::run(fleet).await,
         ("idle", Some(fleet)) => row::idle::run(fleet).await,

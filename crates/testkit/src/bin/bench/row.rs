@@ -11,6 +11,7 @@ pub(crate) mod many;
 pub(crate) mod model;
 pub(crate) mod open;
 pub(crate) mod paced;
+pub(crate) mod sandbox;
 pub(crate) mod start;
 
 /// Why a process has more resident memory than it uses.

@@ -5,7 +5,7 @@ use crate::driven::{Driven, Talk};
 use crate::plan::{RUN, WRITE, WRITTEN};
 
 /// Answers every question of the turn in the same way, and says how many there were.
-async fn answer_all(driven: &Driven, talk: &mut Talk, kind: &str) -> Result<usize, String> {
+pub(super) async fn answer_all(driven: &Driven, talk: &mut Talk, kind: &str) -> Result<usize, String> {
     let mut cards = 0;
     while let Some(question) = talk.asked().await {
         cards += 1;

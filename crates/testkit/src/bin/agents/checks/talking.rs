@@ -8,7 +8,7 @@ use crate::plan::{HELD, HOLD, PIECES, SAY};
 
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-async fn entry(driven: &Driven) -> Value {
+pub(super) async fn entry(driven: &Driven) -> Value {
     let (_, list) = driven.server.call("GET", "/api/agents", None).await;
     let agents = list["agents"].as_array().cloned().unwrap_or_default();
     agents.into_iter().find(|agent| agent["id"] == driven.agent.id).unwrap_or_default()
