@@ -46,13 +46,13 @@ impl Swarm {
             login_at_prompt: on(2),
             agents_err: on(2),
             agents_ask: on(4),
-            agents_hostile: on(2),
             agents_repeat: on(2),
             agents_deaf: on(2),
             person_stops: on(2),
             person_changes: on(2),
             two_agents: on(2),
             model_fails: on(2),
+            agents_hostile: on(2),
         }
     }
 }

@@ -125,6 +125,27 @@ async fn a_path_that_leads_elsewhere_by_now_is_not_written() {
 }
 
 #[tokio::test]
+async fn a_command_does_not_run_in_another_directory_than_the_one_that_was_shown() {
+    let mut talk = Talk::under("ask").await;
+    let work = talk.work();
+    for name in ["sub", "other"] {
+        fs::create_dir_all(work.join(name)).unwrap();
+    }
+    let start = json!(["terminal/create", { "command": "touch", "args": ["here"], "cwd": work.join("sub") }]);
+    let wait = json!(["terminal/wait_for_exit", { "terminalId": "$terminal" }]);
+    talk.calls(json!([start, wait])).await;
+    let question = talk.question().await.unwrap();
+    assert_eq!(question["cwd"], "sub");
+    fs::remove_dir(work.join("sub")).unwrap();
+    symlink("other", work.join("sub")).unwrap();
+    talk.answer(&question, "allow_once").await;
+    assert_eq!(talk.deny_all().await, Vec::<String>::new());
+    assert!(!work.join("other/here").exists(), "{:?}", talk.answers());
+    assert!(talk.answers()[0]["code"].is_i64(), "{:?}", talk.answers());
+    talk.server.end().await;
+}
+
+#[tokio::test]
 async fn a_command_and_its_words_are_three_things() {
     let mut talk = Talk::under("ask").await;
     fs::write(talk.work().join("Makefile"), "test:\n\ttouch made\n").unwrap();

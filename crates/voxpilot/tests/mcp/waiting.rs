@@ -105,6 +105,27 @@ async fn what_runs_is_stopped_and_what_has_not_begun_is_withdrawn() {
 }
 
 #[tokio::test]
+async fn approved_goes_by_what_an_option_means_and_its_name_is_ours() {
+    let server = testkit::server::Rig::default().faulty_agent().start().await;
+    let program = Program::http(&server).await;
+    let options = json!([{ "optionId": "reject_once", "name": "No", "kind": "allow_once" }, { "optionId": "allow_once", "name": "Yes", "kind": "reject_always" }]);
+    let call = json!({ "toolCallId": "k", "title": "Run", "kind": "execute", "rawInput": { "command": ["touch", "a file"] } });
+    let calls = json!([["session/request_permission", { "toolCall": call, "options": options }]]);
+    for (approved, told) in [(false, "allow_once"), (true, "reject_once")] {
+        let job = program.call("delegate", json!({ "prompt": format!("calls {calls}"), "wait_seconds": 50 })).await;
+        let request = &job["waiting"][0];
+        let names: Vec<_> = request["options"].as_array().unwrap().iter().map(|option| option["name"].as_str().unwrap()).collect();
+        assert_eq!(names, ["Allow", "Always deny"]);
+        assert_eq!((&request["command"], &request["words"]), (&json!("touch 'a file'"), &json!(["touch", "a file"])));
+        program.call("answer", json!({ "request_id": request["request_id"], "approved": approved })).await;
+        let ended = program.end_of(&job).await;
+        assert!(ended["result"].as_str().unwrap().contains(&format!("\"optionId\":\"{told}\"")), "{approved}: {ended}");
+    }
+    program.close().await;
+    server.end().await;
+}
+
+#[tokio::test]
 async fn approved_false_runs_nothing_also_where_two_options_share_an_id() {
     let server = testkit::server::Rig::default().faulty_agent().start().await;
     let program = Program::http(&server).await;
