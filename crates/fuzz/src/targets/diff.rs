@@ -16,7 +16,8 @@ pub(super) const TARGET: Target = Target {
     run,
     generate,
     max_bytes: 16 * 1024,
-    memory: Memory::USUAL,
+    // A line of two bytes becomes a value with numbers, a text and marks, and three lists of them are held to be compared.
+    memory: Memory { per_byte: 256, ..Memory::USUAL },
 };
 
 const LANGUAGE: Language = Language {

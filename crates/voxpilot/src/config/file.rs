@@ -64,7 +64,8 @@ pub(super) fn parse_harmless<'a>(source: &'a ConfigFile, otherwise: Option<Polic
     file.values.retain(|key, text| {
         let given = Given { text, base: Path::new("/"), home: None };
         let setting = SETTINGS.iter().find(|setting| setting.key() == *key);
-        let fits = setting.is_some_and(|setting| (setting.apply)(&mut Config::default(), &given).is_some());
+        // An empty value is an error where it is resolved, and no project may keep the server from starting.
+        let fits = !text.is_empty() && setting.is_some_and(|setting| (setting.apply)(&mut Config::default(), &given).is_some());
         if !fits {
             problems.push(format!("`{key}` in {} has not got its form", source.path.display()));
         }

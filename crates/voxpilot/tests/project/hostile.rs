@@ -9,7 +9,7 @@ use testkit::server::Rig;
 use crate::person::Person;
 
 /// Each would be an error in the person's own file.
-const MALFORMED: [(&str, &str); 12] = [
+const MALFORMED: [(&str, &str); 14] = [
     ("not TOML", "bind = = 'x'\n[["),
     ("duplicate keys", "bind = '0.0.0.0:1'\nbind = '0.0.0.0:2'\n"),
     ("an unknown key", "modle = 'x'\n"),
@@ -22,6 +22,8 @@ const MALFORMED: [(&str, &str); 12] = [
     ("too many suggestions", "suggestions = ['1', '2', '3', '4', '5', '6', '7', '8', '9']\n"),
     ("a suggestion of two lines", "suggestions = [\"one\\ntwo\"]\n"),
     ("a table as patterns", "[ignore]\na = 1\n"),
+    ("no suggestions", "suggestions = []\n"),
+    ("no patterns", "ignore = []\n"),
 ];
 
 #[test]
