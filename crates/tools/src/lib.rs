@@ -38,6 +38,12 @@ pub use project::Project;
 use deadline::Deadline;
 use work_dir::WorkDir;
 
+/// Where the private directories of git are made from now on, instead of the system's own. An agent in a sandbox may write to the
+/// system's, and what git reads there can name programs. `Err` where a directory is in use already.
+pub fn keep_scratch_in(directory: &std::path::Path) -> Result<(), std::path::PathBuf> {
+    tempfile::env::override_temp_dir(directory)
+}
+
 const TIME_LIMIT: Duration = Duration::from_secs(30);
 
 /// What a tool call gave, whether it worked or not.

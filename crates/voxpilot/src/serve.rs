@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::io;
 use std::net::SocketAddr;
+use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -102,6 +103,7 @@ async fn serve(config: &Config, sources: &Sources) -> Result<End> {
     let secret = token::load_or_make(&config.data_dir, config.token.as_ref())?;
     let store = Store::open(&config.data_dir.join(stop::DATABASE), config.durability == Durability::Disk).await?;
     std::fs::write(stop::pid_file(&config.data_dir), std::process::id().to_string()).context("writing the server's pid")?;
+    prepare_scratch(&config.data_dir);
     let given = sources;
     let (config, sources) = &choices::with_chosen(config, sources, &store.preferences().await?);
     let keys = push::Keys::load_or_make(&config.data_dir)?;
@@ -153,6 +155,22 @@ async fn serve(config: &Config, sources: &Sources) -> Result<End> {
             tracing::warn!("told to stop again: ending at once");
             Ok(End::Stopped(ExitCode::from(INTERRUPTED)))
         }
+    }
+}
+
+/// A directory for what git is given, which no agent in a sandbox can write to. What a killed server left there goes: the store is open,
+/// so no other server uses it. Without room on the disk git fails until there is some, and says so.
+fn prepare_scratch(data_dir: &Path) {
+    let scratch = data_dir.join("tmp");
+    let made = match std::fs::remove_dir_all(&scratch) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => std::fs::DirBuilder::new().mode(0o700).create(&scratch),
+    };
+    if let Err(error) = made {
+        tracing::warn!(%error, "the directory for temporary files cannot be made, so changes and commits do not work");
+    }
+    if let Err(other) = tools::keep_scratch_in(&scratch) {
+        tracing::warn!("temporary files are kept in {}, which agents may be able to write to", other.display());
     }
 }
 
