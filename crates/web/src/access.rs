@@ -157,8 +157,13 @@ impl Access {
     /// Who has this bearer. Every one is compared, and each to its end.
     fn bearer(&self, offered: &str) -> Option<Caller> {
         let offered = secret::hash(offered);
-        let fitting = self.bearers.iter().filter(|(hash, _)| secret::same(hash, &offered));
-        fitting.map(|(_, caller)| caller.clone()).last()
+        let mut found = None;
+        for (hash, caller) in &self.bearers {
+            if secret::same(hash, &offered) {
+                found = Some(caller.clone());
+            }
+        }
+        found
     }
 
     /// A right bearer is never held up: whoever sends wrong ones, from this machine too, must not lock the owner out.

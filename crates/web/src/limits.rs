@@ -185,13 +185,14 @@ pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Ne
     response.map(|body| Body::new(Sent::new(body, (slot, stream), activity, true)))
 }
 
-/// Where nobody who is known asks, the address must have a share left; else the holder must. Called once it is known who asks.
-pub(crate) fn count(request: &Request, holder: Option<Holder>) -> Result<(), Response> {
-    let Some(slot) = request.extensions().get::<Slot>() else { return Ok(()) };
+/// Counts a request against whoever asks, once that is known; nobody who is known counts against their address. Gives the refusal where
+/// there is no share left.
+pub(crate) fn refusal(request: &Request, holder: Option<Holder>) -> Option<Response> {
+    let slot = request.extensions().get::<Slot>()?;
     match holder {
-        Some(holder) if !slot.pass_to(holder) => Err(too_many("too many requests at once from you: wait for one of them to end")),
-        None if slot.is_empty() => Err(too_many("too many requests at once from your address: wait for one of them to end")),
-        _ => Ok(()),
+        Some(holder) if !slot.pass_to(holder) => Some(too_many("too many requests at once from you: wait for one of them to end")),
+        None if slot.is_empty() => Some(too_many("too many requests at once from your address: wait for one of them to end")),
+        _ => None,
     }
 }
 

@@ -108,6 +108,19 @@ async fn a_start_on_a_full_disk_serves_what_is_there_and_lets_the_owner_in() {
     assert_eq!(owner.sends(http.get(&url)).send().await.unwrap().status(), 200);
     assert!(SignedIn::by_link(&http, link.strip_prefix("open ").unwrap()).await.is_none(), "and works once");
 
+    let form = http.post(format!("{}/login", server.base)).header("content-type", "application/x-www-form-urlencoded");
+    let typed = form.body(format!("code=&token={}", server.token())).send().await.unwrap();
+    let set = typed.headers()["set-cookie"].to_str().unwrap().to_owned();
+    let other = SignedIn::of(Some(&set), &typed.text().await.unwrap()).expect("the token signs in too");
+    let (_, devices) = server.call("GET", "/api/devices", None).await;
+    assert_eq!(devices["devices"].as_array().unwrap().len(), 2);
+    let id = devices["devices"][0]["id"].as_str().unwrap();
+    server.call("DELETE", &format!("/api/devices/{id}"), None).await;
+    let ended = [&owner, &other].map(|device| device.sends(http.get(&url)).send());
+    let ended = futures::future::join_all(ended).await.into_iter().filter(|answer| answer.as_ref().unwrap().status() == 401).count();
+    assert_eq!(ended, 1, "revoking holds on a full disk too");
+    let owner = if owner.sends(http.get(&url)).send().await.unwrap().status() == 200 { owner } else { other };
+
     std::fs::remove_file(data.join("filler")).unwrap();
     assert_eq!(owner.sends(http.delete(&url)).send().await.unwrap().status(), 204);
     server.kill().await;

@@ -130,3 +130,30 @@ async fn wrong_tokens_from_this_machine_do_not_lock_the_right_one_out() {
     assert_eq!(server.call("GET", "/api/sessions", None).await.0, 200);
     server.end().await;
 }
+
+/// All in one connection, as a browser or a proxy would have it.
+#[tokio::test]
+async fn over_http2_a_read_only_device_has_its_share_too() {
+    let server = Rig::default().demo_agent().env("VOXPILOT_TLS", "self-signed").start().await;
+    let http = tls::client_trusting().no_proxy().tls_danger_accept_invalid_certs(true).timeout(SOON).build().unwrap();
+    let (_, link) = server.call("POST", "/api/devices/link", Some(json!({ "kind": "read-only" }))).await;
+    let watching = SignedIn::by_link(&http, link["url"].as_str().unwrap()).await.unwrap();
+    let (_, link) = server.call("POST", "/api/devices/link", Some(json!({}))).await;
+    let owner = SignedIn::by_link(&http, link["url"].as_str().unwrap()).await.unwrap();
+    let url = format!("{}/api/stream", server.base);
+    let mut open = Vec::new();
+    loop {
+        let answer = watching.sends(http.get(&url)).send().await.unwrap();
+        assert_eq!(answer.version(), reqwest::Version::HTTP_2);
+        match answer.status().as_u16() {
+            200 => open.push(answer),
+            status => break assert_eq!(status, 429),
+        }
+    }
+    assert_eq!(open.len(), 32);
+    assert_eq!(owner.sends(http.get(&url)).send().await.unwrap().status(), 200);
+    let two_hosts = owner.sends(http.get(format!("{}/api/sessions", server.base))).header("host", "evil.example");
+    assert_eq!(two_hosts.send().await.unwrap().status(), 400, "the header differs from the address");
+    drop(open);
+    server.end().await;
+}

@@ -1,5 +1,5 @@
-//! The devices that are let in: in memory by the hash of their secret, and in the store. What lets in fewer than before is stored
-//! first and then holds at once; what a device's last use was may lag behind by a minute.
+//! The devices that are let in: in memory by the hash of their secret, and in the store. A revoked device is
+//! signed out at once, whether or not that can be stored; what a device's last use was may lag behind by a minute.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -140,9 +140,10 @@ impl Devices {
     /// Lets it in no more, and says what it was.
     pub(crate) async fn remove(&self, id: DeviceId) -> Result<Option<DeviceRow>, StoreError> {
         let Some(row) = self.row(id) else { return Ok(None) };
-        self.store.save(vec![ServerRow::RemoveDevice(id)]).await?;
+        let stored = self.store.save(vec![ServerRow::RemoveDevice(id)]).await;
+        // A store that takes nothing must not keep somebody signed in; whoever revokes it is told that it comes back with a restart.
         self.forget(&[id]);
-        Ok(Some(row))
+        stored.map(|()| Some(row))
     }
 
     pub(crate) async fn rename(&self, id: DeviceId, name: String) -> Result<Option<DeviceRow>, StoreError> {

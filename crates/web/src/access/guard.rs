@@ -42,10 +42,10 @@ pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Ne
             if let Refused::TooManyTries { .. } = refused {
                 app.access.tell_of_tries(peer).await;
             }
-            return limits::count(&request, None).err().unwrap_or_else(|| refuse(refused, for_programs));
+            return limits::refusal(&request, None).unwrap_or_else(|| refuse(refused, for_programs));
         }
     };
-    if let Err(too_many) = limits::count(&request, caller.as_ref().and_then(|caller| Holder::of(caller, peer))) {
+    if let Some(too_many) = limits::refusal(&request, caller.as_ref().and_then(|caller| Holder::of(caller, peer))) {
         return too_many;
     }
     request.extensions_mut().insert(peer);
