@@ -1,18 +1,17 @@
 //! What the files and directories that a request names are on the disk: where they lead once every link is followed, and whether a
 //! person is to be asked about them. Looking takes the disk's time, so it is done outside of the session's task.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use domain::agent::{AskedFile, FilePlace, PermissionAsk};
 use domain::text::clip;
 use domain::{patch, protected};
+use tools::real_path as real;
 
 use crate::Settings;
 
 /// So many files of a request are looked at; one that names more is a person's to decide.
 const MOST_FILES: usize = 64;
-/// A chain of dangling links longer than this is a loop.
-const MOST_LINKS: usize = 16;
 const SHOWN_BYTES: usize = 4096;
 
 /// Where a session stands on the disk.
@@ -124,26 +123,6 @@ impl Ground {
         let path = real.strip_prefix(&self.root).unwrap_or(real).to_string_lossy();
         if path.is_empty() { ".".to_owned() } else { clip(&path, SHOWN_BYTES).to_owned() }
     }
-}
-
-/// Where a path leads, whether or not there is anything yet; none where that cannot be told.
-fn real(path: &Path) -> Option<PathBuf> {
-    let mut target = path.to_owned();
-    for _ in 0..MOST_LINKS {
-        let (there, found) = target.ancestors().find_map(|path| match path.canonicalize() {
-            Ok(real) => Some((path.to_owned(), Some(real))),
-            Err(_) => path.is_symlink().then(|| (path.to_owned(), None)),
-        })?;
-        let below = target.strip_prefix(&there).ok()?.to_owned();
-        match found {
-            // What does not exist has no parent to climb to.
-            Some(_) if below.components().any(|part| !matches!(part, Component::Normal(_))) => return None,
-            Some(real) if below.as_os_str().is_empty() => return Some(real),
-            Some(real) => return Some(real.join(below)),
-            None => target = there.parent()?.join(std::fs::read_link(&there).ok()?).join(below),
-        }
-    }
-    None
 }
 
 #[cfg(test)]
