@@ -19,6 +19,7 @@ pub use message::{Delegation, Message, PlacedUpdate, Role, Times};
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "event", content = "data", rename_all = "kebab-case")]
+#[expect(clippy::large_enum_variant, reason = "few are held at a time, and a question is asked seldom")]
 pub enum Event {
     Message(Message),
     TextDelta(TextDelta),

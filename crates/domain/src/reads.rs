@@ -59,11 +59,8 @@ fn is_path(text: &str) -> bool {
 /// Something that names only what is below where it is used. Without a slash it cannot name anything else, and may be an expression
 /// for what is looked for in files.
 fn is_pattern(text: &str) -> bool {
-    is_plain(text)
-        && !text.starts_with('/')
-        && !(text.contains('/') && text.contains('\\'))
-        && !has_slash_in_group(text)
-        && stays_below(text)
+    let escapes_a_path = text.contains('/') && text.contains('\\');
+    is_plain(text) && !text.starts_with('/') && !escapes_a_path && !has_slash_in_group(text) && stays_below(text)
 }
 
 fn is_plain(text: &str) -> bool {

@@ -206,7 +206,7 @@ mod tests {
             (libc::SYS_ioctl, vec![0, push], perm),
             (libc::SYS_ioctl, vec![0, push | high], perm),
             (libc::SYS_ioctl, vec![0, u64::from(TYPE[1])], perm),
-            (libc::SYS_ioctl, vec![0, libc::TIOCGWINSZ as u64], SECCOMP_RET_ALLOW),
+            (libc::SYS_ioctl, vec![0, libc::TIOCGWINSZ], SECCOMP_RET_ALLOW),
             (libc::SYS_ioctl, vec![0, 0x5000_9418], perm),
             (libc::SYS_ioctl, vec![0, 0x4004_9409], SECCOMP_RET_ALLOW),
             (libc::SYS_prlimit64, vec![0, 7, 1, 0], SECCOMP_RET_ALLOW),

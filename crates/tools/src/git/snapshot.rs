@@ -94,7 +94,11 @@ async fn update(checkout: &Checkout, places: &Places, listed: Vec<u8>, limits: L
         checkout.git.call(call).await?.succeeded("git update-index")?;
     }
     // Removing many files takes the disk's time, too.
-    blocking(move || Ok(drop(copies))).await?;
+    blocking(move || {
+        drop(copies);
+        Ok(())
+    })
+    .await?;
     Ok(left_out)
 }
 

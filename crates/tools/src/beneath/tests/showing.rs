@@ -44,7 +44,8 @@ fn writes_to_the_file_that_was_shown() {
 
 #[test]
 fn refuses_what_has_changed_since() {
-    let cases: [(&str, fn(&PathBuf)); 8] = [
+    type Case = (&'static str, fn(&PathBuf));
+    let cases: [Case; 8] = [
         ("src/config", |work| fs::write(work.join("src/config"), "b").unwrap()),
         ("src/config", |work| fs::remove_file(work.join("src/config")).unwrap()),
         ("src/config", |work| {
