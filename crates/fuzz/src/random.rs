@@ -9,7 +9,7 @@ impl Random {
         Random(seed.wrapping_mul(0xD134_2543_DE82_EF95).wrapping_add(1))
     }
 
-    pub fn next(&mut self) -> u64 {
+    pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -19,7 +19,7 @@ impl Random {
 
     /// Less than `bound`; 0 where the bound is 0.
     pub fn below(&mut self, bound: usize) -> usize {
-        usize::try_from(self.next() % (bound.max(1) as u64)).unwrap_or_default()
+        usize::try_from(self.draw() % (bound.max(1) as u64)).unwrap_or_default()
     }
 
     /// Small numbers more often than large ones.
@@ -34,7 +34,7 @@ impl Random {
     }
 
     pub fn byte(&mut self) -> u8 {
-        self.next().to_le_bytes()[0]
+        self.draw().to_le_bytes()[0]
     }
 
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> Option<&'a T> {

@@ -1,6 +1,8 @@
 //! Whoever opens a path for an agent, a model or a project goes through `tools::beneath`. This test reads the sources of the two crates that
 //! do so: a file that touches the disk by a path stands in the list below, with what it touches.
 
+#![allow(clippy::unwrap_used)]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
