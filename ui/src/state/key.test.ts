@@ -63,6 +63,17 @@ it("takes the key that another page has stored in the meantime", async () => {
   expect(sent.map(({ key }) => key)).toEqual(["old", "new"]);
 });
 
+it("does not go on asking once the key was removed", async () => {
+  localStorage.setItem("voxpilot.key", "old");
+  const sent = serve([{ status: 401, code: "key_required" }]);
+  vi.stubGlobal(
+    "fetch",
+    swapping(globalThis.fetch, () => localStorage.removeItem("voxpilot.key")),
+  );
+  expect(await settle(checkKey())).toBe("refused");
+  expect(sent).toHaveLength(1);
+});
+
 it("a device that belongs to another page is refused", async () => {
   for (const status of [409, 401, 422]) {
     localStorage.setItem("voxpilot.key", "known");

@@ -29,7 +29,9 @@ export async function checkKey(): Promise<Bound> {
       return "bound";
     } catch (error) {
       const refused = error instanceof ApiError && [401, 409, 422].includes(error.status);
-      if (refused && readStored(name) === key) return "refused";
+      const stored = readStored(name);
+      // Another key is that of a new sign-in; none is that of a sign-out.
+      if (refused && (stored === key || stored === null)) return "refused";
     }
     await pause(wait_ms);
   }
