@@ -22,6 +22,8 @@ pub enum OpenError {
     Altered { path: PathBuf, what: String },
     #[error("{} exists already: give another name", path.display())]
     Exists { path: PathBuf },
+    #[error("the disk is full, so the database {} cannot be opened: free some space", path.display())]
+    Full { path: PathBuf },
     #[error("the database {} cannot be opened", path.display())]
     Io { path: PathBuf, source: Source },
 }
@@ -61,6 +63,12 @@ fn code(error: &rusqlite::Error) -> Option<i32> {
     Some(error.sqlite_error()?.extended_code & 0xff)
 }
 
+/// No room for what was written, or for the memory that connections share, which is a file too.
+fn is_full(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    code.is_some_and(|code| code & 0xff == ffi::SQLITE_FULL || code == ffi::SQLITE_IOERR_SHMSIZE)
+}
+
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error().map(|error| error.extended_code) {
@@ -92,6 +100,7 @@ impl OpenError {
             OpenError::Damaged { source, .. } => OpenError::Damaged { path, source },
             OpenError::Exists { .. } => OpenError::Exists { path },
             OpenError::Altered { what, .. } => OpenError::Altered { path, what },
+            OpenError::Full { .. } => OpenError::Full { path },
             OpenError::Io { source, .. } => OpenError::Io { path, source },
             OpenError::Newer { .. } => self,
         }
@@ -106,6 +115,7 @@ impl OpenError {
         match code(&error) {
             Some(ffi::SQLITE_NOTADB) => OpenError::Foreign { path },
             Some(ffi::SQLITE_CORRUPT) => OpenError::Damaged { path, source: Box::new(error) },
+            _ if is_full(&error) => OpenError::Full { path },
             _ => OpenError::Io { path, source: Box::new(error) },
         }
     }

@@ -15,6 +15,7 @@ pub mod logging;
 pub mod memory;
 pub mod probe;
 pub mod repair;
+mod reserve;
 pub mod say;
 mod scratch;
 pub mod serve;

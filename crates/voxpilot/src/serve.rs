@@ -14,7 +14,6 @@ use agents::Transport;
 use anyhow::{Context, Result, bail};
 use domain::policy::Policy;
 use engine::Engine;
-use store::Store;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -26,7 +25,7 @@ use crate::client::address;
 use crate::config::{Config, Content, Durability, McpSection, McpTransport, Secret, Sources, visible};
 use crate::say::say;
 use crate::spans::Sending;
-use crate::{choices, housekeeping, logging, memory, stop, token, trust};
+use crate::{choices, housekeeping, logging, memory, reserve, stop, token, trust};
 
 /// How long open requests may take once the server stops.
 const DRAIN: Duration = Duration::from_secs(5);
@@ -101,7 +100,8 @@ fn start_again(sources: &Sources, address: SocketAddr) -> io::Error {
 async fn serve(config: &Config, sources: &Sources) -> Result<End> {
     token::prepare_data_dir(&config.data_dir)?;
     let secret = token::load_or_make(&config.data_dir, config.token.as_ref())?;
-    let store = Store::open(&config.data_dir.join(stop::DATABASE), config.durability == Durability::Disk).await?;
+    let database = config.data_dir.join(stop::DATABASE);
+    let store = reserve::open_store(&config.data_dir, &database, config.durability == Durability::Disk).await?;
     std::fs::write(stop::pid_file(&config.data_dir), std::process::id().to_string()).context("writing the server's pid")?;
     prepare_scratch(&config.data_dir);
     let given = sources;

@@ -29,6 +29,7 @@ pub(super) async fn look(data_dir: &Path) -> Check {
     };
     let mend = match &error {
         OpenError::Newer { .. } => "install the newer voxpilot that wrote it".to_owned(),
+        OpenError::Full { .. } => "free some disk space".to_owned(),
         OpenError::Io { .. } | OpenError::InUse { .. } => format!("sudo chown \"$USER\" {shown}* && chmod 600 {shown}*"),
         _ => format!("voxpilot restore FILE   (a file that `voxpilot backup` made; without one: mv {shown} {shown}.damaged)"),
     };

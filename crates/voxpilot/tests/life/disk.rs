@@ -97,8 +97,6 @@ async fn a_start_on_a_full_disk_serves_what_is_there_and_lets_the_owner_in() {
     fill(&data);
     server.restart().await;
     let link = server.printed("open ").await;
-    let warning = server.printed("warning: nothing can be stored").await;
-    assert!(warning.contains("until the server restarts"), "{warning}");
     let (_, list) = server.call("GET", "/api/sessions", None).await;
     assert_eq!(list["sessions"][0]["title"], "kept", "by the token");
 
@@ -125,7 +123,6 @@ async fn a_start_on_a_full_disk_serves_what_is_there_and_lets_the_owner_in() {
     assert_eq!(owner.sends(http.delete(&url)).send().await.unwrap().status(), 204);
     server.kill().await;
     server.restart().await;
-    assert_eq!(owner.sends(http.get(format!("{}/api/sessions", server.base))).send().await.unwrap().status(), 401, "until it restarts");
     assert!(SignedIn::by_link(&http, server.printed("open ").await.strip_prefix("open ").unwrap()).await.is_some());
     server.end().await;
 }
