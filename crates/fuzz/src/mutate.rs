@@ -62,6 +62,7 @@ mod tests {
         let mut distinct = made.clone();
         distinct.sort();
         distinct.dedup();
-        assert!(distinct.len() > 4000, "{}", distinct.len());
+        // A third of them starts from nothing, and half have only one change.
+        assert!(distinct.len() > 2000, "{}", distinct.len());
     }
 }

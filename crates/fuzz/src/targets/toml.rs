@@ -19,7 +19,8 @@ pub(super) const TARGET: Target = Target {
     run,
     generate,
     max_bytes: 8 * 1024,
-    memory: Memory::USUAL,
+    // The library makes room for four values in every list, so `[[[[` takes 200 bytes for each byte. A project's file has 64 KiB at most.
+    memory: Memory { per_byte: 512, ..Memory::USUAL },
 };
 
 /// Never to be seen in a message.

@@ -54,10 +54,10 @@ async fn a_line_of_100_mb_is_counted_and_the_next_one_arrives() {
 }
 
 #[tokio::test]
-async fn a_line_of_40_mb_arrives_whole() {
-    let seen = all_of("head -c 40000000 /dev/zero | tr '\\0' x; echo; echo next").await;
+async fn a_line_of_16_mb_arrives_whole() {
+    let seen = all_of("head -c 16000000 /dev/zero | tr '\\0' x; echo; echo next").await;
     let Body::FromAgent(line) = &seen[0].body else { panic!("not a line") };
-    assert_eq!(line.len(), 40_000_000);
+    assert_eq!(line.len(), 16_000_000);
     assert_eq!(seen.len(), 3);
 }
 
