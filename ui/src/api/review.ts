@@ -11,13 +11,19 @@ export interface ReviewCalls {
   submit(submission: Submission): Promise<Accepted>;
 }
 
+/** A mark arrives also from a page that is being left. */
+const mark = (id: string, path: string, digest: string, viewed: boolean) => ({
+  ...inSession(id),
+  body: { path, digest, viewed },
+  keepalive: true,
+});
 const comment = (id: string, comment_id: string) => ({ params: { path: { id, comment_id } } });
 
 export const reviewApi = {
   of: (session: string) => answer(client.GET("/api/sessions/{id}/review", inSession(session))),
   session: (id: string): ReviewCalls => ({
     setViewed: (path, digest, viewed) =>
-      answer(client.PUT("/api/sessions/{id}/review/viewed", { ...inSession(id), body: { path, digest, viewed } })),
+      answer(client.PUT("/api/sessions/{id}/review/viewed", mark(id, path, digest, viewed))),
     add: (body) => answer(client.POST("/api/sessions/{id}/review/comments", { ...inSession(id), body })),
     edit: (at, text) =>
       answer(client.PATCH("/api/sessions/{id}/review/comments/{comment_id}", { ...comment(id, at), body: { text } })),
@@ -26,7 +32,7 @@ export const reviewApi = {
   }),
   artifact: (id: string): ReviewCalls => ({
     setViewed: (path, digest, viewed) =>
-      answer(client.PUT("/api/artifacts/{id}/viewed", { ...inSession(id), body: { path, digest, viewed } })),
+      answer(client.PUT("/api/artifacts/{id}/viewed", mark(id, path, digest, viewed))),
     add: (body) => answer(client.POST("/api/artifacts/{id}/comments", { ...inSession(id), body })),
     edit: (at, text) =>
       answer(client.PATCH("/api/artifacts/{id}/comments/{comment_id}", { ...comment(id, at), body: { text } })),
