@@ -44,8 +44,11 @@ pub const FILE_FIELDS: [&str; 22] = [
     "notebook_path",
 ];
 
+/// What chooses among files by their names.
+pub const GLOB_FIELDS: [&str; 2] = ["glob", "include"];
+
 /// What chooses among files by their names, or is looked for in them: which of the two, only the tool knows.
-pub const PATTERN_FIELDS: [&str; 4] = ["pattern", "glob", "include", "query"];
+pub const PATTERN_FIELDS: [&str; 2] = ["pattern", "query"];
 
 /// Text that names no place that would be looked at, whatever it says.
 const TEXT_FIELDS: [&str; 4] = ["description", "regex", "exclude", "ignore"];
@@ -78,6 +81,7 @@ const OPTION_FIELDS: [&str; 20] = [
 pub enum Names {
     Directory,
     File,
+    Glob,
     Pattern,
     Text,
     Option,
@@ -85,9 +89,10 @@ pub enum Names {
 
 /// What a field names; none where nobody knows.
 pub fn names(field: &str) -> Option<Names> {
-    let tables: [(&[&str], Names); 5] = [
+    let tables: [(&[&str], Names); 6] = [
         (&DIRECTORY_FIELDS, Names::Directory),
         (&FILE_FIELDS, Names::File),
+        (&GLOB_FIELDS, Names::Glob),
         (&PATTERN_FIELDS, Names::Pattern),
         (&TEXT_FIELDS, Names::Text),
         (&OPTION_FIELDS, Names::Option),
@@ -100,7 +105,7 @@ pub fn names(field: &str) -> Option<Names> {
 pub fn places(input: &Value) -> Vec<(Names, &str)> {
     let mut places = Vec::new();
     for (field, value) in input.as_object().into_iter().flatten() {
-        if let Some(names @ (Names::Directory | Names::File | Names::Pattern)) = names(field) {
+        if let Some(names @ (Names::Directory | Names::File | Names::Glob | Names::Pattern)) = names(field) {
             let values = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
             places.extend(values.iter().filter_map(Value::as_str).map(|text| (names, text)));
         }
@@ -116,7 +121,7 @@ mod tests {
 
     #[test]
     fn every_field_is_known_for_one_thing() {
-        let all: Vec<&str> = [&DIRECTORY_FIELDS[..], &FILE_FIELDS, &PATTERN_FIELDS, &TEXT_FIELDS, &OPTION_FIELDS].concat();
+        let all: Vec<&str> = [&DIRECTORY_FIELDS[..], &FILE_FIELDS, &GLOB_FIELDS, &PATTERN_FIELDS, &TEXT_FIELDS, &OPTION_FIELDS].concat();
         for (at, field) in all.iter().enumerate() {
             assert!(!all[at + 1..].contains(field), "{field} is there twice");
         }
@@ -126,7 +131,7 @@ mod tests {
     fn texts_and_lists_of_texts_are_places() {
         let input =
             json!({ "paths": ["a", 7, "b"], "cwd": "c", "glob": "*.rs", "line": 3, "description": "d", "unknown": "e", "file": {} });
-        let expected = [(Names::File, "a"), (Names::File, "b"), (Names::Directory, "c"), (Names::Pattern, "*.rs")];
+        let expected = [(Names::File, "a"), (Names::File, "b"), (Names::Directory, "c"), (Names::Glob, "*.rs")];
         assert_eq!(places(&input), expected);
         assert!(places(&json!("path")).is_empty());
     }

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::agent::{FilePlace, PermissionAsk};
 use crate::fields::{self, Names};
+use crate::protected;
 
 const MOST_BYTES: usize = 4096;
 
@@ -46,21 +47,23 @@ fn is_known(names: Names, value: &Value) -> bool {
         (Names::Text | Names::Option, Value::Bool(_) | Value::Number(_)) | (Names::Text, Value::String(_)) => true,
         (Names::Option, Value::String(text)) => !text.contains(['/', '\\', '~', '$', '\0']),
         (Names::Directory | Names::File, Value::String(text)) => is_path(text),
-        (Names::Pattern, Value::String(text)) => is_pattern(text),
+        (Names::Glob, Value::String(text)) => is_pattern(text) && !has_shell_group(text) && !names_secret(text),
+        (Names::Pattern, Value::String(text)) => is_pattern(text) && !(text.contains('/') && names_secret(text)),
         _ => false,
     }
 }
 
 /// One path, relative or absolute, that nobody would expand.
 fn is_path(text: &str) -> bool {
-    !text.is_empty() && is_plain(text) && !text.contains('\\')
+    !text.is_empty() && is_plain(text) && !text.contains('\\') && !is_list(text, |character| ",;|".contains(character))
 }
 
 /// Something that names only what is below where it is used. Without a slash it cannot name anything else, and may be an expression
 /// for what is looked for in files.
 fn is_pattern(text: &str) -> bool {
     let escapes_a_path = text.contains('/') && text.contains('\\');
-    is_plain(text) && !text.starts_with('/') && !escapes_a_path && !has_slash_in_group(text) && stays_below(text)
+    let is_list = is_list(text, |character| ",;|".contains(character) || character.is_whitespace());
+    is_plain(text) && !text.starts_with('/') && !escapes_a_path && !is_list && !has_slash_in_group(text) && stays_below(text)
 }
 
 fn is_plain(text: &str) -> bool {
@@ -93,18 +96,26 @@ fn begins_inside(text: &str) -> bool {
     false
 }
 
+/// Several paths in one text, for one who takes it apart.
+fn is_list(text: &str, separates: fn(char) -> bool) -> bool {
+    text.contains('/') && with_depth(text).any(|(character, depth)| depth == 0 && separates(character))
+}
+
 /// Alternatives are names, no paths.
 fn has_slash_in_group(text: &str) -> bool {
-    let mut depth = 0_usize;
-    for character in text.chars() {
+    with_depth(text).any(|(character, depth)| depth > 0 && character == '/')
+}
+
+/// Each character, and in how many groups it stands.
+fn with_depth(text: &str) -> impl Iterator<Item = (char, usize)> {
+    text.chars().scan(0_usize, |depth, character| {
         match character {
-            '{' | '(' | '[' => depth += 1,
-            '}' | ')' | ']' => depth = depth.saturating_sub(1),
-            '/' if depth > 0 => return true,
+            '{' | '(' | '[' => *depth += 1,
+            '}' | ')' | ']' => *depth = depth.saturating_sub(1),
             _ => {}
         }
-    }
-    false
+        Some((character, *depth))
+    })
 }
 
 /// No alternative of the pattern is another place, with one of its groups left empty for instance.
@@ -112,15 +123,23 @@ fn stays_below(pattern: &str) -> bool {
     alternatives(pattern).is_some_and(|all| all.iter().all(|one| is_below(one)))
 }
 
+/// An alternative of the pattern is what a person is asked about before it is read.
+fn names_secret(pattern: &str) -> bool {
+    alternatives(pattern).is_none_or(|all| all.iter().any(|one| protected::is_protected(one, true)))
+}
+
+/// `@(a|b)` and the like. In an expression the same means something else.
+fn has_shell_group(text: &str) -> bool {
+    ["?(", "*(", "@(", "+(", "!("].iter().any(|group| text.contains(group))
+}
+
 fn is_below(pattern: &str) -> bool {
     // A group of a shell at the beginning may be empty, and a slash follows.
     let grouped = ["?(", "*(", "@(", "+(", "!("].iter().any(|group| pattern.starts_with(group));
-    let (mut parts, mut climbs) = (pattern.split('/').peekable(), false);
-    while let Some(part) = parts.next() {
-        // `.*/` and `.[.]/` match `..` in some shells.
-        climbs |= parts.peek().is_some() && part.starts_with('.') && part.contains(['*', '?', '[']);
-    }
-    !pattern.starts_with(['/', '~']) && !pattern.contains("..") && !grouped && !climbs
+    // `.*/` and `.[.]/` match `..` in some shells, and `**/.e*` matches `.env`. Without a slash it may be an expression.
+    let is_hidden = |part: &str| part.starts_with('.') && part.contains(['*', '?', '[']);
+    let hides = pattern.contains('/') && pattern.split('/').any(is_hidden);
+    !pattern.starts_with(['/', '~']) && !pattern.contains("..") && !grouped && !hides
 }
 
 /// What braces come to; none where there is too much of it.
@@ -164,6 +183,8 @@ mod tests {
             json!({ "paths": ["a", "b c/d"] }),
             json!({ "path": "app/[id]/(group)/@modal/page.tsx" }),
             json!({ "pattern": "TODO", "glob": "*.rs" }),
+            json!({ "pattern": "event.key" }),
+            json!({ "pattern": "(a|b)?(c)" }),
             json!({ "pattern": "fn \\w+\\(", "path": "src" }),
             json!({ "pattern": "^use .*;$", "-n": true, "-A": 3 }),
             json!({ "pattern": "**/*.{ts,tsx}" }),
@@ -186,6 +207,16 @@ mod tests {
             json!({ "glob": "?(x)/etc/*" }),
             json!({ "glob": ".*/secret" }),
             json!({ "glob": ".[.]/secret" }),
+            json!({ "glob": "**/.e*" }),
+            json!({ "glob": ".env" }),
+            json!({ "glob": "@(out|x)" }),
+            json!({ "include": "**/{.env,x}" }),
+            json!({ "include": "**/*.pem" }),
+            json!({ "include": "*.rs,out/*" }),
+            json!({ "include": "*.rs out/*" }),
+            json!({ "include": "src/*;out/*" }),
+            json!({ "path": "src/a.rs,out/x" }),
+            json!({ "path": "src/a.rs|out/x" }),
             json!({ "glob": "{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}" }),
             json!({ "path": "" }),
             json!({ "path": { "root": "/" } }),

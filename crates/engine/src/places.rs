@@ -4,15 +4,19 @@
 use std::path::{Path, PathBuf};
 
 use domain::agent::{AskedFile, FilePlace, PermissionAsk};
+use domain::fields::{self, Names};
 use domain::text::clip;
 use domain::{patch, protected};
 use tools::real_path as real;
+use tools::{Patterns, exists};
 
 use crate::Settings;
 
 /// So many files of a request are looked at; one that names more is a person's to decide.
 const MOST_FILES: usize = 64;
 const SHOWN_BYTES: usize = 4096;
+/// What may stand for other letters in a path.
+const WILDCARDS: [char; 5] = ['*', '?', '[', '{', '('];
 
 /// Where a session stands on the disk.
 #[derive(Clone, Debug)]
@@ -49,16 +53,57 @@ impl Ground {
         ask.cwd = ask.cwd.as_ref().map(|_| self.shown(&real(&base).unwrap_or_else(|| base.clone())));
         let reading = ask.is_read();
         let names = self.names(ask, &base);
+        let elsewhere = if reading { self.elsewhere(ask, &base) } else { Vec::new() };
         ask.files.clear();
-        for name in names.iter().take(MOST_FILES) {
-            let file = self.file(name, reading);
+        for file in names.iter().take(MOST_FILES).map(|name| self.file(name, reading)).chain(elsewhere) {
             if !ask.files.contains(&file) {
                 ask.files.push(file);
             }
         }
         if let Some(more @ 1..) = names.len().checked_sub(MOST_FILES) {
-            ask.files.push(AskedFile { path: format!("… and {more} more"), place: FilePlace::Protected });
+            ask.files.push(and_more(more));
         }
+    }
+
+    /// What a read names by a directory or with wildcards and is not known to lie inside. Wildcards are shown as they are written.
+    fn elsewhere(&self, ask: &PermissionAsk, base: &Path) -> Vec<AskedFile> {
+        let places = ask.input.as_ref().map(fields::places).unwrap_or_default();
+        if let Some(more @ 1..) = places.len().checked_sub(MOST_FILES) {
+            return vec![and_more(more)];
+        }
+        // A pattern may be meant from where the tool works, or from what it is told to look through.
+        let files = places.iter().filter(|(names, _)| *names == Names::File).map(|(_, path)| self.spelled(base, path));
+        let starts: Vec<PathBuf> = std::iter::once(base.to_owned()).chain(files).collect();
+        let starts_wild = places.iter().any(|(names, text)| matches!(names, Names::Directory | Names::File) && text.contains(WILDCARDS));
+        let mut patterns = Patterns::of(&self.root);
+        let mut stays_inside = |from: &[PathBuf], text: &str| match (self.below(text), &mut patterns) {
+            (Some((root, below)), Some(patterns)) => patterns.stays_inside(root, below),
+            (None, Some(patterns)) => from.iter().all(|start| patterns.stays_inside(start, text)),
+            (_, None) => false,
+        };
+        let directories = places.iter().filter(|(names, _)| *names == Names::Directory);
+        let directories = directories.map(|(_, path)| self.spelled(&self.work_dir, path)).chain(ask.cwd.is_some().then(|| base.to_owned()));
+        let judged = directories.map(|directory| self.file(&directory, true));
+        let mut elsewhere: Vec<AskedFile> = judged.filter(|directory| directory.place != FilePlace::Inside).collect();
+        for (names, text) in places {
+            let is_inside = match names {
+                Names::Directory => !text.contains(WILDCARDS) || stays_inside(std::slice::from_ref(&self.work_dir), text),
+                Names::File => !text.contains(WILDCARDS) || stays_inside(&starts[..1], text),
+                _ if starts_wild && (names == Names::Glob || text.contains('/')) => false,
+                _ => stays_inside(&starts, text),
+            };
+            if !is_inside {
+                elsewhere.push(AskedFile { path: clip(text, SHOWN_BYTES).to_owned(), place: FilePlace::Outside });
+            }
+        }
+        elsewhere
+    }
+
+    /// An absolute path into the work directory, as seen from there.
+    fn below<'a>(&self, text: &'a str) -> Option<(&Path, &'a str)> {
+        [&self.work_dir, &self.root]
+            .into_iter()
+            .find_map(|root| Some((root.as_path(), text.strip_prefix(root.to_str()?)?.strip_prefix('/')?)))
     }
 
     /// Everything that the request names, by its words alone: what the agent says outright, the headers of the diff, its hints.
@@ -87,7 +132,7 @@ impl Ground {
             return vec![absolute];
         }
         let first = Path::new(header).components().next().map(|first| PathBuf::from(first.as_os_str())).unwrap_or_default();
-        let (far, near) = (Path::new("/").join(&first).exists(), base.join(&first).symlink_metadata().is_ok());
+        let (far, near) = (exists(&Path::new("/").join(&first)), exists(&base.join(&first)));
         match (far, near) {
             (true, false) => vec![absolute],
             (true, true) => vec![absolute, relative],
@@ -125,6 +170,10 @@ impl Ground {
     }
 }
 
+fn and_more(count: usize) -> AskedFile {
+    AskedFile { path: format!("… and {count} more"), place: FilePlace::Protected }
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -133,6 +182,8 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use domain::agent::Location;
+    use domain::fields::{DIRECTORY_FIELDS, FILE_FIELDS, GLOB_FIELDS, PATTERN_FIELDS};
+    use serde_json::{Value, json};
 
     use super::*;
 
@@ -148,10 +199,13 @@ mod tests {
         for path in ["work/src", "work/.git/hooks", "work/etc", "data/voxpilot", "elsewhere"] {
             fs::create_dir_all(root.join(path)).unwrap();
         }
-        fs::write(root.join("work/src/main.rs"), "").unwrap();
+        for path in ["work/src/main.rs", "work/.git/config"] {
+            fs::write(root.join(path), "").unwrap();
+        }
         symlink(root.join("elsewhere"), root.join("work/out")).unwrap();
         symlink(root.join("elsewhere/new"), root.join("work/dangling")).unwrap();
         symlink(".git/config", root.join("work/settings")).unwrap();
+        symlink("../../elsewhere", root.join("work/src/away")).unwrap();
         symlink(root.join("work"), root.join("spelled")).unwrap();
         Disk { _dir: dir, root }
     }
@@ -166,6 +220,16 @@ mod tests {
             };
             ground.look(&mut [&mut ask]);
             ask
+        }
+
+        /// Whether nothing that a search with this input names is elsewhere.
+        fn finds_inside(&self, input: &Value) -> bool {
+            let cwd = DIRECTORY_FIELDS.iter().find_map(|field| input.get(field)?.as_str()).map(str::to_owned);
+            let is_file = |(names, _): &(Names, &str)| *names == Names::File;
+            let named = |(_, path): (Names, &str)| AskedFile { path: path.to_owned(), place: FilePlace::Outside };
+            let files = fields::places(input).into_iter().filter(is_file).map(named).collect();
+            let ask = PermissionAsk { kind: Some("search".to_owned()), input: Some(input.clone()), cwd, files, ..PermissionAsk::default() };
+            self.look(ask).files.iter().all(|file| file.place == FilePlace::Inside)
         }
 
         fn place(&self, path: &str) -> (String, FilePlace) {
@@ -239,6 +303,49 @@ mod tests {
         assert_eq!(shown("src"), ("src".to_owned(), "src/x".to_owned()));
         assert_eq!(shown("out"), ("ROOT/elsewhere".to_owned(), "ROOT/elsewhere/x".to_owned()));
         assert_eq!(disk.look(PermissionAsk::default()).cwd, None);
+    }
+
+    /// By the table itself, so that no field is forgotten here.
+    #[test]
+    fn every_field_that_names_a_place_is_looked_at() {
+        let disk = disk();
+        let outside = disk.root.join("elsewhere/x").to_str().unwrap().to_owned();
+        let absolute = disk.root.join("spelled/o*/x").to_str().unwrap().to_owned();
+        let inside = disk.root.join("work/s*/x").to_str().unwrap().to_owned();
+        for field in DIRECTORY_FIELDS.iter().chain(&FILE_FIELDS).chain(&GLOB_FIELDS).chain(&PATTERN_FIELDS) {
+            for value in ["src/main.rs", "src/new", "s*/main.rs", "src/{main,new}.rs", &inside] {
+                assert!(disk.finds_inside(&json!({ *field: value })), "{field} {value}");
+            }
+            for value in ["out/x", "src/away/x", "o*/x", "src/{away,new}/x", "s*/away/*", "settings*", ".g*/config", &outside, &absolute] {
+                assert!(!disk.finds_inside(&json!({ *field: value })), "{field} {value}");
+                assert!(!disk.finds_inside(&json!({ *field: ["src/main.rs", value] })), "{field} {value} in a list");
+            }
+        }
+    }
+
+    #[test]
+    fn a_pattern_is_meant_from_where_the_tool_looks() {
+        let disk = disk();
+        assert!(disk.finds_inside(&json!({ "glob": "away/*" })));
+        for input in [
+            json!({ "path": "src", "glob": "away/*" }),
+            json!({ "paths": ["etc", "src"], "include": "a*/x" }),
+            json!({ "cwd": "src", "pattern": "away/*" }),
+            json!({ "dir_path": "out", "pattern": "x" }),
+            json!({ "directory": ".git", "pattern": "url" }),
+            json!({ "path": "s*", "glob": "away/*" }),
+            json!({ "path": "s*", "pattern": "away/*" }),
+        ] {
+            assert!(!disk.finds_inside(&input), "{input}");
+        }
+    }
+
+    #[test]
+    fn more_places_than_are_looked_at_are_asked_for() {
+        let disk = disk();
+        let patterns = |count: usize| json!({ "include": vec!["src/*.rs"; count] });
+        assert!(disk.finds_inside(&patterns(MOST_FILES)));
+        assert!(!disk.finds_inside(&patterns(MOST_FILES + 1)));
     }
 
     #[test]

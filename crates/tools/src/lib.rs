@@ -20,6 +20,7 @@ mod paths;
 mod project;
 mod read;
 mod walk;
+mod wild;
 mod work_dir;
 
 use std::time::Duration;
@@ -34,6 +35,7 @@ pub use fingerprint::{Fingerprint, fingerprint};
 pub use git::{Checkout, Commit, Comparison, FileChange, FileLines, Side, Status, Taken, Undo, revert_text};
 pub use paths::{Named, find, mentioned, search};
 pub use project::Project;
+pub use wild::Patterns;
 
 use deadline::Deadline;
 use work_dir::WorkDir;

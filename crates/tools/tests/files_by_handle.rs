@@ -28,7 +28,7 @@ const BY_PATH: [&str; 17] = [
 ];
 
 /// Files that may, and why.
-const ALLOWED: [(&str, &str); 16] = [
+const ALLOWED: [(&str, &str); 15] = [
     ("tools/src/beneath/names.rs", "finds out where a name leads, to show or judge it; opens nothing"),
     ("tools/src/fingerprint.rs", "reads what the person's own configuration names"),
     ("tools/src/git/checkout.rs", "our own directories"),
@@ -40,7 +40,6 @@ const ALLOWED: [(&str, &str); 16] = [
     ("engine/src/agent/terminals.rs", "asks where a shell lies; runs what was found"),
     ("engine/src/changes/trees.rs", "the data directory"),
     ("engine/src/disk.rs", "sizes in the data directory"),
-    ("engine/src/places.rs", "asks whether a name is there, to show it"),
     ("engine/src/recover.rs", "the data directory"),
     ("engine/src/rules.rs", "the name of the work directory"),
     ("engine/src/settings.rs", "the name of the work directory, when a session is made"),

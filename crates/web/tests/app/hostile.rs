@@ -190,6 +190,86 @@ async fn read_only_goes_by_where_paths_lead_and_not_by_what_the_agent_calls_it()
     assert_eq!(approved[0]["by"], "policy");
 }
 
+/// Whatever a field names has to be inside, in whichever field it stands, and whatever can be read in two ways is a person's to judge.
+#[tokio::test(flavor = "multi_thread")]
+async fn read_only_asks_for_every_place_that_is_not_known_to_be_inside() {
+    let mut agent = Hostile::under("read-only").await;
+    std::fs::create_dir_all(agent.work.join("src/deep")).unwrap();
+    std::fs::write(agent.work.join("src/a.rs"), "").unwrap();
+    std::fs::write(agent.work.join(".git/config"), "").unwrap();
+    symlink("../../elsewhere", agent.work.join("src/away")).unwrap();
+    let search = |input: Value| json!({ "kind": "search", "title": "Search", "rawInput": input });
+    let approved = [
+        look(json!({ "path": "src/a.rs", "view_range": [1, 20] })),
+        look(json!({ "path": agent.path("src/a.rs"), "offset": 1, "limit": 10 })),
+        look(json!({ "paths": ["src/a.rs", "src/b.rs"] })),
+        look(json!({ "path": "app/[id]/(group)/@modal/page.tsx" })),
+        search(json!({ "pattern": "**/*.txt" })),
+        search(json!({ "pattern": "fn \\w+\\(", "path": "src", "glob": "*.{rs,toml}", "-n": true })),
+        search(json!({ "pattern": "src/{deep,other}/*.rs" })),
+        search(json!({ "pattern": "TODO$", "include": "deep/**/*.rs", "dir_path": "src" })),
+        search(json!({ "regex": "/etc/.*", "directory": agent.path("src") })),
+        search(json!({})),
+    ];
+    let asked = [
+        search(json!({ "dirPath": "/etc", "pattern": "x" })),
+        search(json!({ "dir": "out", "pattern": "x" })),
+        search(json!({ "dir": "o*", "pattern": "x" })),
+        search(json!({ "dir": ["out"], "pattern": "x" })),
+        search(json!({ "dir": ["/etc"], "pattern": "x" })),
+        search(json!({ "dir": "src", "directory": "/etc", "pattern": "x" })),
+        search(json!({ "dir": "src", "cwd": "src/deep", "pattern": "x" })),
+        search(json!({ "cwd": ".git", "pattern": "url" })),
+        search(json!({ "path": ["src", "/etc"], "pattern": "x" })),
+        search(json!({ "path": "o*", "pattern": "x" })),
+        search(json!({ "pattern": "{/etc,x}/*" })),
+        search(json!({ "pattern": "@(/etc|x)/*" })),
+        search(json!({ "pattern": "o*/x" })),
+        search(json!({ "pattern": "out/**" })),
+        search(json!({ "pattern": "**/away/*" })),
+        search(json!({ "glob": ["*.rs", "/etc/*"], "pattern": "x" })),
+        search(json!({ "glob": "*.rs,out/*", "pattern": "x" })),
+        search(json!({ "include": "out/*", "pattern": "x" })),
+        search(json!({ "include": "o*/*", "pattern": "x" })),
+        search(json!({ "include": "src/{away,deep}/*", "pattern": "x" })),
+        search(json!({ "include": "away/*", "path": "src", "pattern": "x" })),
+        search(json!({ "include": "away/*", "cwd": "src", "pattern": "x" })),
+        search(json!({ "include": ".g*/config", "pattern": "x" })),
+        search(json!({ "glob": ".env", "pattern": "." })),
+        search(json!({ "pattern": "src/..\\/..\\/x" })),
+        search(json!({ "pattern": "x", "path": { "root": "/etc" } })),
+        search(json!({ "pattern": "$HOME/x" })),
+        search(json!({ "pattern": "x", "root": "/etc" })),
+        look(json!({ "pattern": "**/*.txt" })),
+        look(json!({ "path": "https://example.org/x" })),
+        look(json!({ "path": "file:///etc/passwd" })),
+        look(json!({ "path": "file:src/a.rs" })),
+        look(json!({ "path": "$HOME/x" })),
+        look(json!({ "path": "~root/x" })),
+        look(json!({ "path": " /etc/passwd" })),
+        look(json!({ "path": "\"/etc/passwd\"" })),
+        look(json!({ "path": "@/etc/passwd" })),
+        look(json!({ "path": "src/a.rs,/etc/passwd" })),
+        look(json!({ "path": "src/a.rs\n/etc/passwd" })),
+        look(json!({ "path": "..\\..\\etc\\passwd" })),
+        look(json!({ "path": "src/../../elsewhere/x" })),
+        look(json!({ "path": "a\u{0}b" })),
+        look(json!({ "path": 7 })),
+        look(json!({ "path": "src/a.rs", "line": "/etc/passwd" })),
+        look(json!({ "path": "src/a.rs", "notebook_path": "/etc/passwd" })),
+        look(json!({ "path": "src/a.rs", "source": ["/etc/passwd"] })),
+        look(json!({ "path": "src/away/x" })),
+        look(json!({ "path": "src/a*/x" })),
+        look(json!(["/etc/passwd"])),
+    ];
+    assert!(asked.len() >= 20);
+    for (calls, expected) in [(&approved[..], false), (&asked[..], true)] {
+        for call in calls {
+            assert_eq!(agent.is_asked(call.clone()).await, expected, "{}", call["rawInput"]);
+        }
+    }
+}
+
 /// Under `auto` what touches a protected file still waits for a person, who can allow it once and not for always.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_protected_file_waits_for_a_person_also_under_auto() {
