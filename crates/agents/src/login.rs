@@ -112,7 +112,7 @@ pub fn start(
     env.retain(|(name, _)| name != "TERM" && own_env.iter().all(|(own, _)| own != name));
     env.push(("TERM".to_owned(), "dumb".to_owned()));
     env.extend(own_env.iter().filter(|(name, _)| name != "TERM").cloned());
-    let pty = Pty::start(Invocation { command, args, env, cwd: Some(cwd.to_owned()), sandbox, mark: None });
+    let pty = Pty::start(Invocation { command, args, env, cwd: Some(cwd.to_owned().into()), sandbox, mark: None });
     pty.map(|pty| Login(Way::Command(pty))).map_err(|error| format!("the login of {} could not be started: {error}", agent.title))
 }
 

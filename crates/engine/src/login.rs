@@ -31,7 +31,7 @@ impl Engine {
             return login::start(found, &program, in_terminal.as_ref(), env, &settings.work_dir, sandbox).map_err(Refusal::Conflict);
         }
         let args = found.arguments(&program, &found.args);
-        let program = Invocation { command: program.path, args, env, cwd: Some(settings.work_dir.clone()), mark: None, sandbox };
+        let program = Invocation { command: program.path, args, env, cwd: Some(settings.work_dir.clone().into()), mark: None, sandbox };
         login::ask(login::Asked { agent: found, program, method }).map_err(Refusal::Conflict)
     }
 

@@ -248,8 +248,7 @@ fn inherited(words: &[OsString]) -> Option<[OwnedFd; 2]> {
 
 /// Gives up what is left to give up, and is the program from then on. Only now do its variables have an effect.
 fn become_program(order: Order, control: &OwnedFd) -> io::Error {
-    let reduced = || -> io::Result<PathBuf> {
-        let cwd = order.cwd.clone().map_or_else(std::env::current_dir, Ok)?;
+    let reduced = || -> io::Result<()> {
         rustix::thread::set_no_new_privs(true)?;
         capabilities::reduce()?;
         if order.layers.calls {
@@ -257,11 +256,13 @@ fn become_program(order: Order, control: &OwnedFd) -> io::Error {
             let listener = sys::install_filter(&filter)?;
             order::send(control, &[listener.as_fd()])?;
         }
-        sys::close_rest_on_exec()?;
-        Ok(cwd)
+        if let Some(cwd) = &order.cwd {
+            cwd.enter()?;
+        }
+        Ok(sys::close_rest_on_exec()?)
     };
     match reduced() {
-        Ok(cwd) => Command::new(&order.program).args(&order.args).env_clear().envs(order.env).current_dir(cwd).exec(),
+        Ok(()) => Command::new(&order.program).args(&order.args).env_clear().envs(order.env).exec(),
         Err(error) => error,
     }
 }

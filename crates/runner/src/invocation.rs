@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::confine::{Broker, Sandbox};
+use crate::directory::Directory;
 use crate::spec::MARK;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -18,8 +19,9 @@ pub struct Invocation {
     pub args: Vec<String>,
     /// The complete environment, but for the mark.
     pub env: Vec<(String, String)>,
-    /// Where it runs; without one where this process does, or in a sandbox at the root.
-    pub cwd: Option<PathBuf>,
+    /// Where it runs; without one where this process does, or in a sandbox at the root. Without a sandbox it is gone to by its name:
+    /// whoever means the one that was opened enters it first.
+    pub cwd: Option<Directory>,
     /// By which its processes are found.
     pub mark: Option<Uuid>,
     pub sandbox: Option<Sandbox>,
@@ -38,7 +40,7 @@ impl Invocation {
                 let mut command = Command::new(&self.command);
                 command.args(&self.args).env_clear().envs(self.environment()).stdin(Stdio::from(stdin));
                 if let Some(cwd) = &self.cwd {
-                    command.current_dir(cwd);
+                    command.current_dir(cwd.path());
                 }
                 (command, None)
             }

@@ -6,6 +6,7 @@
 //! the server; `pty` runs one that wants a terminal of its own. `confine` keeps an agent within bounds.
 
 mod confine;
+mod directory;
 mod first_line;
 mod identity;
 mod invocation;
@@ -22,6 +23,7 @@ mod terminal;
 mod wire;
 
 pub use confine::{Base, Broker, BrokerGuard, CONFINED, Confinement, Family, Feature, Layers, Mechanism, Sandbox, run_confined};
+pub use directory::Directory;
 pub use first_line::first_line;
 pub use identity::{Identity, ProcessIdentity};
 pub use invocation::Invocation;

@@ -70,7 +70,7 @@ impl Spec {
             command: self.command.clone(),
             args: self.args.clone(),
             env: self.env.clone(),
-            cwd: Some(self.cwd.clone()),
+            cwd: Some(self.cwd.clone().into()),
             mark: Some(self.id),
             sandbox: self.sandbox.clone(),
         }

@@ -21,6 +21,7 @@ use tokio::time::timeout;
 use uuid::Uuid;
 
 use crate::confine::Sandbox;
+use crate::directory::Directory;
 use crate::invocation::Invocation;
 use crate::spec::MARK;
 
@@ -43,7 +44,7 @@ pub struct TerminalSpec {
     pub args: Vec<String>,
     /// The complete environment.
     pub env: Vec<(String, String)>,
-    pub cwd: PathBuf,
+    pub cwd: Directory,
     /// What holds the command, where something is to.
     pub sandbox: Option<Sandbox>,
     /// How much of the output is kept; the end counts.

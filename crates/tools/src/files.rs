@@ -2,9 +2,10 @@
 //! has asked whoever must be asked. How they are written is in `beneath`.
 
 use std::io::Read;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use crate::beneath::{self, Kind, Links, reason};
+use crate::beneath::{self, Kind, Links, Lost, reason};
 use crate::work_dir::WorkDir;
 use crate::{Refusal, bound};
 
@@ -65,14 +66,21 @@ pub fn beginning(work_dir: &Path, name: &str, most_bytes: usize) -> Result<Optio
     Ok(Some((kept.to_owned(), kept.len() < text.len())))
 }
 
-/// The real place of a directory inside the work directory.
-pub fn directory(work_dir: &Path, path: Option<&str>) -> Result<PathBuf, FileError> {
+/// A directory inside the work directory, held open, and its path without links.
+pub struct OpenDirectory {
+    pub path: PathBuf,
+    pub handle: OwnedFd,
+}
+
+pub fn directory(work_dir: &Path, path: Option<&str>) -> Result<OpenDirectory, FileError> {
     let (work_dir, path) = (WorkDir::open(work_dir)?, path.unwrap_or("."));
     let spot = work_dir.root().existing(path)?;
     if spot.kind != Some(Kind::Directory) {
         return Err(FileError::Refused(format!("'{}' is not a directory", bound::name(path))));
     }
-    Ok(if spot.path.as_os_str().is_empty() { work_dir.path().to_owned() } else { work_dir.path().join(spot.path) })
+    let handle = spot.handle().map_err(|why| Lost::System(why).refusal(path))?;
+    let path = if spot.path.as_os_str().is_empty() { work_dir.path().to_owned() } else { work_dir.path().join(spot.path) };
+    Ok(OpenDirectory { path, handle })
 }
 
 #[cfg(test)]
@@ -127,7 +135,7 @@ mod tests {
         assert_eq!(fs::read_to_string(work.join("inner")).unwrap(), "x");
         assert!(work.join("inside").is_symlink());
         assert!(directory(&work, Some("out")).is_err());
-        assert_eq!(directory(&work, None).unwrap(), work.canonicalize().unwrap());
+        assert_eq!(directory(&work, None).unwrap().path, work.canonicalize().unwrap());
     }
 
     #[test]

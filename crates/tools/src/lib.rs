@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 pub use beneath::{ChangeError, Shown, exists, look, real_path, write_shown, write_text};
 pub use changes::changed_since;
 pub use definitions::{Candidate, Definition, Kind, definitions, delegate, kind};
-pub use files::{FileError, beginning, current_text, directory, read_text};
+pub use files::{FileError, OpenDirectory, beginning, current_text, directory, read_text};
 pub use fingerprint::{Fingerprint, fingerprint};
 pub use git::{Checkout, Commit, Comparison, FileChange, FileLines, Side, Status, Taken, Undo, revert_text};
 pub use paths::{Named, find, mentioned, search};

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
-use agents::{Terminal, TerminalExit, TerminalSpec};
+use agents::{Directory, Terminal, TerminalExit, TerminalSpec};
 use domain::agent::{
     Demand, Exited, PermissionAsk, Problem, Reply, Shown, StartTerminal, ToolCall, ToolContent, Update, is_system_shell, shell_script,
 };
@@ -68,14 +68,13 @@ impl Actor {
         let mut env = own;
         env.extend(start.env.iter().cloned());
         Work::task(async move {
-            let outcome = match tools::directory(work_dir.as_ref(), start.cwd.as_deref()) {
-                Ok(cwd) if cwd.to_str() != Some(&shown_cwd) => Err("the directory is another one than the one that was shown".to_owned()),
+            let outcome = match open_shown(work_dir.as_ref(), &start, &shown_cwd) {
                 Ok(cwd) => {
                     let limit_bytes = start.output_byte_limit;
                     let spec = TerminalSpec { exe, command, args, env, cwd, sandbox, limit_bytes, runner: runner.0 };
                     Terminal::start(spec).await.map_err(|error| format!("cannot run {}: {error}", start.command))
                 }
-                Err(error) => Err(error.message().to_owned()),
+                Err(message) => Err(message),
             };
             Ended::TerminalStarted { agent, id, outcome }
         })
@@ -214,10 +213,19 @@ impl Running {
     }
 }
 
+/// The directory that was shown, by its handle: from here on its name does not matter.
+fn open_shown(work_dir: &Path, start: &StartTerminal, shown: &str) -> Result<Directory, String> {
+    let opened = tools::directory(work_dir, start.cwd.as_deref()).map_err(|error| error.message().to_owned())?;
+    if opened.path.to_str() != Some(shown) {
+        return Err("the directory is another one than the one that was shown".to_owned());
+    }
+    Directory::opened(opened.path, opened.handle).map_err(|error| format!("the directory cannot be looked at: {error}"))
+}
+
 /// What a person would be asked. `path` is where the agent's commands are found.
 pub(super) fn prepare(work_dir: &Path, start: &StartTerminal, path: &str) -> Result<Prepared, Reply> {
     let cwd = tools::directory(work_dir, start.cwd.as_deref()).map_err(refused)?;
-    let Some(cwd) = cwd.to_str().map(str::to_owned) else {
+    let Some(cwd) = cwd.path.to_str().map(str::to_owned) else {
         return Err(Reply::refused(Problem::Invalid, "the directory has a name that cannot be shown"));
     };
     let ask = PermissionAsk {

@@ -17,6 +17,7 @@ use rustix::net::{
 use serde::{Deserialize, Serialize};
 
 use super::{Base, Confinement, Layers};
+use crate::directory::Directory;
 
 /// The order itself is in a file in memory, so that its size does not matter to the socket.
 const MESSAGE: &[u8] = b"o";
@@ -28,7 +29,7 @@ pub(super) struct Order {
     /// The whole environment of the program.
     pub env: Vec<(String, String)>,
     /// Where it runs; where the process is anyway, without one.
-    pub cwd: Option<PathBuf>,
+    pub cwd: Option<Directory>,
     pub base: Base,
     pub layers: Layers,
     pub confinement: Confinement,
@@ -112,7 +113,8 @@ mod tests {
         let mut files = receive(&theirs).unwrap();
         assert_eq!(files.len(), 2);
         let read = Order::read(File::from(files.remove(0))).unwrap();
-        assert_eq!((read.program, read.args, read.env, read.cwd), (order.program, order.args, order.env, order.cwd));
+        assert_eq!((read.program, read.args, read.env), (order.program, order.args, order.env));
+        assert_eq!(read.cwd.unwrap().path(), order.cwd.unwrap().path());
         assert_eq!((read.base, read.layers, read.confinement), (order.base, order.layers, confinement));
         drop(ours);
         assert!(receive(&theirs).unwrap().is_empty());

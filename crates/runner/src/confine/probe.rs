@@ -176,7 +176,7 @@ fn attempt(exe: &Path, mechanism: Mechanism) -> io::Result<Report> {
     let program = Invocation {
         command: exe.to_owned(),
         args: vec![CONFINED.to_owned(), PROBE.to_owned(), facts],
-        cwd: Some(outside.root.join("inside")),
+        cwd: Some(outside.root.join("inside").into()),
         sandbox: Some(Sandbox { exe: exe.to_owned(), mechanism, confinement }),
         ..Invocation::default()
     };

@@ -48,7 +48,7 @@ pub fn run() -> ExitCode {
         tell(&format!("cannot keep its children: {error}"));
         return ExitCode::FAILURE;
     }
-    let (child, _broker) = match take_order().and_then(|program| start(&program)) {
+    let (child, _broker) = match take_order().and_then(start) {
         Ok(started) => started,
         Err(error) => {
             tell(&error.to_string());
@@ -65,7 +65,13 @@ pub fn run() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn start(program: &Invocation) -> io::Result<(Child, Option<BrokerGuard>)> {
+fn start(mut program: Invocation) -> io::Result<(Child, Option<BrokerGuard>)> {
+    // The command starts where this process is. In a sandbox it sees other mounts, and has to find the same directory there; it stays
+    // the same as long as this process is in it.
+    if let Some(cwd) = &program.cwd {
+        cwd.enter()?;
+    }
+    program.cwd.take_if(|_| program.sandbox.is_none());
     let (mut command, broker) = program.prepare(File::open("/dev/null")?.into())?;
     command.stdout(Stdio::from(io::stderr())).stderr(Stdio::inherit()).process_group(0);
     let guard = broker.map(|broker| broker.start(Family::below_this_process(program.mark))).transpose()?;

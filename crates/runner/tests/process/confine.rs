@@ -58,7 +58,7 @@ impl Home {
             command: command.into(),
             args: args.iter().map(|word| (*word).to_owned()).collect(),
             env: vec![("PATH".to_owned(), SEARCH_PATH.to_owned()), ("H".to_owned(), home)],
-            cwd: Some(self.path("work")),
+            cwd: Some(self.path("work").into()),
             mark: None,
             sandbox: Some(self.sandbox(mechanism)),
         }
@@ -71,7 +71,7 @@ impl Home {
             command: "/bin/sh".to_owned(),
             args: program.args,
             env: program.env,
-            cwd: self.path("work"),
+            cwd: self.path("work").into(),
             sandbox: program.sandbox,
             limit_bytes: None,
             runner: Uuid::new_v4(),
@@ -86,7 +86,7 @@ impl Home {
 const SEARCH_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// Runs a program to its end, with a broker for it.
-fn run(program: &Invocation) -> Output {
+pub(crate) fn run(program: &Invocation) -> Output {
     let (mut command, broker) = program.prepare(fs::File::open("/dev/null").unwrap().into()).unwrap();
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(command);
@@ -94,7 +94,7 @@ fn run(program: &Invocation) -> Output {
     child.wait_with_output().unwrap()
 }
 
-fn said(output: &Output) -> String {
+pub(crate) fn said(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
@@ -138,7 +138,7 @@ fn somebody_without_rights_is_held_as_well() {
 }
 
 /// Those that work here, found once. Whether one should work is asked of the system, not of what is tested.
-fn mechanisms() -> Vec<Mechanism> {
+pub(crate) fn mechanisms() -> Vec<Mechanism> {
     static FOUND: std::sync::LazyLock<Vec<Mechanism>> = std::sync::LazyLock::new(|| {
         let mut found = Vec::new();
         match Mechanism::of(&exe(), Base::Landlock) {

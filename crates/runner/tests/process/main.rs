@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod confine;
+mod directory;
 mod disk;
 mod ending;
 mod faults;

@@ -62,8 +62,10 @@ impl Disk {
         if let Ok(named) = tools::find(work, &path) {
             assert!(!named.path.contains(SECRET) && named.size != SECRET_TEXT.len() as u64, "{}: find {named:?}", case.name);
         }
-        if let Ok(real) = tools::directory(work, Some(&directory)) {
-            assert!(real.starts_with(work), "{}: directory {}", case.name, real.display());
+        if let Ok(opened) = tools::directory(work, Some(&directory)) {
+            assert!(opened.path.starts_with(work), "{}: directory {}", case.name, opened.path.display());
+            let is_outside = rustix::fs::statat(&opened.handle, "SECRET-name", rustix::fs::AtFlags::empty()).is_ok();
+            assert!(!is_outside, "{}: another directory than {}", case.name, opened.path.display());
         }
         let _ = tools::revert_text(work, &path, None, SECRET_TEXT, None).await;
         let _ = tools::revert_text(work, &path, Some("reverted"), SECRET_TEXT, None).await;
