@@ -4,6 +4,7 @@
 
 mod grants;
 mod options;
+mod races;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -35,7 +36,12 @@ fn plain_options() -> Value {
 
 impl Talk {
     async fn start(rig: Rig, policy: &str) -> Talk {
-        let server = rig.faulty_agent().start().await;
+        Talk::configured(rig.faulty_agent(), policy).await
+    }
+
+    /// The rig has its agent.
+    async fn configured(rig: Rig, policy: &str) -> Talk {
+        let server = rig.start().await;
         let session = server.new_session(json!({ "model": "relay", "permission_policy": policy })).await;
         let client = server.stream(&session, None).await;
         Talk { server, session, client }

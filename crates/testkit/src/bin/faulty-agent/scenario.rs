@@ -24,6 +24,7 @@
 //! | `cancelled_unasked` | answers `cancelled` by itself |
 //! | `cancelled_after_rejection` · `rejected_then_done` | asks, and after a rejection answers `cancelled` · says a sentence and ends |
 //! | `calls JSON` | requests to its client, see `calls`; the answers are streamed as JSON |
+//! | `race JSON` | the same in rounds, while it exchanges names in its work directory, see `race` |
 //! | `unasked [KIND]` | a tool call of that kind (execute) that runs without asking, reported as completed twice |
 //! | `login_at_prompt FILE` | a login is needed (-32000) unless the file was there when the process started |
 //! | `many_requests [FILE]` | 5,000 reads of a file without waiting for an answer; says how many were answered, and how |
@@ -45,6 +46,7 @@ mod calls;
 mod excess;
 mod oversize;
 mod permission;
+mod race;
 
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -120,6 +122,7 @@ impl Turn {
             "error_text" => self.error_text(rest == "pieces"),
             "usage_in_result" => self.only_respond(&json!({ "stopReason": "end_turn", "usage": usage() })),
             "calls" => calls::run(self, rest),
+            "race" => race::run(self, rest),
             "oversize" => oversize::run(self, rest),
             "unasked" => self.unasked(if rest.is_empty() { "execute" } else { rest }),
             "error_code" => self.error_code(rest),

@@ -11,8 +11,12 @@ use super::{Flow, TICK, Turn};
 
 pub(super) fn run(turn: &Turn, list: &str) -> Flow {
     let calls: Vec<(String, Value)> = serde_json::from_str(list).expect("a list of methods and parameters");
+    run_all(turn, &calls)
+}
+
+pub(super) fn run_all(turn: &Turn, calls: &[(String, Value)]) -> Flow {
     let mut terminal = String::new();
-    for (method, params) in calls {
+    for (method, params) in calls.iter().cloned() {
         let withdrawn = method == "withdraw";
         let (method, params) = match withdrawn {
             true => serde_json::from_value(params).expect("a method and parameters"),
