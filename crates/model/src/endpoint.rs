@@ -6,14 +6,15 @@
 mod backoff;
 mod classify;
 mod history;
+mod proxy;
 
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use futures::StreamExt;
+use futures::{StreamExt, TryFutureExt};
 use genai::adapter::AdapterKind;
 use genai::chat::{ChatOptions, ChatRequest, ChatStreamEvent, ReasoningEffort, StopReason, StreamEnd};
 use genai::resolver::{AuthData, Endpoint as Address};
@@ -24,21 +25,21 @@ use crate::Tuning;
 use crate::fault::Fault;
 use crate::message::{Completion, Event, Message, Request, ToolCall, Usage};
 use crate::settings::{SettingsError, Target};
+use proxy::Proxy;
 
 /// An unreachable host must not eat the whole time that a stall may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 /// Of the models that an endpoint lists, and of the name of one, in bytes.
 const NAMES_MAX: usize = 500;
 const NAME_MAX: usize = 200;
-/// The text of one answer.
+/// The text of one answer, and its reasoning.
 const TEXT_MIB: usize = 4;
-/// Everything that comes over the wire for one answer; each word of the text has a frame around it.
-const WIRE_MIB: usize = 128;
 
 pub(crate) struct Endpoint {
-    target: Target,
+    target: Arc<Target>,
     tuning: Tuning,
-    client: Client,
+    /// Reaches the endpoint itself.
+    http: reqwest::Client,
 }
 
 impl Endpoint {
@@ -48,10 +49,8 @@ impl Endpoint {
             // A proxy for the outside world cannot reach this machine's own loopback.
             builder = builder.no_proxy();
         }
-        let failed = |reason: String| SettingsError::Client { reason };
-        let http = builder.build().map_err(|error| failed(error.to_string()))?;
-        let client = Client::builder().with_reqwest(http).build();
-        Ok(Endpoint { target, tuning, client: client.map_err(|error| failed(error.to_string()))? })
+        let http = builder.build().map_err(|error| SettingsError::Client { reason: error.to_string() })?;
+        Ok(Endpoint { target: Arc::new(target), tuning, http })
     }
 
     pub(crate) fn model(&self) -> &str {
@@ -60,9 +59,11 @@ impl Endpoint {
 
     pub(crate) async fn names(&self, patience: Duration) -> Result<Vec<String>, Fault> {
         let ServiceTarget { endpoint, auth, .. } = self.service();
-        let asked = tokio::time::timeout(patience, self.client.all_model_names(self.target.adapter, (endpoint, auth))).await;
+        let proxy = self.proxy()?;
+        let listing = proxy.client.all_model_names(self.target.adapter, (endpoint, auth));
+        let asking = proxy.run(listing.map_err(|error| self.classify(&error)));
         let silent = || Fault::Stalled { host: self.target.host.clone(), silent_s: patience.as_secs() };
-        let mut names = asked.map_err(|_| silent())?.map_err(|error| self.classify(&error))?;
+        let mut names = tokio::time::timeout(patience, asking).await.map_err(|_| silent())??;
         names.retain(|name| !name.is_empty() && name.len() <= NAME_MAX);
         names.truncate(NAMES_MAX);
         Ok(names)
@@ -90,11 +91,20 @@ impl Endpoint {
         }
     }
 
-    /// One request over the wire, up to the end that the endpoint declares.
+    fn proxy(&self) -> Result<Proxy, Fault> {
+        Proxy::open(self.http.clone(), self.target.clone())
+    }
+
     async fn attempt(&self, chat: ChatRequest, events: &Sender<Event>, heard: &mut Heard) -> Result<StreamEnd, Fault> {
+        let proxy = self.proxy()?;
+        proxy.run(self.stream(&proxy.client, chat, events, heard)).await
+    }
+
+    /// One request over the wire, up to the end that the endpoint declares.
+    async fn stream(&self, client: &Client, chat: ChatRequest, events: &Sender<Event>, heard: &mut Heard) -> Result<StreamEnd, Fault> {
         let frames = Frames::default();
         let options = self.options(&frames);
-        let opened = self.client.exec_chat_stream(self.service(), chat, Some(&options)).await;
+        let opened = client.exec_chat_stream(self.service(), chat, Some(&options)).await;
         let mut stream = opened.map_err(|error| self.classify(&error))?.stream;
         while let Some(event) = stream.next().await {
             match event.map_err(|error| self.classify(&error))? {
@@ -105,6 +115,7 @@ impl Endpoint {
                 }
                 ChatStreamEvent::ReasoningChunk(chunk) => {
                     heard.anything = true;
+                    heard.thought_bytes += chunk.content.len();
                     let _ = events.send(Event::Thought(chunk.content)).await;
                 }
                 ChatStreamEvent::End(end) => return self.check_end(end),
@@ -114,18 +125,12 @@ impl Endpoint {
                 | ChatStreamEvent::ThoughtSignatureChunk(_)
                 | ChatStreamEvent::Heartbeat => {}
             }
-            self.check_length(heard, &frames)?;
+            if heard.text.len().max(heard.thought_bytes) > TEXT_MIB << 20 {
+                // A model that never ends must not fill the log, nor the memory.
+                return Err(Fault::TooLong { host: self.target.host.clone(), most_mib: TEXT_MIB });
+            }
         }
         Err(self.ended_without_end(&frames))
-    }
-
-    /// A model that never ends must not fill the log, nor the memory.
-    fn check_length(&self, heard: &Heard, frames: &Frames) -> Result<(), Fault> {
-        let too_long = |most_mib| Err(Fault::TooLong { host: self.target.host.clone(), most_mib });
-        if heard.text.len() > TEXT_MIB << 20 {
-            return too_long(TEXT_MIB);
-        }
-        if frames.bytes() > WIRE_MIB << 20 { too_long(WIRE_MIB) } else { Ok(()) }
     }
 
     /// Gemini's stream is given an end even where the connection broke; only its reason tells.
@@ -162,16 +167,17 @@ impl Endpoint {
     }
 
     fn service(&self) -> ServiceTarget {
+        let base_url = Proxy::address(&self.target.base_url);
         let auth = match &self.target.key {
             Some(key) => AuthData::from_single(key.expose()),
             // The OpenAI dialect of the library insists on a key; a local server has none to check.
             None if self.target.adapter == AdapterKind::OpenAI => {
-                AuthData::RequestOverride { url: format!("{}chat/completions", self.target.base_url), headers: Headers::default() }
+                AuthData::RequestOverride { url: format!("{base_url}chat/completions"), headers: Headers::default() }
             }
             None => AuthData::None,
         };
         ServiceTarget {
-            endpoint: Address::from_owned(self.target.base_url.as_str()),
+            endpoint: Address::from_owned(base_url),
             auth,
             model: ModelIden::new(self.target.adapter, self.target.model.as_str()),
         }
@@ -210,9 +216,10 @@ impl fmt::Debug for Endpoint {
 struct Heard {
     anything: bool,
     text: String,
+    thought_bytes: usize,
 }
 
-/// Counts the events of a body, those without data and those with, and the bytes of all.
+/// Counts the events of a body, those without data and those with.
 #[derive(Clone, Default)]
 struct Frames(Arc<Counts>);
 
@@ -220,22 +227,16 @@ struct Frames(Arc<Counts>);
 struct Counts {
     blank: AtomicU32,
     full: AtomicU32,
-    bytes: AtomicUsize,
 }
 
 impl Frames {
     fn note(&self, data: &str) {
         let counter = if data.is_empty() { &self.0.blank } else { &self.0.full };
         counter.fetch_add(1, Ordering::Relaxed);
-        self.0.bytes.fetch_add(data.len(), Ordering::Relaxed);
     }
 
     fn counts(&self) -> (u32, u32) {
         (self.0.blank.load(Ordering::Relaxed), self.0.full.load(Ordering::Relaxed))
-    }
-
-    fn bytes(&self) -> usize {
-        self.0.bytes.load(Ordering::Relaxed)
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) fn fault(error: &genai::Error, target: &Target, stall_ms: u64) -> Fau
     }
 }
 
-fn transport(error: &(dyn std::error::Error + Send + Sync + 'static), target: &Target, stall_ms: u64) -> Fault {
+pub(super) fn transport(error: &(dyn std::error::Error + Send + Sync + 'static), target: &Target, stall_ms: u64) -> Fault {
     let host = target.host.clone();
     if let Some(inner) = error.downcast_ref::<genai::Error>() {
         return fault(inner, target, stall_ms);

@@ -3,6 +3,7 @@
 
 mod asking;
 mod faults;
+mod floods;
 mod names;
 mod providers;
 mod redirects;
