@@ -6,6 +6,7 @@ mod catalogue;
 mod client_requests;
 mod devices;
 mod disk;
+mod hostile_input;
 mod hostile_project;
 mod login;
 mod memory;
