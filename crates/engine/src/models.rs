@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use model::Model;
 
 use crate::settings::RELAY;
+use crate::tasks::Tasks;
 use crate::{Engine, Refusal};
 
 /// How long the endpoint has to answer.
@@ -29,13 +30,20 @@ pub struct Models {
     pub error: Option<String>,
 }
 
-/// What the endpoint said when it was last asked, and when that was.
+type Names = Result<Vec<String>, String>;
+/// What the endpoint said, and when that was.
+type Answer = (Instant, Names);
+
 #[derive(Default)]
-pub(crate) struct Asked(Option<(Instant, Result<Vec<String>, String>)>);
+pub(crate) struct Asked {
+    answer: Option<Answer>,
+    /// The one task that asks it right now, or whose answer nobody has waited for.
+    asking: Option<Tasks<Answer>>,
+}
 
 impl Asked {
-    fn known(&self) -> Option<Result<Vec<String>, String>> {
-        let (at, answer) = self.0.as_ref()?;
+    fn known(&self) -> Option<Names> {
+        let (at, answer) = self.answer.as_ref()?;
         let counts = if answer.is_ok() { FRESH } else { FAILED };
         (at.elapsed() < counts).then(|| answer.clone())
     }
@@ -64,18 +72,31 @@ impl Engine {
         Ok(Models { models, error })
     }
 
-    /// Whoever comes while it is being asked waits for the same answer.
-    async fn ask_endpoint(&self) -> Result<Vec<String>, String> {
-        let mut asked = self.shared.models.lock().await;
-        if let Some(known) = asked.known() {
-            return known;
+    /// Whoever comes while it is being asked waits for the same answer. Somebody who hangs up meanwhile ends nothing: else they could have
+    /// it asked as often as they like.
+    async fn ask_endpoint(&self) -> Names {
+        let mut guard = self.shared.models.lock().await;
+        let asked = &mut *guard;
+        loop {
+            if let Some(known) = asked.known() {
+                return known;
+            }
+            let settings = self.settings();
+            let asking = asked.asking.get_or_insert_with(|| {
+                let mut task = Tasks::default();
+                task.start(names(settings.endpoint.clone(), settings.model_tuning));
+                task
+            });
+            asked.answer = Some(asking.next().await.unwrap_or_else(|error| (Instant::now(), Err(error.to_string()))));
+            asked.asking = None;
         }
-        let settings = self.settings();
-        let answer = match Model::with_tuning(settings.endpoint.clone(), settings.model_tuning) {
-            Ok(model) => model.names(PATIENCE).await.map_err(|fault| fault.to_string()),
-            Err(error) => Err(error.to_string()),
-        };
-        asked.0 = Some((Instant::now(), answer.clone()));
-        answer
     }
+}
+
+async fn names(endpoint: model::Settings, tuning: model::Tuning) -> Answer {
+    let names = match Model::with_tuning(endpoint, tuning) {
+        Ok(model) => model.names(PATIENCE).await.map_err(|fault| fault.to_string()),
+        Err(error) => Err(error.to_string()),
+    };
+    (Instant::now(), names)
 }

@@ -1,7 +1,11 @@
 //! `GET /api/models`
 
+use futures::future::join_all;
 use serde_json::{Value, json};
 use testkit::model_server::{Reply, Script};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc::{Receiver, channel};
+use tokio::task::JoinSet;
 
 use crate::rig::{Options, Rig};
 
@@ -29,4 +33,33 @@ async fn a_provider_that_cannot_be_asked_leaves_the_others_and_says_why() {
     let list = rig.get("/api/models").await.json();
     assert_eq!(ids(&list), ["main", "relay"]);
     assert!(list["error"].as_str().is_some_and(|error| error.contains("VOXPILOT_MODEL_API_KEY")), "{list}");
+}
+
+/// A provider that takes connections and says nothing; each connection is told.
+async fn silent_provider() -> (String, Receiver<TcpStream>, JoinSet<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let endpoint = format!("http://{}/v1", listener.local_addr().unwrap());
+    let (sender, asked) = channel(100);
+    let mut serving = JoinSet::new();
+    serving.spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            sender.send(stream).await.unwrap();
+        }
+    });
+    (endpoint, asked, serving)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_provider_is_asked_once_however_many_ask_and_hang_up() {
+    let (endpoint, mut asked, _serving) = silent_provider().await;
+    let rig = Rig::start(Options { endpoint: Some(endpoint), ..Options::default() }).await;
+    let _connection = tokio::select! {
+        answer = rig.get("/api/models") => panic!("the provider says nothing: {}", answer.text),
+        connection = asked.recv() => connection.unwrap(),
+    };
+    for list in join_all((0..20).map(|_| rig.get("/api/models"))).await {
+        let list = list.json();
+        assert!(list["error"].as_str().is_some_and(|error| error.contains("has sent nothing")), "{list}");
+    }
+    assert!(asked.try_recv().is_err(), "the provider was asked again");
 }

@@ -26,6 +26,8 @@ pub(crate) const SOON: Duration = Duration::from_secs(60);
 
 pub(crate) struct Options {
     pub script: Script,
+    /// The address of a model that is not the scripted one.
+    pub endpoint: Option<String>,
     pub confirm_timeout: Duration,
     pub permission_timeout: Option<Duration>,
     pub cancel_timeout: Duration,
@@ -53,6 +55,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             script: Script::new(),
+            endpoint: None,
             confirm_timeout: SOON,
             permission_timeout: None,
             cancel_timeout: SOON,
@@ -259,7 +262,7 @@ fn settings(dir: &Path, model: &ModelServer, options: &Options) -> engine::Setti
         model: "main".to_owned(),
         endpoint: model::Settings::Endpoint {
             model: "main".to_owned(),
-            base_url: Some(model.base_url()),
+            base_url: Some(options.endpoint.clone().unwrap_or_else(|| model.base_url())),
             api_key: Some(API_KEY.into()),
             provider: None,
         },
