@@ -7,6 +7,8 @@ use super::values;
 /// The arguments of all calls together: they are parsed all at once.
 const MAX_ARGUMENTS_BYTES: usize = 1024 * 1024;
 const MAX_CALLS: usize = 128;
+/// Without one of these an event has nothing of a call: its keys as they are written, and what any letter may be written with.
+const SIGNS: [&str; 5] = ["tool_calls", "functionCall", "tool_use", "partial_json", "\\u"];
 
 #[derive(Default)]
 pub(super) struct Calls {
@@ -19,6 +21,9 @@ impl Calls {
     pub(super) fn take(&mut self, data: &str) -> bool {
         if !values::are_few(data.as_bytes()) {
             return false;
+        }
+        if !SIGNS.iter().any(|sign| data.contains(sign)) {
+            return true;
         }
         // What is no JSON is for the library to report.
         let Ok(event) = serde_json::from_str::<Value>(data) else { return true };
@@ -98,6 +103,8 @@ mod tests {
         ] {
             assert_eq!(too_much_after(&event), Some(17), "{event:.60}");
         }
+        let escaped = piece(0, &long).replace("tool_calls", "tool\\u005fcalls");
+        assert_eq!(too_much_after(&escaped), Some(17), "written in another way");
         let words = json!({ "choices": [{ "delta": { "content": long } }] }).to_string();
         assert_eq!(too_much_after(&words), None, "text is counted elsewhere");
     }
