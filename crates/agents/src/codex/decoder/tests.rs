@@ -283,3 +283,76 @@ fn what_was_said_in_a_turn_is_remembered_up_to_one_bound_for_all_items() {
     let held: usize = thread.said.iter().map(|(id, said)| id.len() + said.as_ref().map_or(0, String::len)).sum();
     assert!(held < super::MAX_SAID_BYTES + 20_000 && thread.said.len() == 20, "{held}");
 }
+
+/// About so many bytes of JSON, in shapes that cost the most once they are parsed.
+fn fillings(bytes: usize) -> Vec<String> {
+    let keys: String = (0..bytes / 12).map(|number| format!(r#""k{number}":0,"#)).collect();
+    vec![
+        many("1", bytes / 2),
+        many("[]", bytes / 3),
+        many("{}", bytes / 3),
+        many(r#"{"":0}"#, bytes / 7),
+        many("\"\"", bytes / 3),
+        format!("{}{}", "[".repeat(bytes / 2), "]".repeat(bytes / 2)),
+        format!("{{{keys}\"k\":0}}"),
+        format!(r#"{{"$serde_json::private::RawValue":"[{}1]"}}"#, "1,".repeat(bytes / 2)),
+    ]
+}
+
+/// Every place of the dialect that the program fills, with far too much.
+#[test]
+fn of_a_flood_in_any_place_little_is_kept() {
+    let places = [
+        r#"{"method":"item/started","params":{"threadId":"t","item":{"type":"mcpToolCall","id":"k","arguments":FILL}}}"#,
+        r#"{"method":"item/completed","params":{"threadId":"t","item":{"type":"mcpToolCall","id":"k","result":FILL}}}"#,
+        r#"{"method":"item/completed","params":{"threadId":"t","item":{"type":"fileChange","id":"k","changes":FILL}}}"#,
+        r#"{"method":"item/completed","params":{"threadId":"t","item":{"type":"commandExecution","id":"k","command":FILL}}}"#,
+        r#"{"method":"item/completed","params":{"threadId":"t","item":{"type":"reasoning","id":"k","summary":FILL}}}"#,
+        r#"{"method":"item/completed","params":{"threadId":"t","item":{"type":"unheard","x":FILL}}}"#,
+        r#"{"method":"turn/plan/updated","params":{"threadId":"t","plan":FILL}}"#,
+        r#"{"method":"turn/unheard","params":{"threadId":"t","x":FILL}}"#,
+        r#"{"method":"turn/unheard","params":FILL}"#,
+        r#"{"method":"error","params":{"threadId":"t","error":FILL}}"#,
+        r#"{"method":"turn/completed","params":{"threadId":"t","turn":{"id":"u","status":"failed","error":FILL}}}"#,
+        r#"{"method":"serverRequest/resolved","params":{"requestId":FILL}}"#,
+        r#"{"id":1,"method":"item/commandExecution/requestApproval","params":{"threadId":"t","command":FILL}}"#,
+        r#"{"id":1,"method":"item/fileChange/requestApproval","params":{"threadId":"t","itemId":"k","x":FILL}}"#,
+        r#"{"id":1,"method":"item/tool/requestUserInput","params":{"threadId":"t","questions":FILL}}"#,
+        r#"{"id":"prompt:c","result":{"turn":FILL}}"#,
+        r#"{"id":"prompt:c","error":{"code":1,"message":"m","data":FILL}}"#,
+        "FILL",
+    ];
+    let fillings: Vec<String> = [fillings(1_000_000), vec![many("1", 2_500_000), many("1", 5_000_000)]].concat();
+    for place in places {
+        for filling in &fillings {
+            let line = place.replace("FILL", filling);
+            let kept = format!("{:?}", told_lines(std::slice::from_ref(&line))).len();
+            assert!(kept < 4_500_000, "{kept} bytes are kept of {} of {place} with {filling:.20}", line.len());
+        }
+    }
+}
+
+#[test]
+fn a_long_text_is_kept_only_where_it_is_counted_later() {
+    let long = "x".repeat(10_000_000);
+    for place in [
+        json!({ "type": "mcpToolCall", "id": "k", "server": long, "tool": long, "arguments": { "a": long }, "result": long }),
+        json!({ "type": "commandExecution", "id": "k", "command": long, "cwd": long, "status": long, "aggregatedOutput": long }),
+        json!({ "type": "fileChange", "id": "k", "changes": [{ "path": long, "kind": { "type": "add" }, "diff": long }] }),
+        json!({ "type": "webSearch", "id": long, "query": long }),
+        json!({ "type": long, "id": long }),
+    ] {
+        let signals = told(&[happens("item/completed", json!({ "item": place }))]);
+        assert!(format!("{signals:?}").len() < 4_500_000, "{place:.60}");
+    }
+    for (method, params) in [
+        ("warning", json!({ "message": long })),
+        ("error", json!({ "error": { "message": long, "additionalDetails": long }, "willRetry": true })),
+        ("thread/name/updated", json!({ "threadName": long })),
+        ("turn/plan/updated", json!({ "plan": [{ "step": long, "status": long }] })),
+        (&*long, json!({ "x": long })),
+    ] {
+        let signals = told(&[happens(method, params)]);
+        assert!(format!("{signals:?}").len() < 4_500_000, "{method:.60}");
+    }
+}
