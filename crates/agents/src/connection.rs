@@ -272,6 +272,16 @@ impl Connection {
         self.peer().ack(seq).await;
     }
 
+    /// Whether the agent has said so much that the runner should be told what is [`Connection::stored`].
+    pub fn is_much_said(&self) -> bool {
+        self.peer().is_much_said()
+    }
+
+    /// Everything up to `seq` is stored, while prompts still run.
+    pub async fn stored(&self, seq: u64) {
+        self.peer().stored(seq).await;
+    }
+
     /// Ends the agent and its whole process tree; returns when they are gone. The last signals still come.
     pub async fn stop(&self) -> Result<(), RequestError> {
         self.peer().stop().await

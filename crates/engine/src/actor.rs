@@ -300,7 +300,23 @@ impl Actor {
         }
         self.observer.committed(&write, &self.row, begun.elapsed());
         self.shared.news.tell(self.id, &write.events);
+        self.tell_stored(&write);
         acts
+    }
+
+    /// Where an agent says a lot in one prompt, its runner is told how far that is stored.
+    fn tell_stored(&mut self, write: &Write) {
+        for row in &write.rows {
+            let Row::RunnerCursor { id, cursor } = row else { continue };
+            let connection = id.parse().ok().and_then(|runner| self.links.connection(runner).cloned());
+            if let Some(connection) = connection.filter(agents::Connection::is_much_said) {
+                let cursor = *cursor;
+                self.tasks.start(async move {
+                    connection.stored(cursor).await;
+                    Ended::Nothing
+                });
+            }
+        }
     }
 
     async fn agent_batch(&mut self, runner: RunnerId, mut batch: agents::Batch) {

@@ -5,6 +5,7 @@
 mod reader;
 mod segment;
 mod tail;
+mod thin;
 
 use std::collections::VecDeque;
 use std::io;
@@ -13,7 +14,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::record::{self, Kind};
-use crate::spec::Durability;
+use crate::spec::{Durability, journal_dir};
 use segment::Segments;
 
 pub use reader::{JournalReader, journal_pieces, read_journal};
@@ -23,6 +24,8 @@ pub(crate) use tail::{Step, Tail, Take};
 
 /// Lines that could not be written are kept in memory up to here; only then does the agent feel it.
 const BACKLOG_BYTES: usize = 64 * 1024 * 1024;
+/// How much of the lines that are stored is kept while the journal may not be trimmed yet.
+const STORED_BYTES: u64 = 64 * 1024 * 1024;
 /// A batch buffer that a huge line has blown up is given back.
 const SCRATCH_KEEP_BYTES: usize = 1024 * 1024;
 
@@ -67,6 +70,7 @@ pub(crate) struct Published {
 pub(crate) struct PublishedSegment {
     pub first_seq: u64,
     pub bytes: u64,
+    pub is_thin: bool,
 }
 
 /// Records being put together for one write.
@@ -180,6 +184,30 @@ impl Journal {
         drop(published);
         if !gone.is_empty() {
             self.writer().segments.remove(gone.iter().map(|segment| segment.first_seq));
+        }
+    }
+
+    /// Everything up to `seq` is stored. Of the oldest segments that hold nothing newer only what was written to the agent is kept, until
+    /// the rest is no more than [`STORED_BYTES`].
+    pub(crate) fn thin(&self, dir: &Path, seq: u64) -> io::Result<()> {
+        while let Some((first_seq, last_seq)) = self.next_to_thin(seq) {
+            let bytes = thin::segment(&journal_dir(dir), first_seq, last_seq)?;
+            self.note_thinned(first_seq, bytes);
+        }
+        Ok(())
+    }
+
+    fn next_to_thin(&self, seq: u64) -> Option<(u64, u64)> {
+        let published = self.published();
+        let total: u64 = published.segments.iter().filter(|segment| !segment.is_thin).map(|segment| segment.bytes).sum();
+        let at = published.segments.iter().position(|segment| !segment.is_thin).filter(|_| total > STORED_BYTES)?;
+        let last_seq = published.segments.get(at + 1)?.first_seq - 1;
+        (last_seq <= seq).then(|| (published.segments[at].first_seq, last_seq))
+    }
+
+    fn note_thinned(&self, first_seq: u64, bytes: u64) {
+        if let Some(segment) = self.published().segments.iter_mut().find(|segment| segment.first_seq == first_seq) {
+            (segment.bytes, segment.is_thin) = (bytes, true);
         }
     }
 

@@ -55,6 +55,8 @@ pub(crate) enum Kind {
     Exit = 3,
     Oversized = 4,
     Notice = 5,
+    /// Only in the journal: from here up to the number that it holds, records are missing on purpose.
+    Thinned = 6,
     /// Sent, never journalled: the journal cannot be written just now, or can again.
     LiveNotice = 0x80,
 }
@@ -113,6 +115,12 @@ pub(crate) fn seq_of(frame: &[u8]) -> u64 {
 
 pub(crate) fn is_live_notice(frame: &[u8]) -> bool {
     frame[24] == Kind::LiveNotice as u8
+}
+
+/// The number up to which records are missing on purpose behind this frame.
+pub(crate) fn thinned_through(frame: &[u8]) -> Option<u64> {
+    let payload = frame.get(HEADER_BYTES..).filter(|_| frame[24] == Kind::Thinned as u8)?;
+    payload.first_chunk::<8>().map(|number| u64::from_le_bytes(*number))
 }
 
 /// Decodes a frame that [`peek`] has found whole. `None`: a kind or payload this version does not know.

@@ -40,6 +40,8 @@ pub(crate) enum Request {
     Busy(bool),
     Ack(u64),
     Stop,
+    /// Everything up to here is stored, while a prompt still runs.
+    Stored(u64),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +79,10 @@ impl Request {
                 out.extend_from_slice(&seq.to_le_bytes());
             }
             Self::Stop => out.push(6),
+            Self::Stored(seq) => {
+                out.push(7);
+                out.extend_from_slice(&seq.to_le_bytes());
+            }
         }
         seal(out)
     }
@@ -94,6 +100,7 @@ impl Request {
             4 => Self::Busy(*payload.first()? != 0),
             5 => Self::Ack(number(payload)?),
             6 => Self::Stop,
+            7 => Self::Stored(number(payload)?),
             _ => return None,
         })
     }

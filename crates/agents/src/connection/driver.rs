@@ -177,6 +177,7 @@ impl Driver {
                 Body::FromAgent(line) => {
                     self.has_spoken = true;
                     self.waiting_bytes += line.len();
+                    self.peer.note_said(line.len());
                     self.decoder.theirs(record.seq, &line, decoded);
                 }
                 Body::ToAgent { line, .. } => self.decoder.ours(&line),

@@ -22,6 +22,9 @@ use crate::jsonrpc;
 /// How long an agent that is gone may take to be read to its end.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
+/// After so much of an agent the runner is told what is stored, so that it need not keep all of it.
+const MUCH_BYTES: u64 = 16 * 1024 * 1024;
+
 pub(super) struct Peer {
     /// `None` for a runner that had ended before we came.
     handle: Option<Handle>,
@@ -29,6 +32,8 @@ pub(super) struct Peer {
     count: AtomicU64,
     busy: AtomicBool,
     telling: Mutex<()>,
+    /// How much the agent has said since the runner was told what is stored.
+    said_bytes: AtomicU64,
     /// The turns that run, by agent session; those that have not begun without an id. Only of a dialect that names them.
     turns: watch::Sender<HashMap<String, Option<String>>>,
 }
@@ -36,7 +41,8 @@ pub(super) struct Peer {
 impl Peer {
     pub(super) fn new(handle: Option<Handle>, names: &Names) -> Self {
         let (count, busy, telling) = (AtomicU64::new(0), AtomicBool::new(false), Mutex::new(()));
-        Self { handle, pending: Pending::knowing(names), count, busy, telling, turns: watch::Sender::default() }
+        let said_bytes = AtomicU64::new(0);
+        Self { handle, pending: Pending::knowing(names), count, busy, telling, said_bytes, turns: watch::Sender::default() }
     }
 
     pub(super) fn next_count(&self) -> u64 {
@@ -196,6 +202,23 @@ impl Peer {
     pub(super) async fn ack(&self, seq: u64) {
         if let Some(handle) = &self.handle
             && let Err(error) = handle.ack(seq).await
+        {
+            tracing::debug!(%error, seq, "the runner was not told what is stored");
+        }
+    }
+
+    pub(super) fn note_said(&self, bytes: usize) {
+        self.said_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_much_said(&self) -> bool {
+        self.said_bytes.load(Ordering::Relaxed) > MUCH_BYTES
+    }
+
+    pub(super) async fn stored(&self, seq: u64) {
+        self.said_bytes.store(0, Ordering::Relaxed);
+        if let Some(handle) = &self.handle
+            && let Err(error) = handle.stored(seq).await
         {
             tracing::debug!(%error, seq, "the runner was not told what is stored");
         }

@@ -19,7 +19,7 @@ pub fn read_journal(dir: &Path, after: u64) -> io::Result<JournalReader> {
     let start = segments.partition_point(|first_seq| *first_seq <= after.saturating_add(1)).saturating_sub(1);
     segments.drain(..start);
     segments.reverse();
-    Ok(JournalReader { dir: journal_dir(dir), segments, bytes: Bytes::new(), expected: None, whole: None, after })
+    Ok(JournalReader { dir: journal_dir(dir), segments, bytes: Bytes::new(), expected: None, whole: None, thinned_through: 0, after })
 }
 
 /// The first numbers of the pieces in which a journal is kept, in order. Whoever reads it backwards does so piece by piece.
@@ -27,7 +27,7 @@ pub fn journal_pieces(dir: &Path) -> io::Result<Vec<u64>> {
     list_segments(dir)
 }
 
-/// The records of a journal on disk, in order and without a gap.
+/// The records of a journal on disk, in order and without a gap other than those that were made on purpose.
 pub struct JournalReader {
     dir: PathBuf,
     /// What is still to be read, the next one last.
@@ -36,6 +36,8 @@ pub struct JournalReader {
     expected: Option<u64>,
     /// The segment being read and how much of it was good.
     whole: Option<(u64, u64)>,
+    /// Up to here records may be missing.
+    thinned_through: u64,
     after: u64,
 }
 
@@ -46,31 +48,47 @@ impl JournalReader {
 
     /// The next whole record of any number; `None` where the journal ends.
     fn next_record(&mut self) -> Option<Record> {
-        while self.bytes.is_empty() {
-            let segment = self.segments.pop()?;
-            let expected = *self.expected.get_or_insert(segment);
-            if segment != expected {
-                return self.stop();
+        loop {
+            while self.bytes.is_empty() {
+                self.open_next()?;
             }
-            let Ok(content) = fs::read(segment_path(&self.dir, segment)) else { return self.stop() };
-            self.bytes = Bytes::from(content);
-            self.whole = Some((segment, 0));
+            let Peek::Whole(total) = record::peek(&self.bytes) else { return self.stop() };
+            let frame = self.bytes.slice(..total);
+            self.bytes.advance(total);
+            if let Some((_, good)) = &mut self.whole {
+                *good += total as u64;
+            }
+            if let Some(through) = record::thinned_through(&frame) {
+                self.thinned_through = through;
+                continue;
+            }
+            let record = record::decode(frame).filter(|record| self.follows(record.seq));
+            let Some(record) = record else { return self.stop() };
+            self.expected = Some(record.seq + 1);
+            return Some(record);
         }
-        let Peek::Whole(total) = record::peek(&self.bytes) else { return self.stop() };
-        let frame = self.bytes.slice(..total);
-        let Some(record) = record::decode(frame).filter(|record| Some(record.seq) == self.expected) else {
+    }
+
+    fn open_next(&mut self) -> Option<()> {
+        let segment = self.segments.pop()?;
+        let expected = *self.expected.get_or_insert(segment);
+        if segment != expected.max(self.thinned_through.saturating_add(1)) {
             return self.stop();
-        };
-        self.bytes.advance(total);
-        self.expected = Some(record.seq + 1);
-        if let Some((_, good)) = &mut self.whole {
-            *good += total as u64;
         }
-        Some(record)
+        let Ok(content) = fs::read(segment_path(&self.dir, segment)) else { return self.stop() };
+        self.bytes = Bytes::from(content);
+        self.expected = Some(segment);
+        self.whole = Some((segment, 0));
+        Some(())
+    }
+
+    /// Whether a record with this number may come next.
+    fn follows(&self, seq: u64) -> bool {
+        self.expected.is_some_and(|expected| seq == expected || (seq > expected && seq <= self.thinned_through))
     }
 
     /// What follows damage cannot be trusted to be without a gap.
-    fn stop(&mut self) -> Option<Record> {
+    fn stop<T>(&mut self) -> Option<T> {
         self.segments.clear();
         self.bytes.clear();
         None

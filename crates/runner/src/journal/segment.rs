@@ -60,14 +60,14 @@ impl Segments {
     }
 
     pub(super) fn current(&self) -> PublishedSegment {
-        PublishedSegment { first_seq: self.first_seq, bytes: self.bytes }
+        PublishedSegment { first_seq: self.first_seq, bytes: self.bytes, is_thin: false }
     }
 
     pub(super) fn lengths(&self) -> io::Result<VecDeque<PublishedSegment>> {
         let parent = self.dir.parent().unwrap_or(&self.dir);
         let lengths = list(parent)?.into_iter().map(|first_seq| {
             let bytes = fs::metadata(path(&self.dir, first_seq))?.len();
-            Ok(PublishedSegment { first_seq, bytes })
+            Ok(PublishedSegment { first_seq, bytes, is_thin: false })
         });
         lengths.collect()
     }

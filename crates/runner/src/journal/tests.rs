@@ -228,3 +228,38 @@ fn a_fault_is_told_behind_a_whole_record() {
         assert!(matches!(steps[..], [Step::Bytes { .. }, Step::Bytes { .. }, Step::Fault(Some(_))]), "{}", steps.len());
     });
 }
+
+/// What a journal of a long prompt takes, and what can still be read of it.
+#[test]
+fn of_stored_lines_only_the_latest_stay_and_all_that_went_to_the_agent() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = open(dir.path());
+    let (ids, long) = ([uuid::Uuid::new_v4(), uuid::Uuid::new_v4()], "x".repeat(1_000_000));
+    let write = |id: &uuid::Uuid, text: &str| {
+        journal.append_or_refuse(|batch| batch.push(Kind::ToAgent, &[id.as_bytes(), text.as_bytes()])).unwrap();
+    };
+    write(&ids[0], "a prompt");
+    (0..100).for_each(|_| line(&journal, &long));
+    write(&ids[1], &long);
+    (0..80).for_each(|_| line(&journal, &long));
+    let disk = || fs::read_dir(dir.path().join("journal")).unwrap().map(|entry| entry.unwrap().metadata().unwrap().len()).sum::<u64>();
+    journal.thin(dir.path(), 20).unwrap();
+    assert!(disk() > 120_000_000, "what is not stored stays");
+    journal.thin(dir.path(), journal.last_seq()).unwrap();
+    assert!((50_000_000..STORED_BYTES + 9_000_000).contains(&disk()), "{}", disk());
+    let records: Vec<_> = read_journal(dir.path(), 0).unwrap().collect();
+    let written = |record: &record::Record| match &record.body {
+        Body::ToAgent { write_id, line } => Some((record.seq, *write_id, line.len())),
+        _ => None,
+    };
+    assert_eq!(records.iter().filter_map(written).collect::<Vec<_>>(), [(1, ids[0], 8), (102, ids[1], 0)]);
+    assert_eq!(records.last().unwrap().seq, 182);
+    assert!(records.windows(2).all(|pair| pair[0].seq < pair[1].seq));
+    assert_eq!(tail(&journal, dir.path(), 170), (171..=182).collect::<Vec<_>>());
+    assert_eq!(texts(dir.path(), 180).len(), 2);
+    drop(journal);
+    line(&open(dir.path()), "goes on");
+    assert_eq!(read_journal(dir.path(), 0).unwrap().last().unwrap().seq, 183);
+    open(dir.path()).trim(183);
+    assert_eq!(fs::read_dir(dir.path().join("journal")).unwrap().count(), 1);
+}

@@ -106,6 +106,13 @@ fn control(hub: &Hub, stream: &mut UnixStream) -> io::Result<()> {
                 acknowledged = seq;
                 (Status::Done, String::new())
             }
+            Some(Request::Stored(seq)) => {
+                // It is tried again with the next request of this kind.
+                if let Err(error) = hub.journal.thin(&hub.dir, seq) {
+                    log::line(format_args!("thinning out the journal: {error}"));
+                }
+                (Status::Done, String::new())
+            }
             Some(Request::Stop) => {
                 let _ = hub.events.send(Event::Stop("the server said so"));
                 (Status::Done, String::new())

@@ -95,6 +95,12 @@ impl Handle {
         self.request(Request::Ack(seq)).await
     }
 
+    /// Says that everything up to `seq` is stored, while a prompt still runs: what was written to the agent must stay, and so do the latest
+    /// lines of the agent.
+    pub async fn stored(&self, seq: u64) -> Result<(), RequestError> {
+        self.request(Request::Stored(seq)).await
+    }
+
     /// Ends the agent, its whole tree and the runner. Returns when they are gone; the records can be read to their end.
     pub async fn stop(&self) -> Result<(), RequestError> {
         match self.request(Request::Stop).await {

@@ -158,6 +158,31 @@ async fn acknowledged_segments_are_deleted() {
     assert_eq!(lines(&read_lines(&mut records, 1).await), ["goes on"]);
 }
 
+/// A prompt runs, so nothing may be acknowledged; the agent says more than anybody keeps.
+#[tokio::test]
+async fn stored_lines_are_dropped_while_a_prompt_runs_and_what_was_written_stays() {
+    let mut rig = Rig::script("read prompt; yes $(printf '%0999d' 0) | head -n 120000; exec cat");
+    rig.spec.env.push(("LC_ALL".to_owned(), "C".to_owned()));
+    let rig = rig.start().await;
+    let (handle, mut records) = rig.attach(0).await;
+    let prompt = Uuid::new_v4();
+    within(handle.write(prompt, b"a prompt".to_vec())).await.unwrap();
+    let last = read_lines(&mut records, 120_000).await.last().unwrap().seq;
+    let disk = || {
+        let segments = std::fs::read_dir(rig.dir.join("journal")).unwrap();
+        segments.map(|segment| segment.unwrap().metadata().unwrap().len()).sum::<u64>()
+    };
+    assert!(disk() > 120_000_000, "{}", disk());
+    within(handle.stored(last)).await.unwrap();
+    assert!(disk() < 76_000_000, "{}", disk());
+    let kept: Vec<_> = runner::read_journal(&rig.dir, 0).unwrap().collect();
+    assert!(matches!(&kept[0].body, Body::ToAgent { write_id, .. } if *write_id == prompt), "{:?}", kept[0]);
+    assert_eq!(kept.last().unwrap().seq, last);
+    within(handle.write(Uuid::new_v4(), b"goes on".to_vec())).await.unwrap();
+    assert_eq!(lines(&read_lines(&mut records, 1).await), ["goes on"]);
+    within(handle.stop()).await.unwrap();
+}
+
 #[tokio::test]
 async fn an_agent_that_does_not_read_holds_up_nothing_else() {
     let rig = Rig::script("seq 1 3; sleep 1000").start().await;
