@@ -76,6 +76,10 @@ impl Events {
     }
 
     fn check(&mut self) -> Result<(), Fault> {
+        // One value at most.
+        if !self.held.iter().any(|byte| matches!(byte, b'{' | b'[')) {
+            return Ok(());
+        }
         let text = String::from_utf8_lossy(&self.held);
         let fits = match self.form {
             Form::Line => self.calls.take(&text),
