@@ -163,8 +163,8 @@ impl Endpoint {
 }
 
 async fn pour(mut stream: TcpStream, (beginning, piece): (String, String)) -> std::io::Result<()> {
-    let mut request = [0; 64 * 1024];
-    stream.read(&mut request).await?;
+    let mut request = vec![0; 64 * 1024];
+    let _read = stream.read(&mut request).await?;
     stream.write_all(beginning.as_bytes()).await?;
     for _ in 0..FLOOD_BYTES / piece.len() as u64 {
         stream.write_all(piece.as_bytes()).await?;
