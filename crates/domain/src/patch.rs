@@ -13,7 +13,7 @@ const NOWHERE: [&str; 3] = ["/dev/null", "dev/null", ""];
 pub fn names(diff: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let mut hunk = Hunk::default();
-    for line in diff.lines() {
+    for line in diff.split_inclusive('\n').map(bare) {
         if hunk.holds(line) || hunk.begins(line) {
             continue;
         }
@@ -30,7 +30,7 @@ pub fn files(diff: &str) -> Vec<(String, &str)> {
     let (mut hunk, mut headed) = (Hunk::default(), true);
     let mut at = 0;
     for line in diff.split_inclusive('\n') {
-        let (start, text) = (at, line.trim_end_matches(['\n', '\r']));
+        let (start, text) = (at, bare(line));
         at += line.len();
         if hunk.holds(text) {
             continue;
@@ -50,6 +50,11 @@ pub fn files(diff: &str) -> Vec<(String, &str)> {
     }
     let ends: Vec<usize> = files.iter().skip(1).map(|(_, start)| *start).chain([diff.len()]).collect();
     files.into_iter().zip(ends).map(|((name, start), end)| (name, &diff[start..end])).collect()
+}
+
+/// A line without its end.
+fn bare(line: &str) -> &str {
+    line.trim_end_matches(['\n', '\r'])
 }
 
 /// What the diff of one file makes of `text`. None unless every hunk fits exactly where it says: what was shown is not guessed at.
