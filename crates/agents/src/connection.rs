@@ -272,9 +272,9 @@ impl Connection {
         self.peer().ack(seq).await;
     }
 
-    /// Whether the agent has said so much that the runner should be told what is [`Connection::stored`].
-    pub fn is_much_said(&self) -> bool {
-        self.peer().is_much_said()
+    /// Whether the agent has said so much that the runner should be told what is [`Connection::stored`]; true once each time.
+    pub fn take_much_said(&self) -> bool {
+        self.peer().take_much_said()
     }
 
     /// Everything up to `seq` is stored, while prompts still run.

@@ -309,7 +309,7 @@ impl Actor {
         for row in &write.rows {
             let Row::RunnerCursor { id, cursor } = row else { continue };
             let connection = id.parse().ok().and_then(|runner| self.links.connection(runner).cloned());
-            if let Some(connection) = connection.filter(agents::Connection::is_much_said) {
+            if let Some(connection) = connection.filter(agents::Connection::take_much_said) {
                 let cursor = *cursor;
                 self.tasks.start(async move {
                     connection.stored(cursor).await;

@@ -211,12 +211,15 @@ impl Peer {
         self.said_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    pub(super) fn is_much_said(&self) -> bool {
-        self.said_bytes.load(Ordering::Relaxed) > MUCH_BYTES
+    pub(super) fn take_much_said(&self) -> bool {
+        let is_much = self.said_bytes.load(Ordering::Relaxed) > MUCH_BYTES;
+        if is_much {
+            self.said_bytes.store(0, Ordering::Relaxed);
+        }
+        is_much
     }
 
     pub(super) async fn stored(&self, seq: u64) {
-        self.said_bytes.store(0, Ordering::Relaxed);
         if let Some(handle) = &self.handle
             && let Err(error) = handle.stored(seq).await
         {
