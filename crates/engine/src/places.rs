@@ -78,6 +78,7 @@ impl Ground {
         let mut patterns = Patterns::of(&self.root);
         let mut stays_inside = |from: &[PathBuf], text: &str| match (self.below(text), &mut patterns) {
             (Some((root, below)), Some(patterns)) => patterns.stays_inside(root, below),
+            (None, _) if text.starts_with(['/', '~']) => false,
             (None, Some(patterns)) => from.iter().all(|start| patterns.stays_inside(start, text)),
             (_, None) => false,
         };
