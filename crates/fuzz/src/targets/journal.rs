@@ -54,6 +54,8 @@ const LANGUAGE: Language = Language {
         "record 5 notice the disk is full\n",
         "record 5 128 live\n",
         "record 5 77 later\n",
+        "record 1 thinned 3\n",
+        "record 2 thinned 18446744073709551615\n",
         "record 18446744073709551615 from x\n",
         "raw ffffffff\n",
         "raw 00000000ffffffff\n",
@@ -127,9 +129,14 @@ fn append_record(bytes: &mut Vec<u8>, line: &[u8]) {
         "exit" => 3,
         "oversized" => 4,
         "notice" => 5,
+        "thinned" => 6,
         other => other.parse().unwrap_or_default(),
     };
-    let payload = words.next().unwrap_or_default();
+    let text = words.next().unwrap_or_default();
+    // Of a thinned segment the payload is a number, which nobody would hit by chance.
+    let through = (kind == 6).then(|| std::str::from_utf8(text).ok()?.parse::<u64>().ok()).flatten();
+    let through = through.map(u64::to_le_bytes);
+    let payload = through.as_ref().map_or(text, |number| &number[..]);
     let length = u32::try_from(payload.len()).unwrap_or(u32::MAX);
     let time_ms = seq.wrapping_mul(7);
     let framed = [&length.to_le_bytes(), &seq.to_le_bytes()[..], &time_ms.to_le_bytes(), &[kind], payload].concat();
@@ -141,18 +148,22 @@ fn append_record(bytes: &mut Vec<u8>, line: &[u8]) {
 /// payload. Reading begins with the last segment that can hold the next record.
 fn expected(segments: &BTreeMap<u64, Vec<u8>>, after: u64) -> Vec<(u64, u64, u8, Vec<u8>)> {
     let mut records: Vec<(u64, u64, u8, Vec<u8>)> = Vec::new();
-    let mut next = None;
+    let mut next: Option<u64> = None;
     let begin = segments.keys().rfind(|first| **first <= after.saturating_add(1)).copied().unwrap_or_default();
     for (first, bytes) in segments.range(begin..) {
         if *next.get_or_insert(*first) != *first {
             return records;
         }
         let mut rest = bytes.as_slice();
+        let thinned = thinned(*first, rest);
+        rest = &rest[thinned.map_or(0, |(length, _)| length)..];
+        let through = thinned.map_or(0, |(_, through)| through);
         while !rest.is_empty() {
             let Some(frame) = whole_frame(rest) else { return records };
             let number = |from: usize| u64::from_le_bytes(frame[from..from + 8].try_into().expect("eight bytes"));
             let (seq, time_ms, kind, payload) = (number(8), number(16), frame[24], frame[HEADER_BYTES..].to_vec());
-            if Some(seq) != next || !is_known(kind, &payload) {
+            let is_gap = next.is_some_and(|next| next < seq && seq <= through);
+            if (Some(seq) != next && !is_gap) || !is_known(kind, &payload) {
                 return records;
             }
             if seq > after {
@@ -161,8 +172,16 @@ fn expected(segments: &BTreeMap<u64, Vec<u8>>, after: u64) -> Vec<(u64, u64, u8,
             next = seq.checked_add(1);
             rest = &rest[frame.len()..];
         }
+        next = next.max(thinned.map(|(_, through)| through.saturating_add(1)));
     }
     records
+}
+
+/// How long the record is with which a thinned segment begins, and up to where records are missing behind it.
+fn thinned(first: u64, segment: &[u8]) -> Option<(usize, u64)> {
+    let frame = whole_frame(segment).filter(|frame| frame[8..16] == first.to_le_bytes() && frame[24] == 6)?;
+    let through = u64::from_le_bytes(*frame[HEADER_BYTES..].first_chunk()?);
+    (through >= first).then_some((frame.len(), through))
 }
 
 fn whole_frame(bytes: &[u8]) -> Option<&[u8]> {

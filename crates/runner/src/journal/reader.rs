@@ -19,7 +19,7 @@ pub fn read_journal(dir: &Path, after: u64) -> io::Result<JournalReader> {
     let start = segments.partition_point(|first_seq| *first_seq <= after.saturating_add(1)).saturating_sub(1);
     segments.drain(..start);
     segments.reverse();
-    Ok(JournalReader { dir: journal_dir(dir), segments, bytes: Bytes::new(), expected: None, whole: None, thinned_through: 0, after })
+    Ok(JournalReader { dir: journal_dir(dir), segments, bytes: Bytes::new(), expected: None, whole: None, thinned_through: None, after })
 }
 
 /// The first numbers of the pieces in which a journal is kept, in order. Whoever reads it backwards does so piece by piece.
@@ -36,8 +36,8 @@ pub struct JournalReader {
     expected: Option<u64>,
     /// The segment being read and how much of it was good.
     whole: Option<(u64, u64)>,
-    /// Up to here records may be missing.
-    thinned_through: u64,
+    /// Up to here records of the segment being read may be missing.
+    thinned_through: Option<u64>,
     after: u64,
 }
 
@@ -55,16 +55,15 @@ impl JournalReader {
             let Peek::Whole(total) = record::peek(&self.bytes) else { return self.stop() };
             let frame = self.bytes.slice(..total);
             self.bytes.advance(total);
-            if let Some((_, good)) = &mut self.whole {
-                *good += total as u64;
-            }
-            if let Some(through) = record::thinned_through(&frame) {
-                self.thinned_through = through;
+            if let Some(through) = self.thinned_here(&frame) {
+                self.thinned_through = Some(through);
+                self.note_good(total);
                 continue;
             }
             let record = record::decode(frame).filter(|record| self.follows(record.seq));
             let Some(record) = record else { return self.stop() };
-            self.expected = Some(record.seq + 1);
+            self.note_good(total);
+            self.expected = record.seq.checked_add(1);
             return Some(record);
         }
     }
@@ -72,7 +71,8 @@ impl JournalReader {
     fn open_next(&mut self) -> Option<()> {
         let segment = self.segments.pop()?;
         let expected = *self.expected.get_or_insert(segment);
-        if segment != expected.max(self.thinned_through.saturating_add(1)) {
+        let behind_thinned = self.thinned_through.take().map_or(0, |through| through.saturating_add(1));
+        if segment != expected.max(behind_thinned) {
             return self.stop();
         }
         let Ok(content) = fs::read(segment_path(&self.dir, segment)) else { return self.stop() };
@@ -82,9 +82,22 @@ impl JournalReader {
         Some(())
     }
 
+    fn note_good(&mut self, bytes: usize) {
+        if let Some((_, good)) = &mut self.whole {
+            *good += bytes as u64;
+        }
+    }
+
+    /// Up to where records of this segment are missing on purpose, which is said at its beginning and nowhere else.
+    fn thinned_here(&self, frame: &[u8]) -> Option<u64> {
+        let (segment, _) = self.whole.filter(|(segment, good)| *good == 0 && *segment == record::seq_of(frame))?;
+        record::thinned_through(frame).filter(|through| *through >= segment)
+    }
+
     /// Whether a record with this number may come next.
     fn follows(&self, seq: u64) -> bool {
-        self.expected.is_some_and(|expected| seq == expected || (seq > expected && seq <= self.thinned_through))
+        self.expected
+            .is_some_and(|expected| seq == expected || (seq > expected && self.thinned_through.is_some_and(|through| seq <= through)))
     }
 
     /// What follows damage cannot be trusted to be without a gap.
