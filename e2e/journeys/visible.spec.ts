@@ -1,3 +1,4 @@
+import { photograph } from "../harness/screens";
 import { expect, expectAccessible, test } from "../harness/test";
 
 test.use({ setup: { policy: "ask" } });
@@ -58,6 +59,17 @@ test("a protected file says so and is never allowed for always @desktop", async 
   await expect(cockpit.cards.getByRole("button", { name: "Allow" })).toBeVisible();
   await expect(cockpit.cards.getByRole("button", { name: "Always" })).toHaveCount(0);
   await expectAccessible(page);
+  await cockpit.cards.getByRole("button", { name: "Deny", exact: true }).click();
+  await cockpit.expectIdle();
+});
+
+test("a file that runs later says so before it is changed", async ({ cockpit, page }, info) => {
+  await cockpit.send("create a file Makefile with all:");
+  await expect(cockpit.cards.getByRole("list", { name: "Runs later" })).toContainText("Makefile");
+  await expect(cockpit.cards.getByRole("button", { name: "Allow", exact: true })).toBeInViewport({ ratio: 1 });
+  await expectAccessible(page);
+  await cockpit.expectNoSidewaysScroll();
+  await photograph(page, info, "runs-later");
   await cockpit.cards.getByRole("button", { name: "Deny", exact: true }).click();
   await cockpit.expectIdle();
 });
