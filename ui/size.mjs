@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 
 const most_bytes = 90_000;
 /** What is opened by a link, and the chunks that it is made of besides those of every page. */
-const screens = { home: ["Home"], session: ["SessionView"] };
+const screens = { home: ["Home"], session: ["SessionView"], "session of a main AI": ["SessionView", "cards"] };
 /** Brings the events; both screens wait for it. */
 const worker = "shared";
 /** Words that only what is loaded later may hold, and what they stand for. */

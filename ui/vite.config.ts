@@ -6,7 +6,7 @@ import { defineConfig } from "vitest/config";
 const server = { target: process.env.DEV_SERVER ?? "http://127.0.0.1:8000", changeOrigin: false };
 
 const on_every_page =
-  /\/src\/(index|kit\/(CopyButton|Fields)|shell\/(Dock|OutboxList|SessionHeader)|talk\/(Prose|askText)|changes\/(count|summary))\.tsx?$/;
+  /\/src\/(index|kit\/(CopyButton|Fields)|shell\/(Dock|SessionHeader)|talk\/(Prose|askText)|changes\/(count|summary))\.tsx?$/;
 
 /** Of marked only the lexer is used. Its last lines make a parser with a renderer, which would keep the rest of it in the page. */
 const onlyLexer: Plugin = {
@@ -23,8 +23,22 @@ const onlyLexer: Plugin = {
   },
 };
 
+/** Vite's own helper also preloads what a part needs. Nothing is preloaded here, so the event about a failure is all that is left of it. */
+const plainImports: Plugin = {
+  name: "plain-imports",
+  apply: "build",
+  enforce: "pre",
+  load: {
+    filter: { id: /^\0vite\/preload-helper\.js$/ },
+    handler: () => `export const __vitePreload = (load) => load().catch((error) => {
+      dispatchEvent(new Event("vite:preloadError"));
+      throw error;
+    });`,
+  },
+};
+
 export default defineConfig({
-  plugins: [solid(), onlyLexer],
+  plugins: [solid(), onlyLexer, plainImports],
   build: {
     target: "es2022",
     // The policy of the page forbids data: URLs, so nothing is inlined.

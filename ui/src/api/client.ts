@@ -1,9 +1,8 @@
 // Calls the server. Knows addresses and errors, nothing of the page. Addresses, queries and bodies are checked against the
 // server's own description (`schema.ts`): one that it does not know does not compile.
 
-import createClient from "openapi-fetch";
 import { address } from "./address";
-import type { paths } from "./schema";
+import { createClient, type Fetch } from "./http";
 import type { NewAttachment, PermissionAnswer, Policy, SessionChange, SessionDraft } from "./types";
 
 /** The server answered, and said no. */
@@ -65,7 +64,6 @@ function noteAnswer(answered: boolean): void {
   if (isBack) for (const report of waiting) report();
 }
 
-type Fetch = (request: Request) => Promise<Response>;
 export const until =
   (signal: AbortSignal): Fetch =>
   (request) =>
@@ -75,16 +73,11 @@ const within =
   (request) =>
     until(AbortSignal.timeout(timeout_ms))(request);
 
-export const client = createClient<paths>({
+export const client = createClient({
   // A worker has no document to take a relative address from, and neither has a test.
   baseUrl: location.origin,
-  credentials: "same-origin",
   fetch: within(answer_timeout_ms),
-});
-client.use({
-  onRequest({ request }) {
-    if (pageKey !== null) request.headers.set("x-voxpilot-key", pageKey);
-  },
+  headers: () => (pageKey === null ? {} : { "x-voxpilot-key": pageKey }),
 });
 
 // biome-ignore lint/suspicious/noConfusingVoidType: a call without an answer gives no value.

@@ -78,7 +78,7 @@ export function Gallery() {
       <Choices />
       <Words />
       <Part title="Icons">
-        <For each={iconNames}>
+        <For each={iconNames()}>
           {(name) => (
             <span class="gallery-icon">
               <Icon name={name} />

@@ -1,7 +1,7 @@
 import { createSignal, Match, onMount, Switch } from "solid-js";
 import { api, onSignedOut } from "../api/client";
-import { insist } from "../kit/later";
-import { SignedOut, type SignedOutReason } from "../pages/SignedOut";
+import { insist, later } from "../kit/later";
+import type { SignedOutReason } from "../pages/SignedOut";
 import { Unreachable } from "../pages/Unreachable";
 import { loadDevice } from "../state/device";
 import { forgetFiles } from "../state/files";
@@ -9,6 +9,8 @@ import { checkKey, forgetKey } from "../state/key";
 import { returnToPlace } from "../state/place";
 import { forgetStored } from "../state/storage";
 import { Cockpit, fetchScreen } from "./Cockpit";
+
+const SignedOut = later(async () => (await import("../pages/SignedOut")).SignedOut);
 
 /** The door: nothing is loaded before this page is known to the server as the one that its device belongs to. */
 export function App() {
@@ -30,6 +32,8 @@ export function App() {
     setIn(true);
     const { lookAtPush, startWorker } = await insist(() => import("../state/push"));
     void startWorker();
+    // Whoever signs out may have no network any more.
+    void SignedOut.preload();
     void lookAtPush();
   });
   return (

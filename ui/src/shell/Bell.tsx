@@ -1,6 +1,7 @@
 import { createSignal } from "solid-js";
 import { sentence } from "../api/client";
 import { IconButton } from "../kit/Button";
+import { insist } from "../kit/later";
 import { tell } from "../kit/toasts";
 import { watch_only, watchesOnly } from "../state/device";
 import { type PushState, pushState } from "../state/pushState";
@@ -23,7 +24,7 @@ export function Bell() {
     if (pushState() !== "off") return go(pageHref("settings"));
     setBusy(true);
     try {
-      const { turnPushOn } = await import("../state/push");
+      const { turnPushOn } = await insist(() => import("../state/push"));
       await turnPushOn();
       if (pushState() === "on") tell("This device is told when something needs you, and when it is done.");
     } catch (error) {

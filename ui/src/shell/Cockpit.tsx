@@ -2,6 +2,7 @@ import { batch, createEffect, createMemo, createSignal, Match, on, onCleanup, on
 import { sentence } from "../api/client";
 import type { Row, SessionDraft } from "../api/types";
 import { ArtifactReview, ChangesPanel, ReviewPage } from "../changes";
+import { loadMoreIcons } from "../kit/Icon";
 import { insist, later } from "../kit/later";
 import { tell } from "../kit/toasts";
 import { createAgents } from "../state/agents";
@@ -30,6 +31,7 @@ import { visible } from "../state/visible";
 import { TopBanner } from "./Banners";
 import { Frame } from "./Frame";
 import { focusComposer, watchShortcuts } from "./keyboard";
+import { OutboxList } from "./outboxPart";
 import type { Action } from "./Palette";
 import type { SessionActions } from "./SessionMenu";
 import type { LiveState } from "./SessionView";
@@ -150,7 +152,8 @@ export function Cockpit(props: { onLeave(): void }) {
   const toggleChanges = () => activeId() !== null && setPanelOpen((open) => !open);
   // Where one goes next is here before the network may be gone.
   const early = setTimeout(() => {
-    for (const part of [Home, SessionView, Palette, Help]) void part.preload();
+    for (const part of [Home, SessionView, Palette, Help, OutboxList]) void part.preload();
+    void loadMoreIcons();
   }, early_ms);
   onCleanup(() => clearTimeout(early));
   onMount(() =>

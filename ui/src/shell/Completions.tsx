@@ -1,7 +1,8 @@
 import { createEffect, For, Show } from "solid-js";
 import { Visible } from "../kit/Visible";
 import type { Suggestion } from "../state/suggest";
-import { optionId } from "./createCompletion";
+
+const optionId = (list: string, index: number) => `${list}-${index}`;
 
 interface CompletionsProps {
   id: string;

@@ -1,12 +1,12 @@
-import { createSignal, type JSX, onCleanup, onMount, Show } from "solid-js";
+import { createSignal, getOwner, type JSX, onCleanup, onMount, runWithOwner, Show } from "solid-js";
 import type { NewAttachment } from "../api/types";
 import { IconButton } from "../kit/Button";
 import { Icon } from "../kit/Icon";
-import { later } from "../kit/later";
+import { insist, later } from "../kit/later";
 import { watch_only, watchesOnly } from "../state/device";
 import { keepFiles, readFiles } from "../state/files";
 import { readStored, store } from "../state/storage";
-import { createCompletion, optionId } from "./createCompletion";
+import type { Completion } from "./createCompletion";
 import { createDraftFiles } from "./createDraftFiles";
 import { composerId } from "./keyboard";
 
@@ -72,19 +72,36 @@ export function Composer(props: ComposerProps) {
     store(draft(), value);
     grow();
   };
-  const look = () => suggestions.look(input.value, input.selectionStart);
-  const suggestions = createCompletion({
-    sessionId: () => props.sessionId,
-    withCommands: () => props.isRelay ?? false,
-    onChoose(value, caret) {
-      input.value = value;
-      write(value);
-      input.focus();
-      input.setSelectionRange(caret, caret);
-      // A directory goes on with what is in it.
-      look();
-    },
-  });
+  const [suggestions, setSuggestions] = createSignal<Completion | null>(null);
+  const suggested = () => suggestions()?.items() ?? [];
+  const owner = getOwner();
+  let isLoading = false;
+  const loadSuggestions = async () => {
+    if (isLoading) return;
+    isLoading = true;
+    const { createCompletion } = await insist(() => import("./createCompletion"));
+    const list = runWithOwner(owner, () =>
+      createCompletion({
+        sessionId: () => props.sessionId,
+        withCommands: () => props.isRelay ?? false,
+        onChoose(value, caret) {
+          input.value = value;
+          write(value);
+          input.focus();
+          input.setSelectionRange(caret, caret);
+          // A directory goes on with what is in it.
+          look();
+        },
+      }),
+    );
+    setSuggestions(() => list ?? null);
+    look();
+  };
+  const look = () => {
+    const list = suggestions();
+    if (list) list.look(input.value, input.selectionStart);
+    else if (/[@/]/.test(input.value)) void loadSuggestions();
+  };
   /** What is to be said; files alone say that they are there. */
   const content = () => text().trim() || aboutFiles(files.items());
   const isReady = () => !watchesOnly() && content() !== "" && files.reading().length === 0 && files.refused() === null;
@@ -92,12 +109,12 @@ export function Composer(props: ComposerProps) {
     if (!isReady()) return;
     props.onSend(content(), files.take());
     input.value = "";
-    suggestions.close();
+    suggestions()?.close();
     write("");
     input.focus();
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (suggestions.onKey(event)) return event.preventDefault();
+    if (suggestions()?.onKey(event)) return event.preventDefault();
     if (event.key === "ArrowUp" && input.value === "" && !event.altKey && !event.shiftKey && props.onUp) {
       event.preventDefault();
       return props.onUp();
@@ -133,16 +150,18 @@ export function Composer(props: ComposerProps) {
         send();
       }}
     >
-      <Show when={suggestions.items().length > 0}>
-        <Completions
-          id={suggestionsId}
-          items={suggestions.items()}
-          active={suggestions.active()}
-          onChoose={suggestions.choose}
-        />
+      <Show when={suggested().length > 0 && suggestions()}>
+        {(list) => (
+          <Completions
+            id={suggestionsId}
+            items={list().items()}
+            active={list().active()}
+            onChoose={(index) => list().choose(index)}
+          />
+        )}
       </Show>
       <span class="visually-hidden" role="status">
-        {suggestions.items().length > 0 ? `${suggestions.items().length} suggestions, use the arrow keys` : ""}
+        {suggested().length > 0 ? `${suggested().length} suggestions, use the arrow keys` : ""}
       </span>
       <Show when={files.items().length + files.reading().length > 0}>
         <DraftAttachments items={files.items()} reading={files.reading()} onRemove={files.remove} />
@@ -178,10 +197,8 @@ export function Composer(props: ComposerProps) {
         aria-label="Message"
         aria-autocomplete="list"
         aria-haspopup="listbox"
-        aria-controls={suggestions.items().length > 0 ? suggestionsId : undefined}
-        aria-activedescendant={
-          suggestions.items().length > 0 ? optionId(suggestionsId, suggestions.active()) : undefined
-        }
+        aria-controls={suggested().length > 0 ? suggestionsId : undefined}
+        aria-activedescendant={suggested().length > 0 ? `${suggestionsId}-${suggestions()?.active()}` : undefined}
         placeholder={watchesOnly() ? watch_only : props.placeholder}
         disabled={watchesOnly()}
         enterkeyhint="send"
@@ -190,7 +207,7 @@ export function Composer(props: ComposerProps) {
           look();
         }}
         onClick={look}
-        onBlur={() => suggestions.close()}
+        onBlur={() => suggestions()?.close()}
         onPaste={onPaste}
         onKeyDown={onKeyDown}
       />

@@ -1,4 +1,4 @@
-import { createEffect, createSignal, on, onCleanup } from "solid-js";
+import { createEffect, createSignal, on, onCleanup, Show } from "solid-js";
 import type { NewAttachment } from "../api/types";
 import { Spinner } from "../kit/Spinner";
 import { dropSession, freshSessions, makeSession } from "../state/fresh";
@@ -6,7 +6,7 @@ import { createOutbox } from "../state/outbox";
 import { goTo } from "../state/route";
 import { addToDraft, addToDraftFiles } from "./Composer";
 import { Dock } from "./Dock";
-import { OutboxList } from "./OutboxList";
+import { OutboxList } from "./outboxPart";
 import { Head } from "./SessionHeader";
 import type { Shell } from "./shell";
 
@@ -61,7 +61,9 @@ export function FreshSession(props: { id: string; shell: Shell }) {
         onSend={(content, attachments) => outbox.send(content, attachments)}
         onStop={() => {}}
       >
-        <OutboxList outbox={outbox} onWithdrawn={giveBack} />
+        <Show when={outbox.items.length > 0}>
+          <OutboxList outbox={outbox} onWithdrawn={giveBack} />
+        </Show>
       </Dock>
     </>
   );

@@ -20,11 +20,9 @@ interface OutboxListProps {
 /** Messages that the stream has not shown yet. */
 export function OutboxList(props: OutboxListProps) {
   return (
-    <Show when={props.outbox.items.length > 0}>
-      <ul class="queue" aria-label="Messages on their way">
-        <For each={props.outbox.items}>{(item) => <OutgoingMessage {...props} item={item} />}</For>
-      </ul>
-    </Show>
+    <ul class="queue" aria-label="Messages on their way">
+      <For each={props.outbox.items}>{(item) => <OutgoingMessage {...props} item={item} />}</For>
+    </ul>
   );
 }
 

@@ -2,7 +2,6 @@ import { createSignal, type JSX, Show } from "solid-js";
 import type { Row } from "../api/types";
 import { IconButton } from "../kit/Button";
 import { Icon } from "../kit/Icon";
-import { InlineEdit } from "../kit/InlineEdit";
 import { later } from "../kit/later";
 import { Menu } from "../kit/Menu";
 import { PlusMinus } from "../kit/small";
@@ -11,6 +10,7 @@ import { watch_only, watchesOnly } from "../state/device";
 import { home_href } from "../state/route";
 import type { SessionActions } from "./SessionMenu";
 
+const InlineEdit = later(async () => (await import("../kit/InlineEdit")).InlineEdit);
 const HeaderMenu = later(async () => (await import("./SessionMenu")).HeaderMenu);
 
 /** The bar above every page: the way back to the list on a phone, then whatever the page says. */

@@ -1,6 +1,7 @@
 import { Show } from "solid-js";
 import { sentence } from "../api/client";
 import type { Row } from "../api/types";
+import { insist } from "../kit/later";
 import { MenuItem } from "../kit/MenuList";
 import { tell } from "../kit/toasts";
 import { watch_only, watchesOnly } from "../state/device";
@@ -50,7 +51,7 @@ export function SessionMenu(props: SessionMenuProps) {
 
 async function download(session: Row): Promise<void> {
   try {
-    const { exportSession } = await import("./exportSession");
+    const { exportSession } = await insist(() => import("./exportSession"));
     await exportSession(session);
   } catch (reason) {
     tell(`It was not exported: ${sentence(reason)}`);

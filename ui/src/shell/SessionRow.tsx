@@ -2,7 +2,6 @@ import { createMemo, Show } from "solid-js";
 import type { Row } from "../api/types";
 import { IconButton } from "../kit/Button";
 import { Icon } from "../kit/Icon";
-import { InlineEdit } from "../kit/InlineEdit";
 import { later } from "../kit/later";
 import { Menu } from "../kit/Menu";
 import { Dot, PlusMinus } from "../kit/small";
@@ -12,6 +11,7 @@ import { sinceText, statusOf, whenText } from "../state/rows";
 import { visible } from "../state/visible";
 import type { SessionActions } from "./SessionMenu";
 
+const InlineEdit = later(async () => (await import("../kit/InlineEdit")).InlineEdit);
 const SessionMenu = later(async () => (await import("./SessionMenu")).SessionMenu);
 
 interface SessionRowProps {

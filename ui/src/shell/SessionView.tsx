@@ -19,7 +19,7 @@ import { Banners } from "./Banners";
 import { addToDraft, addToDraftFiles } from "./Composer";
 import { Dock } from "./Dock";
 import { focusComposer, focusComposerOnDesk } from "./keyboard";
-import { OutboxList } from "./OutboxList";
+import { OutboxList } from "./outboxPart";
 import { SessionHeader } from "./SessionHeader";
 import type { Shell } from "./shell";
 
@@ -198,7 +198,9 @@ export function SessionView(props: SessionViewProps) {
             <Banners server={server} broken={open.broken()} />
             <Approvals open={open} agent={agent()} />
             <InlineError message={error()} />
-            <OutboxList outbox={open.outbox} onWithdrawn={giveBack} />
+            <Show when={open.outbox.items.length > 0}>
+              <OutboxList outbox={open.outbox} onWithdrawn={giveBack} />
+            </Show>
             <Show when={wereQueued()}>
               <Queue
                 sessionId={props.id}

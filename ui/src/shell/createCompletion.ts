@@ -1,10 +1,9 @@
 // The list of suggestions under the caret: what is offered, which of it is chosen, and what the keys do with it.
 
 import { createSignal, onCleanup } from "solid-js";
+import { insist } from "../kit/later";
 import { type Completing, complete, completing } from "../state/completion";
 import type { Suggestion } from "../state/suggest";
-
-export const optionId = (list: string, index: number) => `${list}-${index}`;
 
 const pause_ms = 120;
 
@@ -15,6 +14,8 @@ interface CompletionOptions {
   withCommands: () => boolean;
   onChoose(text: string, caret: number): void;
 }
+
+export type Completion = ReturnType<typeof createCompletion>;
 
 export function createCompletion(options: CompletionOptions) {
   const [items, setItems] = createSignal<Suggestion[]>([]);
@@ -45,7 +46,9 @@ export function createCompletion(options: CompletionOptions) {
     const mine = asked;
     clearTimeout(timer);
     timer = setTimeout(async () => {
-      const offered = await import("../state/suggest").then(({ suggest }) => suggest(id, found)).catch(() => []);
+      const offered = await insist(() => import("../state/suggest"))
+        .then(({ suggest }) => suggest(id, found))
+        .catch(() => []);
       if (mine !== asked) return;
       setItems(offered);
       setActive(0);

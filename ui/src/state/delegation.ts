@@ -58,3 +58,9 @@ export function shortTitle(title: string): string {
 export function isOpenDelegation(call: StreamingToolCall): boolean {
   return isDelegation(call) && call.copilotDone === null && call.result === null && !call.abandoned;
 }
+
+/** Its agent did not get to its end. */
+export function isBroken(call: StreamingToolCall): boolean {
+  const reason = call.copilotDone?.stopReason;
+  return call.abandoned || reason === "interrupted" || reason === "unknown";
+}

@@ -1,8 +1,8 @@
 // How a turn stands that did not end well, and what can be offered to somebody about it.
 
-import type { Attachment } from "../api/types";
-import { isDelegation, sessionName } from "./delegation";
+import { isBroken, isDelegation, sessionName } from "./delegation";
 import type { EndingEntry, SessionState, StreamingToolCall } from "./model";
+import { startOf } from "./sentWith";
 import { wholeText } from "./text";
 
 const continue_text = "Continue with what you were doing.";
@@ -30,18 +30,6 @@ export function resume(state: SessionState, ending: EndingEntry, isRelay: boolea
   return { goOn: isRelay && name !== main_session ? `@${name} ${text}` : text, again };
 }
 
-/** What went along with the message that began the turn. */
-export function sentWith(state: SessionState, turnId: string): Attachment[] {
-  const first = state.entries[startOf(state, turnId)];
-  return first?.kind === "message" ? first.attachments : [];
-}
-
-function startOf(state: SessionState, turnId: string): number {
-  return state.entries.findLastIndex(
-    (entry) => entry.kind === "message" && entry.role === "user" && entry.turnId === turnId,
-  );
-}
-
 /** The last call of the turn whose agent did not get to its end. */
 export function brokenCall(state: SessionState, ending: EndingEntry): StreamingToolCall | undefined {
   const end = state.entries.findLastIndex((entry) => entry.id === ending.id);
@@ -49,12 +37,6 @@ export function brokenCall(state: SessionState, ending: EndingEntry): StreamingT
     .slice(startOf(state, ending.turnId) + 1, end)
     .flatMap((entry) => (entry.kind === "call" ? (state.calls[entry.id] ?? []) : []))
     .findLast((call) => isDelegation(call) && isBroken(call));
-}
-
-/** Its agent did not get to its end. */
-export function isBroken(call: StreamingToolCall): boolean {
-  const reason = call.copilotDone?.stopReason;
-  return call.abandoned || reason === "interrupted" || reason === "unknown";
 }
 
 /** Whether the agent's own card, right above, says what the ending would say again. Why an agent broke off is left to the ending. */

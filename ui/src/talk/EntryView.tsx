@@ -1,9 +1,8 @@
 import { createMemo, Match, Show, Switch } from "solid-js";
 import { sentence } from "../api/client";
 import type { Attachment, NewAttachment } from "../api/types";
-import { later } from "../kit/later";
+import { insist, later } from "../kit/later";
 import { tell } from "../kit/toasts";
-import { watchesOnly } from "../state/device";
 import type {
   ArtifactEntry,
   CallEntry,
@@ -16,18 +15,16 @@ import type {
 } from "../state/model";
 import { isShown } from "../state/notices";
 import type { OpenSession } from "../state/openSession";
-import { brokenCall, isTold, resume, sentWith } from "../state/resume";
+import { sentWith } from "../state/sentWith";
 import { isEarlier, isLastEarlier, isRepetition, isStraight } from "../state/straight";
 import { wholeText } from "../state/text";
-import { AgentGroup } from "./AgentGroup";
 import { AgentTurn } from "./AgentTurn";
 import { ArtifactCard } from "./ArtifactCard";
 import { useAgentNames } from "./agentNames";
-import { EndingView } from "./EndingView";
 import { startedWith } from "./groups";
 import { MessageView } from "./MessageView";
 import { NoticeView } from "./NoticeView";
-import { ToolCallBlock } from "./ToolCallBlock";
+import { AgentGroup, Ending, ToolCallBlock } from "./parts";
 import { TurnFoot } from "./TurnFoot";
 import { endsTurn } from "./turns";
 
@@ -67,7 +64,7 @@ export function EntryView(props: EntryViewProps) {
 
 async function filesAgain(id: string, content: string, sent: Attachment[]): Promise<NewAttachment[]> {
   if (sent.length === 0) return [];
-  const { fetchAgain } = await import("../state/again");
+  const { fetchAgain } = await insist(() => import("../state/again"));
   return await fetchAgain(id, content, sent);
 }
 
@@ -138,34 +135,16 @@ function EntryBody(props: EntryViewProps) {
         <NoticeView notice={(props.entry as NoticeEntry).notice} />
       </Match>
       <Match when={props.entry.kind === "ending"}>
-        <Ending {...props} ending={props.entry as EndingEntry} />
+        <Ending
+          open={props.open}
+          ending={props.entry as EndingEntry}
+          isRelay={props.isRelay}
+          onAgain={(turnId, content) => sendAgain(props.open, turnId, content)}
+        />
       </Match>
       <Match when={props.entry.kind === "error"}>
         <NoticeView notice={{ level: "error", title: "", text: (props.entry as ErrorEntry).message }} />
       </Match>
     </Switch>
-  );
-}
-
-function Ending(props: EntryViewProps & { ending: EndingEntry }) {
-  const state = props.open.state;
-  const names = useAgentNames();
-  const broken = createMemo(() => brokenCall(state, props.ending));
-  const agent = () => {
-    const call = broken();
-    return call ? names.of(call) : undefined;
-  };
-  const offer = () =>
-    props.open.outbox.items.length === 0 && !watchesOnly() ? resume(state, props.ending, props.isRelay) : null;
-  return (
-    <EndingView
-      ending={props.ending}
-      isBroken={broken() !== undefined}
-      isExplained={isTold(state, props.ending)}
-      agent={agent()}
-      resume={offer()}
-      onSend={(content) => props.open.outbox.send(content)}
-      onAgain={(content) => sendAgain(props.open, props.ending.turnId, content)}
-    />
   );
 }

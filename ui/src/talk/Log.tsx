@@ -1,10 +1,11 @@
-import { createEffect, For, on, onMount, Show } from "solid-js";
+import { createEffect, createSignal, For, on, onMount, Show, untrack } from "solid-js";
 import type { NewAttachment } from "../api/types";
 import { Icon } from "../kit/Icon";
 import { Spinner } from "../kit/Spinner";
 import type { OpenSession } from "../state/openSession";
 import { Entry } from "./Entry";
 import { EntryView } from "./EntryView";
+import { loadAllParts, loadParts } from "./parts";
 import { createStick } from "./stick";
 import { createWindow } from "./window";
 
@@ -46,6 +47,17 @@ export function Log(props: LogProps) {
     stick.attach(scroller, content);
     drawn.attach(scroller);
   });
+  const [isDrawn, setDrawn] = createSignal(false);
+  createEffect(() => {
+    if (!state.ready || untrack(isDrawn)) return;
+    const draw = () => {
+      setDrawn(true);
+      loadAllParts();
+    };
+    const parts = untrack(() => loadParts(state));
+    if (parts) void parts.then(draw);
+    else draw();
+  });
   // Whoever reads the end of a conversation that grew for days needs no more than its end.
   createEffect(
     on(
@@ -55,9 +67,9 @@ export function Log(props: LogProps) {
   );
   createEffect(
     on(
-      () => [state.ready, state.epoch],
-      ([ready]) => {
-        if (!ready) return;
+      () => [isDrawn(), state.epoch],
+      ([drawn]) => {
+        if (!drawn) return;
         // A later snapshot leaves somebody who reads further up where they are.
         if (stick.atEnd()) stick.toEnd();
         requestAnimationFrame(() => void loadOlder());
@@ -90,18 +102,18 @@ export function Log(props: LogProps) {
         onScroll={() => void loadOlder()}
       >
         <div ref={content} class="log-content">
-          <Show when={!state.ready}>
+          <Show when={!isDrawn()}>
             <p class="log-hint log-opening">
               <Spinner /> Loading the conversation…
             </p>
           </Show>
-          <Show when={state.ready && !props.open.gone() && state.entries.length === 0 && state.queue.length === 0}>
+          <Show when={isDrawn() && !props.open.gone() && state.entries.length === 0 && state.queue.length === 0}>
             <div class="log-empty">
               <h2>What should be done?</h2>
               <p>Describe a task below. The agent’s work streams in here, and it asks when it needs you.</p>
             </div>
           </Show>
-          <For each={state.entries}>
+          <For each={isDrawn() ? state.entries : []}>
             {(entry, index) => (
               <Entry window={drawn} index={index()}>
                 <EntryView

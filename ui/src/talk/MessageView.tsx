@@ -9,7 +9,7 @@ import type { MessageEntry } from "../state/model";
 import { wholeText } from "../state/text";
 import { visible } from "../state/visible";
 import { Markdown } from "./markdown/Markdown";
-import { SentFiles } from "./SentFiles";
+import { SentFiles } from "./parts";
 
 interface MessageViewProps {
   entry: MessageEntry;
@@ -49,7 +49,9 @@ function UserMessage(props: MessageViewProps) {
   };
   return (
     <article class="message user" aria-label="You">
-      <SentFiles sessionId={props.sessionId} items={props.entry.attachments} />
+      <Show when={props.entry.attachments.length > 0}>
+        <SentFiles sessionId={props.sessionId} items={props.entry.attachments} />
+      </Show>
       <div class="bubble">
         <Markdown text={props.entry.text} />
       </div>

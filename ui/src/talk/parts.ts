@@ -1,0 +1,34 @@
+// The parts of a conversation that many conversations do without. They are loaded when one of its entries needs them, and the
+// first sight of it waits for them; what comes later finds them here.
+
+import { later } from "../kit/later";
+import type { Entry, SessionState } from "../state/model";
+import { isStraight } from "../state/straight";
+
+export const AgentGroup = later(async () => (await import("./cards")).AgentGroup);
+export const ToolCallBlock = later(async () => (await import("./cards")).ToolCallBlock);
+export const Ending = later(async () => (await import("./Ending")).Ending);
+export const SentFiles = later(async () => (await import("./SentFiles")).SentFiles);
+
+const all = [AgentGroup, ToolCallBlock, Ending, SentFiles];
+
+type Part = { preload(): Promise<unknown> };
+
+/** What draws an entry and is not here from the start. */
+function partsOf(entry: Entry, state: SessionState): Part[] {
+  if (entry.kind === "ending") return [Ending];
+  if (entry.kind === "message") return entry.attachments.length > 0 ? [SentFiles] : [];
+  const call = entry.kind === "call" ? state.calls[entry.id] : undefined;
+  return call && !isStraight(call) ? [AgentGroup, ToolCallBlock] : [];
+}
+
+/** Loads what these entries need; null if that is nothing. */
+export function loadParts(state: SessionState): Promise<unknown> | null {
+  const needed = new Set(state.entries.flatMap((entry) => partsOf(entry, state)));
+  return needed.size === 0 ? null : Promise.all([...needed].map((part) => part.preload()));
+}
+
+/** Loads the others too, for what comes. */
+export function loadAllParts(): void {
+  for (const part of all) void part.preload();
+}
