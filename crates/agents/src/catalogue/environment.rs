@@ -2,8 +2,9 @@
 
 use std::ffi::OsString;
 
-const NAMES: &[&str] = &["GH_TOKEN", "GITHUB_TOKEN", "GH_HOST", "HOME", "USER", "SHELL", "PATH", "TMPDIR", "LANG", "TERM", "TZ"];
-const PREFIXES: &[&str] = &["COPILOT_", "XDG_", "LC_"];
+/// What every agent gets. Credentials are not among them: they reach only the agent that documents them.
+const NAMES: &[&str] = &["HOME", "USER", "SHELL", "PATH", "TMPDIR", "LANG", "TERM", "TZ"];
+const PREFIXES: &[&str] = &["XDG_", "LC_"];
 /// In upper and in lower case.
 const PROXIES: &[&str] = &["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "FTP_PROXY"];
 const OURS: &str = "VOXPILOT_";
@@ -36,10 +37,6 @@ mod tests {
     #[test]
     fn only_what_is_on_the_list_passes() {
         let passing = [
-            "COPILOT_HOME",
-            "GH_TOKEN",
-            "GITHUB_TOKEN",
-            "GH_HOST",
             "HOME",
             "USER",
             "SHELL",
@@ -55,7 +52,19 @@ mod tests {
             "no_proxy",
             "ALL_PROXY",
         ];
-        let stopped = ["VOXPILOT_TOKEN", "OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "LD_PRELOAD", "Http_Proxy", "HOMEPAGE"];
+        let stopped = [
+            "VOXPILOT_TOKEN",
+            "COPILOT_GITHUB_TOKEN",
+            "COPILOT_HOME",
+            "GH_TOKEN",
+            "GITHUB_TOKEN",
+            "GH_HOST",
+            "OPENAI_API_KEY",
+            "AWS_SECRET_ACCESS_KEY",
+            "LD_PRELOAD",
+            "Http_Proxy",
+            "HOMEPAGE",
+        ];
         let vars = passing.iter().chain(&stopped).map(|name| (OsString::from(name), OsString::from("v")));
         let names: Vec<String> = environment(vars, &[], &[]).into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, passing);
@@ -63,7 +72,19 @@ mod tests {
 
     #[test]
     fn an_agent_gets_the_variables_that_it_documents_and_nobody_elses() {
-        let names = ["ANTHROPIC_API_KEY", "CLAUDE_CONFIG_DIR", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOSE_MODE", "CODEX_HOME", "HOME"];
+        let names = [
+            "ANTHROPIC_API_KEY",
+            "CLAUDE_CONFIG_DIR",
+            "OPENAI_API_KEY",
+            "GEMINI_API_KEY",
+            "GOOSE_MODE",
+            "CODEX_HOME",
+            "COPILOT_GITHUB_TOKEN",
+            "GH_TOKEN",
+            "GITHUB_TOKEN",
+            "GH_HOST",
+            "HOME",
+        ];
         let given = |id: &str| {
             let vars = names.iter().map(|name| (OsString::from(name), OsString::from("v")));
             let known = crate::catalogue::known::Known::by_id(id).expect("it is known");
@@ -73,7 +94,7 @@ mod tests {
         assert_eq!(given("codex"), ["OPENAI_API_KEY", "CODEX_HOME", "HOME"]);
         assert_eq!(given("gemini"), ["GEMINI_API_KEY", "HOME"]);
         assert_eq!(given("opencode"), ["HOME"]);
-        assert_eq!(given("copilot"), ["HOME"]);
+        assert_eq!(given("copilot"), ["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "GH_HOST", "HOME"]);
         assert_eq!(given("goose"), ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOSE_MODE", "HOME"]);
     }
 

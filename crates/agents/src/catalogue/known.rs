@@ -64,7 +64,7 @@ pub(super) static KNOWN: [Known; 9] = [
         args: &["--acp", "--stdio"],
         package: Some(("@github/copilot", "1.0.102")),
         state: State { moved_by: Some("COPILOT_HOME"), below_home: Some(".copilot"), name: "copilot" },
-        variables: &[],
+        variables: &["COPILOT_*", "GH_TOKEN", "GITHUB_TOKEN", "GH_HOST"],
         login: Login {
             args: &["login"],
             command: "copilot login",
