@@ -69,6 +69,11 @@ test("the conversation follows the text until the reader scrolls up, and again f
 test("an agent's block does the same", async ({ cockpit, page }) => {
   await cockpit.send("let the agent recite");
   const { stream } = cockpit.copilot();
+  const style = await stream.evaluate((box) => {
+    const { fontFamily, maxHeight, overflowY } = getComputedStyle(box);
+    return { fontFamily, isBounded: maxHeight !== "none", overflowY };
+  });
+  expect(style).toEqual({ fontFamily: expect.stringMatching(/mono/i), isBounded: true, overflowY: "auto" });
   await expectLetsGoAndComesBack(stream, async () => {
     await stream.hover();
     await page.mouse.wheel(0, 4000);

@@ -1,6 +1,7 @@
-//! Every numbered requirement of `docs/requirements.md` is cited by a test, and every number that a test cites stands there.
+//! Every numbered requirement of `docs/requirements.md` is held by tests, which the file names, and every number that a test cites is in the file.
 //!
-//! A test cites in the comment right above it (`/// S2-19: …`, in TypeScript `// …`) or in its own name (`s2_19_…`).
+//! A test cites in the comment right above it (`/// S2-19: …`, in TypeScript `// …`) or in its own name (`s2_19_…`). The names in the file
+//! are written by `UPDATE_REQUIREMENTS=1 cargo test --release -p voxpilot --test requirements`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -17,24 +18,61 @@ enum Mark {
     Untested(String),
 }
 
+/// What cites a requirement: the file from the root of the project, and the test's name in it.
+type Test = (String, String);
+
 #[test]
-fn every_requirement_is_cited_by_a_test_and_every_citation_is_a_requirement() {
+fn every_requirement_names_the_tests_that_hold_it() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let list = listed(&fs::read_to_string(root.join("docs/requirements.md")).expect("the list can be read"));
-    let mut cited: BTreeMap<String, PathBuf> = BTreeMap::new();
-    for part in ["crates", "e2e/journeys", "ui/src"] {
-        for file in sources(&root.join(part)) {
-            let text = fs::read_to_string(&file).expect("a source file can be read");
-            cited.extend(citations(&text).into_iter().map(|number| (number, file.clone())));
-        }
-    }
+    let file = root.join("docs/requirements.md");
+    let text = fs::read_to_string(&file).expect("the list can be read");
+    let list = listed(&text);
+    let cited = cited_below(&root);
     let missing: Vec<&String> =
         list.iter().filter(|(number, mark)| **mark == Mark::Held && !cited.contains_key(*number)).map(|(number, _)| number).collect();
     assert!(missing.is_empty(), "no test cites {missing:?}");
     let unknown: Vec<_> = cited.iter().filter(|(number, _)| !list.contains_key(*number)).collect();
     assert!(unknown.is_empty(), "cited, and not in the list: {unknown:?}");
+    let expected = with_tests(&text, &cited);
+    if std::env::var_os("UPDATE_REQUIREMENTS").is_some() {
+        fs::write(&file, &expected).expect("the list can be written");
+    } else if let Some((found, wanted)) = text.lines().zip(expected.lines()).find(|(found, wanted)| found != wanted) {
+        panic!("docs/requirements.md names other tests than there are: `{found}` should be `{wanted}`. UPDATE_REQUIREMENTS=1 writes them");
+    } else {
+        assert_eq!(text.lines().count(), expected.lines().count(), "UPDATE_REQUIREMENTS=1 writes the missing names");
+    }
     let untested: Vec<_> = list.iter().filter(|(_, mark)| matches!(mark, Mark::Untested(_))).collect();
     println!("{} requirements, {} of them untested: {untested:?}", list.len(), untested.len());
+}
+
+fn cited_below(root: &Path) -> BTreeMap<String, BTreeSet<Test>> {
+    let mut cited: BTreeMap<String, BTreeSet<Test>> = BTreeMap::new();
+    for part in ["crates", "e2e/journeys", "ui/src"] {
+        for file in sources(&root.join(part)) {
+            let text = fs::read_to_string(&file).expect("a source file can be read");
+            let path = file.strip_prefix(root).expect("it is below the root").display().to_string();
+            for (number, test) in citations(&text) {
+                cited.entry(number).or_default().insert((path.clone(), test));
+            }
+        }
+    }
+    cited
+}
+
+const TEST_LINE: &str = "  - `";
+
+/// The list with the tests of each requirement beneath it, in place of those that it names now.
+fn with_tests(text: &str, cited: &BTreeMap<String, BTreeSet<Test>>) -> String {
+    let mut out = String::new();
+    for line in text.lines().filter(|line| !line.starts_with(TEST_LINE)) {
+        out.push_str(line);
+        out.push('\n');
+        let number = line.strip_prefix("- ").and_then(|line| line.split_once(": ")).map(|(number, _)| number);
+        for (path, test) in number.and_then(|number| cited.get(number)).into_iter().flatten() {
+            out.push_str(&format!("{TEST_LINE}{path}`: {test}\n"));
+        }
+    }
+    out
 }
 
 #[test]
@@ -72,8 +110,8 @@ fn listed(text: &str) -> BTreeMap<String, Mark> {
     list
 }
 
-/// The numbers in the names of tests, and in the comments that stand right above them.
-fn citations(text: &str) -> BTreeSet<String> {
+/// The numbers in the names of tests and in the comments right above them, each with the test's name.
+fn citations(text: &str) -> BTreeSet<(String, String)> {
     let mut cited = BTreeSet::new();
     let mut comment = String::new();
     let mut is_test = false;
@@ -86,14 +124,24 @@ fn citations(text: &str) -> BTreeSet<String> {
             is_test = true;
         } else if !line.starts_with("#[") {
             if is_test || is_script {
-                cited.extend(numbers(&comment));
-                cited.extend(numbers(&line.to_uppercase().replace('_', "-")).into_iter().filter(|number| !number.starts_with('C')));
+                let in_name = numbers(&line.to_uppercase().replace('_', "-")).into_iter().filter(|number| !number.starts_with('C'));
+                let name = test_name(line);
+                cited.extend(numbers(&comment).into_iter().chain(in_name).map(|number| (number, name.clone())));
             }
             is_test = false;
             comment.clear();
         }
     }
     cited
+}
+
+/// The name in `async fn name()`, the title in `test("title", …)`.
+fn test_name(line: &str) -> String {
+    let name = match line.split_once("fn ") {
+        Some((_, rest)) if !line.contains('"') => rest.split(['(', '<']).next(),
+        _ => line.split_once('"').map(|(_, rest)| rest.rsplit_once("\",").map_or(rest, |(title, _)| title)),
+    };
+    name.unwrap_or(line).to_owned()
 }
 
 /// Whatever has the form of a number: `S1-5`, `S1-V5`, `C5`.
@@ -135,7 +183,10 @@ fn sources(dir: &Path) -> Vec<PathBuf> {
 fn only_tests_count() {
     let text = "/// S2-1, S2-22 and C3: it works\n#[test]\n#[expect(x)]\nfn a() {}\n/// S2-3\nfn s2_5_b() {}\n/// Holds S1-V4.\n#[tokio::test(flavor = \"x\")]\nasync fn s2_6_s2_7_c() {}\n  // S0-9, C40\n  test(\"S3-2 does it\", async () => {\n// S4-4\nconst x = 1;";
     let expected = ["C3", "C40", "S0-9", "S1-V4", "S2-1", "S2-22", "S2-6", "S2-7", "S3-2"];
-    assert_eq!(citations(text), expected.map(str::to_owned).into());
+    let cited = citations(text);
+    assert_eq!(cited.iter().map(|(number, _)| number.as_str()).collect::<BTreeSet<_>>(), expected.into());
+    let of = |number: &str| cited.iter().find(|(found, _)| found == number).map(|(_, test)| test.as_str());
+    assert_eq!((of("S2-1"), of("S1-V4"), of("S3-2")), (Some("a"), Some("s2_6_s2_7_c"), Some("S3-2 does it")));
 }
 
 #[test]

@@ -73,7 +73,10 @@ it("a delegation is open with a spinner while it runs, and closed and done at th
   expect(ring()).not.toBeNull();
   send(says(0, "work"), says(4, "ing"));
   await soon(() => expect(words()).toEqual(["working"]));
+  expect(block()?.contains(stream() as Node)).toBe(true);
+  expect(document.querySelector(".tool-block")?.textContent).not.toContain('"session_name"');
   send(ends("end_turn"));
+  expect(document.querySelector(".tool-block")?.textContent).not.toContain('"session_name"');
   expect(summary()).toBe("🤖 Copilot [fix-tests] — done");
   expect(ring()).toBeNull();
   await soon(() => expect(block()?.open).toBe(false));

@@ -30,7 +30,7 @@ fn captures_of_real_agents_are_understood() {
     }
 }
 
-/// Holds S4-28.
+/// Holds S4-28, S2-31.
 #[test]
 fn no_update_of_a_capture_is_lost_or_misread() {
     let mut updates = 0;

@@ -36,7 +36,7 @@ async fn told_to_log_in(client: &mut Client) {
     let notice = client.until("the notice", SOON, |event| event.kind == "notice").await.data;
     assert_eq!((notice["code"].as_str(), notice["level"].as_str()), (Some("auth_required"), Some("error")));
     let text = notice["text"].as_str().unwrap();
-    assert!(text.contains("`copilot login`") && text.contains("COPILOT_GITHUB_TOKEN"), "{text}");
+    assert!(text.contains("`copilot login`") && text.contains("`gh auth login`") && text.contains("COPILOT_GITHUB_TOKEN"), "{text}");
 }
 
 /// S2-53, S2-54, S2-60: the login is Copilot's own business; where it asks for one (-32000), the person is told what to run.

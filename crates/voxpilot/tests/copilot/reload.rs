@@ -6,10 +6,11 @@ use testkit::processes;
 
 use crate::replies::{delegate, delegate_all};
 use crate::setup::{SOON, Setup, eventually, said, start, start_with};
+use crate::wire::Wire;
 
 const PIECES: [&str; 4] = ["eins 🙂 ", "zwei ", "drei ", "vier"];
 
-/// Holds S1-30, S1-31, S1-32, S1-58, S1-V14, S3-13, S3-V1, C17.
+/// Holds S1-30, S1-31, S1-32, S1-58, S1-V14, S3-13, S3-V1, S3-V2, C17.
 #[tokio::test]
 async fn v14_clients_that_reload_in_mid_stream_have_the_same_text_as_one_that_never_left() {
     let mut setup = start().await;
@@ -66,7 +67,7 @@ async fn work_goes_on_while_nobody_looks() {
     server.end().await;
 }
 
-/// Holds S0-16, S0-17, S0-59, S1-21, S1-63, S1-V16, C40.
+/// Holds S0-17, S1-21, S1-63, S1-V16, C40.
 #[tokio::test]
 async fn v16_after_a_restart_finished_blocks_are_there_and_follow_ups_restore_every_name() {
     let mut setup = start().await;
@@ -107,7 +108,31 @@ async fn v16_after_a_restart_finished_blocks_are_there_and_follow_ups_restore_ev
     setup.end().await;
 }
 
-/// Holds S3-V3, C21.
+/// The id is there before the first prompt has been answered, and is what the next server goes on with.
+/// Holds S0-16, S0-59.
+#[tokio::test]
+async fn the_id_of_a_new_session_is_stored_before_its_first_prompt_is_answered() {
+    let mut setup = start().await;
+    let gate = Gate::new();
+    setup.main([delegate("task", "say something"), Reply::text("Said.")]);
+    setup.coder([Reply::chunks(["some", "thing"]).gate(&gate)]);
+    setup.send("go").await;
+    gate.release(1);
+    setup.until_written("task", "some").await;
+    let wire = Wire::of(&setup).await;
+    let id = wire.answer(wire.sent("session/new")[0])["result"]["sessionId"].as_str().unwrap().to_owned();
+    setup.kill_server().await;
+    let database = setup.server.rig().data_dir().join("voxpilot.db");
+    let stored = format!("SELECT count(*) FROM acp_sessions WHERE name = 'task' AND acp_session_id = '{id}'");
+    assert_eq!(testkit::database::number(&database, &stored), 1, "it outlives a server that is killed in the first prompt");
+    setup.restart_server().await;
+    gate.open();
+    assert_eq!(setup.turn_end().await, "completed");
+    assert_eq!(setup.client.seen.agent_text("task"), "something");
+    setup.end().await;
+}
+
+/// Holds S3-V3.
 #[tokio::test]
 async fn an_idle_copilot_that_nobody_watches_is_ended_and_comes_back_with_its_memory() {
     let mut setup = start_with(Script::new(), json!({}), |rig| rig.env("VOXPILOT_COPILOT_CONNECTION_TTL", "1")).await;

@@ -10,12 +10,12 @@ use crate::replies::{bash, create};
 use crate::setup::{SOON, Setup, kill_idle_agent, start_with};
 
 /// The captured lines of a session, oldest first.
-struct Wire {
+pub(crate) struct Wire {
     lines: Vec<(String, Value)>,
 }
 
 impl Wire {
-    async fn of(setup: &Setup) -> Wire {
+    pub(crate) async fn of(setup: &Setup) -> Wire {
         let capture = setup.server.text("GET", &format!("/api/sessions/{}/trace/capture", setup.session)).await;
         let line = |line: &str| {
             let mut entry: Value = serde_json::from_str(line).unwrap();
@@ -42,7 +42,7 @@ impl Wire {
     }
 
     /// What we sent with this method, in order.
-    fn sent(&self, method: &str) -> Vec<&Value> {
+    pub(crate) fn sent(&self, method: &str) -> Vec<&Value> {
         self.messages(">").filter(|message| message["method"] == method).collect()
     }
 
@@ -56,7 +56,7 @@ impl Wire {
     }
 
     /// The agent's answer to a request of ours.
-    fn answer(&self, request: &Value) -> &Value {
+    pub(crate) fn answer(&self, request: &Value) -> &Value {
         self.messages("<").find(|message| message.get("method").is_none() && message["id"] == request["id"]).unwrap()
     }
 
@@ -164,7 +164,7 @@ async fn both_sides_say_what_they_can() {
 /// S2-9, S2-16, S2-45: a session is made for an absolute work directory and gets an id.
 /// S2-19, S2-20, S2-46, S2-52: a prompt is a list of content blocks for that id, and is answered with `end_turn` when the turn is over.
 /// S2-25, S2-26, S2-47: what Copilot says comes as updates under `params.update`, told apart by `sessionUpdate`.
-/// S2-27, S2-28, S2-29, S2-30, S2-48, S2-49: a tool call is announced with its kind and input, and updated by its id up to its result.
+/// S2-27, S2-29, S2-30, S2-48, S2-49: a tool call is announced with its kind and input, and updated by its id up to its result.
 /// Holds S0-54, S0-56, S1-22.
 #[tokio::test]
 async fn a_session_a_prompt_and_its_updates_have_the_documented_shapes() {
@@ -310,8 +310,7 @@ async fn a_change_has_its_kind_and_its_diff() {
     setup.end().await;
 }
 
-/// S2-31: a plan comes as the whole list of its entries, which replaces the one before. This CLI was never seen to fill it; plans with
-/// entries are held by the captures of other agents.
+/// A plan comes as the whole list of its entries. This CLI was never seen to fill it; plans with entries are in the captures of other agents.
 /// Holds C29.
 #[tokio::test]
 async fn a_plan_comes_whole() {

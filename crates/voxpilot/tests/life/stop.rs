@@ -82,6 +82,43 @@ async fn an_agent_that_nobody_needs_is_ended_after_its_time_to_live() {
     server.end().await;
 }
 
+/// Agents that were idle, working or asking for longer than one that has been ended for it in the meantime.
+/// Holds C21.
+#[tokio::test]
+async fn keeps_an_agent_that_is_watched_working_or_asking_beyond_its_time_to_live() {
+    let server = Rig::default().faulty_agent().env("COPILOT_CONNECTION_TTL", "1").start().await;
+    let begin = async |prompt: &str, policy: &str, until: &str| {
+        let session = server.new_session(json!({ "permission_policy": policy })).await;
+        let mut client = server.stream(&session, None).await;
+        server.send(&session, prompt).await;
+        client.until(until, SOON, |event| event.kind == until).await;
+        (session, client)
+    };
+    let (_, watching) = begin("say hello", "auto", "done").await;
+    let (working, gone) = begin("no_answer", "auto", "tool-call").await;
+    drop(gone);
+    let (asking, gone) = begin("ask", "ask", "permission-request").await;
+    drop(gone);
+    let runners = || processes::of_dir(server.rig().home()).into_iter().filter(|process| process.command.contains(" runner "));
+    wait_for(|| runners().count() == 3).await;
+    let kept: Vec<_> = runners().map(|process| process.pid).collect();
+    // Twice the time to live of an agent that nobody needs: the first may have begun while the others were being started.
+    for _ in 0..2 {
+        finished_turn(&server, "say hello").await;
+        wait_for(|| runners().all(|process| kept.contains(&process.pid))).await;
+    }
+    let mut left: Vec<_> = runners().map(|process| process.pid).collect();
+    left.retain(|pid| kept.contains(pid));
+    assert_eq!(left.len(), 3, "{}", server.log());
+    for (session, waiting) in [(&working, 0), (&asking, 1)] {
+        let (_, seen) = server.call("GET", &format!("/api/sessions/{session}"), None).await;
+        assert_eq!((seen["running"].as_bool(), seen["waiting"].as_u64()), (Some(true), Some(waiting)), "{seen}");
+        server.call("POST", &format!("/api/sessions/{session}/cancel"), Some(json!({}))).await;
+    }
+    drop(watching);
+    server.end().await;
+}
+
 async fn wait_for(condition: impl Fn() -> bool) {
     let deadline = Instant::now() + SOON;
     while !condition() {

@@ -8,7 +8,7 @@ use testkit::model_server::Reply;
 
 use crate::rig::{Rig, of_kind, only};
 
-fn git(dir: &Path, args: &[&str]) {
+pub(crate) fn git(dir: &Path, args: &[&str]) {
     let settings = ["-c", "user.name=t", "-c", "user.email=t@t.example", "-c", "init.defaultBranch=main"];
     let done = Command::new("git").args(settings).args(args).current_dir(dir).output().unwrap();
     assert!(done.status.success(), "git {args:?}");

@@ -16,6 +16,8 @@ async fn every_stop_reason_is_the_ending_of_its_own_call() {
         let done = only(&client, "copilot-done");
         assert_eq!((&done["stop_reason"], &done["summary"]), (&json!(reason), &json!("almost normal")));
         let result = only(&client, "tool-result");
+        assert_eq!((&done["tool_call_id"], &done["session_name"]), (&result["id"], &json!("a")));
+        assert_eq!(done["tool_call_id"], only(&client, "tool-call")["id"]);
         assert_eq!((&result["is_error"], &result["display"]), (&json!(false), &json!("almost normal")), "{reason}");
         let told = rig.model.requests_for("main")[1].messages().last().unwrap()["content"].as_str().unwrap().to_owned();
         assert!(told.lines().any(|line| line == format!("stop reason: {reason}")), "{reason}: {told}");

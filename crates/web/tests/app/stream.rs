@@ -1,5 +1,6 @@
 //! `GET /api/sessions/{id}/stream`
 
+use std::path::Path;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
@@ -7,6 +8,7 @@ use serde_json::json;
 use testkit::client::{Client, Event, Transcript};
 use testkit::model_server::{Gate, Reply, ToolCall};
 
+use crate::artifacts::git;
 use crate::rig::{Rig, SOON, TOKEN, answer, delegate, of_kind};
 
 /// A session in which everything has happened once: tools, a delegation, two turns.
@@ -178,20 +180,37 @@ async fn two_clients_see_the_same_and_a_slow_one_holds_up_nobody() {
     assert!(one.seen.agent_text("x") == expected);
 }
 
+/// A work directory with something to show in a diff.
+fn changed_repository(work: &Path) {
+    git(work, &["init", "-q"]);
+    std::fs::write(work.join("a.rs"), "fn one() {}\n").unwrap();
+    git(work, &["add", "."]);
+    git(work, &["commit", "-qm", "first"]);
+    std::fs::write(work.join("a.rs"), "fn two() {}\n").unwrap();
+}
+
 /// Holds S1-59.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_snapshot_shows_what_is_open_in_the_order_of_the_contract() {
     let tools = delegate(&[("x", "ask")]).and_call(ToolCall::new("read_file_external", json!({ "path": "/etc/hostname" })));
-    let rig = Rig::replies([tools]).await;
+    let show = Reply::tool_call("git_diff", json!({}));
+    let rig = Rig::replies([show, Reply::text("see the diff"), tools]).await;
+    changed_repository(&rig.dir.path().join("work"));
     let session = rig.session_with(json!({ "permission_policy": "ask" })).await;
+    assert_eq!(rig.turn(&session, "show").await.0, "completed");
     let mut live = rig.watch(&session).await;
     rig.say(&session, "go").await;
     rig.say(&session, "later").await;
     live.until("permission", SOON, |event| event.kind == "permission-request").await;
-    let client = rig.watch(&session).await;
+    let mut client = rig.watch(&session).await;
     let kinds = client.seen.kinds();
     let expected = [
         "message",
+        "message",
+        "message",
+        "message",
+        "message",
+        "review-artifact",
         "turn",
         "tool-call",
         "copilot-delta",
@@ -208,6 +227,10 @@ async fn a_snapshot_shows_what_is_open_in_the_order_of_the_contract() {
     assert_eq!(request["options"].as_array().unwrap().len(), 3);
     assert_eq!(of_kind(&client, "queue")[0].data["items"][0]["content"], "later");
     assert_eq!(rig.get(&format!("/api/sessions/{session}")).await.json()["waiting"], 2);
+    // What happens from here on comes behind it, live.
+    rig.say(&session, "even later").await;
+    let queue = client.until("the queue", SOON, |event| event.kind == "queue").await;
+    assert_eq!(queue.data["items"].as_array().unwrap().len(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]

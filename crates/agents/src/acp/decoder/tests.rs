@@ -135,6 +135,40 @@ fn what_is_nested_too_deep_is_cut_and_the_rest_of_the_line_is_kept() {
     }
 }
 
+/// Holds S2-28.
+#[test]
+fn keeps_every_kind_of_tool_that_the_protocol_names() {
+    for kind in ["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "other"] {
+        let line = update("a", &format!(r#"{{"sessionUpdate":"tool_call","toolCallId":"c","title":"t","kind":"{kind}"}}"#));
+        let signals = signals(&[&line]);
+        let [Signal::Update { update: Update::ToolCall(call), .. }] = &signals[..] else { panic!("{kind}: {signals:?}") };
+        assert_eq!(call.kind.as_deref(), Some(kind));
+    }
+}
+
+/// Holds S2-31.
+#[test]
+fn a_plan_replaces_the_one_before_with_every_entry() {
+    let entries = |statuses: &[&str]| {
+        let entry = |(at, status): (usize, &&str)| format!(r#"{{"content":"step {at}","priority":"medium","status":"{status}"}}"#);
+        let all: Vec<String> = statuses.iter().enumerate().map(entry).collect();
+        update("a", &format!(r#"{{"sessionUpdate":"plan","entries":[{}]}}"#, all.join(",")))
+    };
+    let told = [entries(&["in_progress", "pending", "pending"]), entries(&["completed", "in_progress"])];
+    let seen: Vec<Vec<(String, String)>> = signals(&told.each_ref().map(String::as_str))
+        .into_iter()
+        .map(|signal| match signal {
+            Signal::Update { update: Update::Plan { entries }, .. } => {
+                entries.iter().map(|entry| (entry.content.clone(), entry.status.clone())).collect()
+            }
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let step = |at: usize, status: &str| (format!("step {at}"), status.to_owned());
+    assert_eq!(seen[0], [step(0, "in_progress"), step(1, "pending"), step(2, "pending")]);
+    assert_eq!(seen[1], [step(0, "completed"), step(1, "in_progress")]);
+}
+
 #[test]
 fn unknown_values_inside_a_known_kind_pass_through() {
     let lines = [
