@@ -206,10 +206,6 @@ async fn a_snapshot_shows_what_is_open_in_the_order_of_the_contract() {
     let kinds = client.seen.kinds();
     let expected = [
         "message",
-        "message",
-        "message",
-        "message",
-        "message",
         "review-artifact",
         "turn",
         "tool-call",
