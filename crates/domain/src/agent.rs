@@ -162,6 +162,10 @@ pub struct ToolCall {
     /// declined where it was not allowed (rejected in logs of earlier versions).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
+    /// Where it never began: who decided that, in the words of `permission-resolved` (cancel and agent_gone: nobody had answered).
+    /// Missing in logs of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declined_by: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Vec<ToolContent>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

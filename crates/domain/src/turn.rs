@@ -337,9 +337,11 @@ impl Turn {
         let open = self.permissions.remove(at);
         if is_rejection(&open.ask, resolved) {
             self.set(&open.tool_call_id, |call| {
-                call.reject(&open.ask.title, open.ask.agent_call.as_ref());
+                call.reject(&open.ask.title, open.ask.agent_call.as_ref(), &resolved.by);
                 call.reasons.extend(resolved.reason.clone().map(|reason| (open.ask.title.clone(), reason)));
             });
+        } else if call::is_withdrawal(&resolved.by) {
+            self.set(&open.tool_call_id, |call| call.withdraw(open.ask.agent_call.as_ref(), &resolved.by));
         } else {
             self.set(&open.tool_call_id, |call| call.allow(open.ask.agent_call.as_ref()));
         }

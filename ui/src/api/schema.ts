@@ -1113,6 +1113,11 @@ export interface components {
              *     declined where it was not allowed (rejected in logs of earlier versions).
              */
             status?: string | null;
+            /**
+             * @description Where it never began: who decided that, in the words of `permission-resolved` (cancel and agent_gone: nobody had answered).
+             *     Missing in logs of earlier versions.
+             */
+            declined_by?: string | null;
             content?: components["schemas"]["ToolContent"][] | null;
             locations?: components["schemas"]["Location"][] | null;
             input?: unknown;

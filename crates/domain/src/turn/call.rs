@@ -30,8 +30,8 @@ pub struct Call {
     pub stop_sent: bool,
     /// Of a delegation: what was rejected last, unless the agent has gone on with something else since.
     rejected: Option<Rejected>,
-    /// The agent's own calls that were not allowed.
-    refused: Vec<String>,
+    /// The agent's own calls that were not allowed, or were stopped while they waited for permission.
+    refused: Vec<Refused>,
     /// What people said when they did not allow something, with the title of that; the agent has not been told yet.
     pub(super) reasons: Vec<(String, String)>,
     /// How often the agent was told such a thing, and what it was told last: what it works on now.
@@ -43,6 +43,17 @@ pub struct Call {
 const MOST_REFUSED: usize = 256;
 /// How a call of the agent's that was not allowed ends, whatever the agent says of it.
 const DECLINED: &str = "declined";
+/// How one ends that was stopped before anybody had answered.
+const CANCELLED: &str = "cancelled";
+/// A request that the policy decided names nobody.
+const BY_POLICY: &str = "policy";
+
+#[derive(Clone, PartialEq, Debug)]
+struct Refused {
+    agent_call: String,
+    /// Who refused it, in the words of [`crate::event::PermissionResolved::by`].
+    by: String,
+}
 
 #[derive(Clone, PartialEq, Debug)]
 struct Rejected {
@@ -127,30 +138,42 @@ impl Call {
         self.rejected.as_ref().map(|rejected| rejected.title.as_str())
     }
 
-    pub(super) fn reject(&mut self, title: &str, agent_call: Option<&String>) {
+    pub(super) fn reject(&mut self, title: &str, agent_call: Option<&String>, by: &str) {
         let calls = self.updates.iter().filter_map(|placed| match &placed.update {
             Update::ToolCall(call) => Some(call.id.clone()),
             _ => None,
         });
         let before = calls.chain(agent_call.cloned()).collect();
-        if let Some(agent_call) = agent_call.filter(|agent_call| !self.refused.contains(agent_call)) {
-            if self.refused.len() == MOST_REFUSED {
-                self.refused.remove(0);
-            }
-            self.refused.push(agent_call.clone());
-        }
+        self.note_refused(agent_call, by);
         self.rejected = Some(Rejected { title: title.to_owned(), before });
     }
 
     /// The agent asked again, and may.
     pub(super) fn allow(&mut self, agent_call: Option<&String>) {
-        self.refused.retain(|refused| Some(refused) != agent_call);
+        self.refused.retain(|refused| Some(&refused.agent_call) != agent_call);
+    }
+
+    /// It was stopped, or its agent ended, before anybody had answered: it never began, whatever the agent says of it.
+    pub(super) fn withdraw(&mut self, agent_call: Option<&String>, by: &str) {
+        self.note_refused(agent_call, by);
+    }
+
+    fn note_refused(&mut self, agent_call: Option<&String>, by: &str) {
+        let Some(agent_call) = agent_call.filter(|agent_call| self.refusal(agent_call).is_none()) else { return };
+        if self.refused.len() == MOST_REFUSED {
+            self.refused.remove(0);
+        }
+        self.refused.push(Refused { agent_call: agent_call.clone(), by: by.to_owned() });
+    }
+
+    fn refusal(&self, agent_call: &str) -> Option<&Refused> {
+        self.refused.iter().find(|refused| refused.agent_call == agent_call)
     }
 
     /// A call that was not allowed has not failed, was not cut off, and is not done.
-    pub(super) fn truly(&self, update: Update) -> Update {
+    pub(super) fn with_declined_status(&self, update: Update) -> Update {
         match update {
-            Update::ToolCall(call) if self.refused.contains(&call.id) => Update::ToolCall(declined(call)),
+            Update::ToolCall(call) => Update::ToolCall(self.unperformed(&call).unwrap_or(call)),
             other => other,
         }
     }
@@ -158,10 +181,17 @@ impl Call {
     /// The agent's call as it is now that it was not allowed; none where it has ended, or was never reported.
     pub(super) fn to_decline(&self, agent_call: &str) -> Option<Update> {
         let open = self.updates.iter().find_map(|placed| match &placed.update {
-            Update::ToolCall(call) if call.id == agent_call && call.is_open() => Some(call.clone()),
+            Update::ToolCall(call) if call.id == agent_call && call.is_open() => Some(call),
             _ => None,
         });
-        open.filter(|call| self.refused.contains(&call.id)).map(|call| Update::ToolCall(declined(call)))
+        open.and_then(|call| self.unperformed(call)).map(Update::ToolCall)
+    }
+
+    /// The call as what it is where it was refused or stopped before it began.
+    fn unperformed(&self, call: &AgentCall) -> Option<AgentCall> {
+        let Refused { by, .. } = self.refusal(&call.id)?;
+        let status = if is_withdrawal(by) { CANCELLED } else { DECLINED };
+        Some(AgentCall { status: Some(status.to_owned()), declined_by: Some(by.clone()), ..call.clone() })
     }
 
     /// What the agent is to be told when its prompt has ended.
@@ -186,7 +216,7 @@ impl Call {
     /// A call of the agent's that was begun after a rejection and is completed: it has found another way.
     pub(super) fn note_rejection(&mut self, update: &Update) {
         if let Update::Denied { title, agent_call, .. } = update {
-            return self.reject(title, agent_call.as_ref());
+            return self.reject(title, agent_call.as_ref(), BY_POLICY);
         }
         if let (Some(rejected), Update::ToolCall(call)) = (&self.rejected, update)
             && call.status.as_deref() == Some("completed")
@@ -197,8 +227,9 @@ impl Call {
     }
 }
 
-fn declined(call: AgentCall) -> AgentCall {
-    AgentCall { status: Some(DECLINED.to_owned()), ..call }
+/// Nobody answered: the call was stopped, or its agent is gone.
+pub(super) fn is_withdrawal(by: &str) -> bool {
+    matches!(by, "cancel" | "agent_gone")
 }
 
 impl Work {

@@ -155,7 +155,7 @@ fn facts(call: &Call) -> String {
         })
     };
     let mut files: Vec<&str> = tool_calls()
-        .filter(|call| !matches!(call.status.as_deref(), Some("failed" | "declined" | "rejected")))
+        .filter(|call| !matches!(call.status.as_deref(), Some("failed" | "declined" | "rejected" | "cancelled")))
         .flat_map(changed_paths)
         .collect();
     files.sort_unstable();

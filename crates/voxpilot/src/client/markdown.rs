@@ -52,7 +52,7 @@ fn delegation(out: &mut String, delegation: &Value) {
     for update in delegation["updates"].as_array().into_iter().flatten().map(|placed| &placed["update"]) {
         let text = |name: &str| update[name].as_str().unwrap_or_default().replace('\n', " ");
         match update["type"].as_str() {
-            Some("tool_call") => line(&mut done, &format!("- {} ({})", text("title"), text("status"))),
+            Some("tool_call") => line(&mut done, &format!("- {} ({})", text("title"), call_word(&text("status")))),
             Some("approved") => line(&mut done, &format!("- {} (allowed by the {})", text("title"), text("by"))),
             _ => {}
         }
@@ -60,7 +60,40 @@ fn delegation(out: &mut String, delegation: &Value) {
     if !done.is_empty() {
         line(out, &format!("\n{}", done.trim_end()));
     }
-    line(out, &format!("\n*Ended: {ended}*"));
+    let crashed = ended == "interrupted" && delegation["ending"] == "crashed";
+    line(out, &format!("\n*Ended: {}*", if crashed { "crashed".to_owned() } else { end_word(ended) }));
+}
+
+/// How an agent's work ended, in the words of the page (`ui/src/talk/endings.ts`).
+fn end_word(reason: &str) -> String {
+    let word = match reason {
+        "end_turn" => "done",
+        "cancelled" => "stopped",
+        "denied" => "declined",
+        "error" | "agent_error" => "failed",
+        "unknown" => "outcome unknown",
+        "refusal" => "refused",
+        "max_tokens" => "out of tokens",
+        "max_turn_requests" => "step limit reached",
+        "agent_not_started" | "agent_not_found" => "not started",
+        "agent_timeout" => "timed out",
+        "agent_gone" => "crashed",
+        "agent_not_sent" => "not sent",
+        "agent_unguarded" => "not allowed to run",
+        "attachment_unsupported" => "attachment refused",
+        "auth_required" => "needs sign-in",
+        "owned_elsewhere" => "in use elsewhere",
+        other => return other.replace('_', " "),
+    };
+    word.to_owned()
+}
+
+fn call_word(status: &str) -> &str {
+    match status {
+        "cancelled" => "stopped",
+        "declined" | "rejected" => "declined, not applied",
+        other => other,
+    }
 }
 
 /// A fence that nothing in the text can close.
@@ -98,7 +131,7 @@ mod tests {
         let expected = "# Untitled\n\n- Session: `s`\n- Created: `then`\n- Model: `relay`\n- Agent: `demo`\n- Work directory: `/w`\n\
             \n## You\n\n<!-- 1 -->\n\ndo ⟨U+202E⟩it⟨U+001B⟩[2J\n\
             \n## VoxPilot\n\n<!-- 2 -->\n\n\nCalls `copilot_agent`:\n````\n{\"prompt\":\"```x\"}\n````\n\
-            \n## Agent [main]\n\n<!-- 3 -->\n\nthe whole of it\n\n- Make a.txt (completed)\n- Make a.txt (allowed by the rule)\n\n*Ended: end_turn*\n\
+            \n## Agent [main]\n\n<!-- 3 -->\n\nthe whole of it\n\n- Make a.txt (completed)\n- Make a.txt (allowed by the rule)\n\n*Ended: done*\n\
             \n## Tool\n\n<!-- 4 -->\n\n````\nplain ``` output\n````\n\
             \n## VoxPilot\n\n<!-- 5 -->\n\n**Done.**\n";
         assert_eq!(write(&session, &messages), expected);

@@ -144,6 +144,8 @@ impl<W: Write> Screen<W> {
                 Ok(())
             }
             "completed" => self.end_line(),
+            // A person stopped it, and knows.
+            "cancelled" => self.line("(stopped)"),
             _ if reason.is_empty() => self.line(&format!("({state})")),
             _ => self.line(&format!("({state}: {reason})")),
         }
@@ -185,7 +187,11 @@ impl<W: Write> Screen<W> {
                     return Ok(());
                 }
                 self.calls.insert(id.to_owned(), status.to_owned());
-                let shown = if matches!(status, "declined" | "rejected") { "not allowed" } else { status };
+                let shown = match status {
+                    "declined" | "rejected" => "not allowed",
+                    "cancelled" => "stopped",
+                    other => other,
+                };
                 self.line(&format!("· [{name}] {} ({shown})", text("title")))
             }
             "plan" => {
@@ -299,6 +305,6 @@ mod tests {
     #[test]
     fn a_turn_that_did_not_complete_says_so() {
         let turn = json!({ "state": "failed", "reason": "no key" });
-        assert_eq!(shown(&[("turn", turn), ("turn", json!({ "state": "cancelled" }))]), "(failed: no key)\n(cancelled)\n");
+        assert_eq!(shown(&[("turn", turn), ("turn", json!({ "state": "cancelled" }))]), "(failed: no key)\n(stopped)\n");
     }
 }

@@ -34,7 +34,7 @@ impl Step<'_> {
     pub(super) fn agent_update(&mut self, call_id: String, update: Update) {
         let Some(call) = self.running_delegate(&call_id) else { return };
         let cut_short = if answer::ends(call, &update) { answer::cut_short(call) } else { None };
-        let update = call.truly(answer::number(call, update));
+        let update = call.with_declined_status(answer::number(call, update));
         if let Some(repetition) = cut_short {
             self.append_repetition(&call_id, repetition);
         }
@@ -198,7 +198,8 @@ impl Step<'_> {
     ) -> Option<(ToolResult, Delegation)> {
         let session_name = call.session_name()?.to_owned();
         let summary = match (delegation::summary(&call), stop_reason.as_str()) {
-            (text, DENIED) if text.is_empty() => content.clone(),
+            // For people: the first paragraph says what was not allowed, what follows is for the model.
+            (text, DENIED) if text.is_empty() => content.split("\n\n").next().unwrap_or_default().to_owned(),
             (text, _) => text,
         };
         let record = delegation::record(&call, &session_name, &agent, &summary, &stop_reason);

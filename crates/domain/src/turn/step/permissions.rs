@@ -48,12 +48,14 @@ impl Step<'_> {
 
     pub(super) fn resolve_permissions(&mut self, call_id: &str, by: &str, answer: bool) {
         let Some(turn) = &self.session.turn else { return };
-        let open: Vec<_> = turn.permissions.iter().filter(|open| open.tool_call_id == call_id).map(|open| open.request_id).collect();
-        for request_id in open {
+        let of_call = turn.permissions.iter().filter(|open| open.tool_call_id == call_id);
+        let open: Vec<_> = of_call.map(|open| (open.request_id, open.ask.agent_call.clone())).collect();
+        for (request_id, agent_call) in open {
             if answer {
                 self.effects.push(Effect::AnswerPermission { request_id, decision: Decision::cancelled() });
             }
             self.append(Event::PermissionResolved(PermissionResolved::new(request_id, &Decision::cancelled(), by, None)));
+            self.decline(call_id, agent_call.as_deref());
         }
     }
 }

@@ -44,6 +44,28 @@ impl Asked {
         self.0.feed(Input::AgentUpdate { call_id: "c".into(), update: Update::ToolCall(call) });
     }
 
+    /// The agent says how its command stands.
+    fn reports(&mut self, status: &str) {
+        let input = Some(serde_json::json!({ "command": "rm -rf /" }));
+        let call = AgentCall {
+            id: "t".into(),
+            kind: Some("execute".into()),
+            status: Some(status.into()),
+            input: input.map(Into::into),
+            ..AgentCall::default()
+        };
+        self.0.feed(Input::AgentUpdate { call_id: "c".into(), update: Update::ToolCall(call) });
+    }
+
+    /// How it is shown, and who declined it.
+    fn shown(&self) -> Option<(String, Option<String>)> {
+        let updates = &self.0.session.turn.as_ref()?.call("c")?.updates;
+        updates.iter().rev().find_map(|placed| match &placed.update {
+            Update::ToolCall(call) if call.id == "t" => Some((call.status.clone()?, call.declined_by.clone())),
+            _ => None,
+        })
+    }
+
     fn ends(&mut self, stop_reason: &str) -> (CopilotDone, ToolResult) {
         let end = AgentEnd::stopped(stop_reason);
         let effects = self.0.feed(Input::AgentEnd { call_id: "c".into(), agent: AGENT.to_owned(), end });
@@ -181,4 +203,43 @@ fn cancelled_by_itself_is_an_interruption_and_after_a_rejection_a_denial() {
         asked.answered(1, Some("id of reject_once"), "person");
         assert_eq!(asked.ends("cancelled").0.stop_reason, "denied", "relay: {relay}");
     }
+}
+
+/// Who decided is told with the call, so that a page that is loaded again can still say it.
+#[test]
+fn a_declined_call_names_who_declined_it() {
+    for (option, by) in [(Some("id of reject_once"), "person"), (None, "policy"), (Some("id of reject_once"), "timeout")] {
+        let mut asked = Asked::begin(false);
+        asked.reports("pending");
+        asked.answered(1, option, by);
+        asked.reports("failed");
+        assert_eq!(asked.shown(), Some(("declined".to_owned(), Some(by.to_owned()))), "{by}");
+    }
+}
+
+/// Copilot calls it failed, the demo agent too, Codex interrupts it, others say that it is completed: nobody had allowed it.
+#[test]
+fn a_call_that_was_stopped_while_it_waited_never_ran() {
+    for reported in ["failed", "completed", "in_progress", "cancelled"] {
+        let mut asked = Asked::begin(true);
+        asked.reports("pending");
+        let (request_id, ask) = ask(1, "t");
+        asked.0.feed(Input::Permission { call_id: "c".into(), agent: "a".to_owned(), request_id, ask });
+        asked.0.feed(Input::Cancel);
+        assert_eq!(asked.shown(), Some(("cancelled".to_owned(), Some("cancel".to_owned()))), "at once");
+        asked.reports(reported);
+        assert_eq!(asked.shown(), Some(("cancelled".to_owned(), Some("cancel".to_owned()))), "{reported}");
+        let (done, result) = asked.ends("cancelled");
+        assert_eq!(done.stop_reason, "cancelled");
+        assert!(!result.content.contains("exit code"), "{}", result.content);
+    }
+}
+
+#[test]
+fn what_a_person_reads_of_a_denial_has_nothing_that_is_meant_for_the_model() {
+    let mut asked = Asked::begin(true);
+    asked.reports("pending");
+    asked.answered(1, Some("id of reject_once"), "person");
+    let (done, _) = asked.ends("end_turn");
+    assert_eq!(done.summary, "denied: this was not allowed: rm -rf /");
 }
