@@ -65,6 +65,8 @@ export default defineConfig({
   worker: { format: "es" },
   server: {
     proxy: { "/api": server, "/login": server },
+    // A test reads what the server can say from the server's own sources.
+    ...(process.env.VITEST ? { fs: { allow: [".."] } } : {}),
   },
   test: {
     environment: "jsdom",

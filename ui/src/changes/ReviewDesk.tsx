@@ -1,4 +1,4 @@
-import { createEffect, createSignal, Show } from "solid-js";
+import { createEffect, createSignal, Show, untrack } from "solid-js";
 import type { FileChange } from "../api/types";
 import { Button, IconButton } from "../kit/Button";
 import { Icon } from "../kit/Icon";
@@ -16,6 +16,8 @@ import { States } from "./States";
 export interface ReviewLook {
   review: Review;
   title: string;
+  /** The one to begin with. */
+  firstFile?: string | undefined;
   onClose(): void;
   onSend(): void;
   onCommit: (() => void) | undefined;
@@ -29,6 +31,14 @@ export function ReviewDesk(props: ReviewLook) {
   const [current, setCurrent] = createSignal<string | null>(null);
   let list: ListHandle | undefined;
   const changes = () => review.changes();
+  // Once: whoever reads on is not taken back.
+  let asked = untrack(() => props.firstFile);
+  createEffect(() => {
+    const path = asked;
+    if (path === undefined || !review.files().some((file) => file.path === path)) return;
+    asked = undefined;
+    requestAnimationFrame(() => list?.open(path));
+  });
   return (
     <section class="review-page" aria-label="Review">
       <header class="review-head">

@@ -1,6 +1,7 @@
-import { createMemo, createResource, createSignal, onCleanup } from "solid-js";
+import { createMemo, createResource, createSignal, onCleanup, untrack } from "solid-js";
 import { Dynamic } from "solid-js/web";
 import { api } from "../api/client";
+import type { Since } from "../api/types";
 import { openSession } from "../state/openSession";
 import { createMedia, createVisits, phone_query } from "./look";
 import { ReviewDesk } from "./ReviewDesk";
@@ -12,13 +13,25 @@ import { changeNews } from "./summary";
 import "./review.css";
 
 /** Everything that a session changed, to be looked at, talked about, taken back and committed. */
-export function ReviewPage(props: { sessionId: string; onClose(): void }) {
+interface ReviewPageProps {
+  sessionId: string;
+  /** Since when, and at which file, where somebody came from there. */
+  since?: Since | undefined;
+  file?: string | undefined;
+  onClose(): void;
+}
+
+export function ReviewPage(props: ReviewPageProps) {
   const open = openSession(props.sessionId);
   onCleanup(() => open.close());
   // Agents tell of what they change; whoever was in an editor comes back.
   const visits = createVisits();
   const news = createMemo(() => `${changeNews(open.state)}/${visits()}`);
-  const review = createReview(sessionSource(props.sessionId), { of: news, isTold: true });
+  const review = createReview(
+    sessionSource(props.sessionId),
+    { of: news, isTold: true },
+    untrack(() => props.since),
+  );
   const [session] = createResource(
     () => props.sessionId,
     (id) => api.session(id).catch(() => undefined),
@@ -28,6 +41,7 @@ export function ReviewPage(props: { sessionId: string; onClose(): void }) {
       review={review}
       title={session()?.title ?? "Changes"}
       commitIn={props.sessionId}
+      firstFile={props.file}
       onClose={() => props.onClose()}
     />
   );
@@ -38,6 +52,8 @@ interface ReviewFrameProps {
   title: string;
   /** The session whose work can be committed. */
   commitIn?: string;
+  /** The one to begin with. */
+  firstFile?: string | undefined;
   onClose(): void;
 }
 
@@ -53,6 +69,7 @@ export function ReviewFrame(props: ReviewFrameProps) {
         component={isPhone() ? ReviewPhone : ReviewDesk}
         review={props.review}
         title={props.title}
+        firstFile={props.firstFile}
         onClose={() => props.onClose()}
         onSend={() => setWish("send")}
         onCommit={props.commitIn !== undefined && isGit() ? () => setWish("commit") : undefined}

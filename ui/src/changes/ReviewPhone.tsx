@@ -34,10 +34,11 @@ export function ReviewPhone(props: ReviewLook) {
       files().findIndex((file) => file.path === path()),
     );
   const file = () => files()[at()];
-  // Opens at the first that was not looked at.
+  // Opens at the one that was asked for, else at the first that was not looked at.
   createEffect(() => {
-    if (path() === null && files().length > 0)
-      setPath((files().find((one) => !review.isViewed(one)) ?? files()[0])?.path ?? null);
+    if (path() !== null || files().length === 0) return;
+    const first = files().find((one) => one.path === props.firstFile) ?? files().find((one) => !review.isViewed(one));
+    setPath((first ?? files()[0])?.path ?? null);
   });
   const go = (to: number) => {
     const next = files()[to];

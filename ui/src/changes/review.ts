@@ -63,10 +63,13 @@ interface News {
   isTold: boolean;
 }
 
-export function createReview(source: Source, news?: News): Review {
+/** `from` is what it shows first, where somebody asked for that; it is not remembered. */
+export function createReview(source: Source, news?: News, from?: Since): Review {
   const [changes, setChanges] = createSignal<Changes>();
   const [notes, setNotes] = createStore<Notes>({ comments: [], viewed: [] });
-  const [since, setSince] = createSignal((readStored(`review.${source.key}.since`) as Since | null) ?? usual_since);
+  const [since, setSince] = createSignal(
+    from ?? (readStored(`review.${source.key}.since`) as Since | null) ?? usual_since,
+  );
   const [error, setError] = createSignal<string | null>(null);
   const [isLoading, setLoading] = createSignal(true);
   const [isStale, setStale] = createSignal(false);

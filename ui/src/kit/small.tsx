@@ -132,11 +132,15 @@ export function Tag(props: { children: JSX.Element }) {
   return <span class="tag">{props.children}</span>;
 }
 
-/** How much of something is used up. */
+/** How much of something is used up; decoration in what says it already. */
 export function Ring(props: { part: number; label: string }) {
   let ring!: HTMLSpanElement;
   createEffect(() => ring.style.setProperty("--part", `${Math.round(Math.min(1, Math.max(0, props.part)) * 100)}%`));
-  return <span ref={ring} class="ring" role="img" aria-label={props.label} title={props.label} />;
+  return (
+    <Show when={props.label} fallback={<span ref={ring} class="ring" aria-hidden="true" />}>
+      <span ref={ring} class="ring" role="img" aria-label={props.label} title={props.label} />
+    </Show>
+  );
 }
 
 interface BannerProps {

@@ -19,6 +19,7 @@ import {
   goTo,
   type Page,
   pageHref,
+  type Route,
   reviewHref,
   route,
   showsDevices,
@@ -186,6 +187,7 @@ export function Cockpit(props: { onLeave(): void }) {
     { text: "Keys", icon: "help", keys: "?", run: () => setOverlay("help") },
   ];
   const hearsServer = () => isConnected() && sessions.error() === null;
+  const reviewOf = (now: Route) => (now.kind === "review" ? { since: now.since, file: now.file } : {});
   const artifactId = () => {
     const now = route();
     return now.kind === "artifact" ? now.id : null;
@@ -266,7 +268,7 @@ export function Cockpit(props: { onLeave(): void }) {
         <Match when={route().kind === "review" && activeId()} keyed>
           {(id) => (
             <main class="pane">
-              <ReviewPage sessionId={id} onClose={() => goTo(id)} />
+              <ReviewPage sessionId={id} {...reviewOf(route())} onClose={() => goTo(id)} />
             </main>
           )}
         </Match>

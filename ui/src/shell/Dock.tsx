@@ -1,8 +1,8 @@
 import { type JSX, Show } from "solid-js";
 import type { Agent, NewAttachment } from "../api/types";
-import { Ring } from "../kit/small";
 import { Composer } from "./Composer";
 import { type Choices, Pills } from "./Pills";
+import { UsageRing } from "./UsageRing";
 
 interface DockProps {
   draftKey: string;
@@ -41,14 +41,7 @@ export function Dock(props: DockProps) {
               imagesRefusedBy={props.isRelay && refusesImages() ? own()?.title : undefined}
               placeholder={props.placeholder}
               pills={<Show when={props.choices}>{(choices) => <Pills {...choices()} />}</Show>}
-              meter={
-                <Show when={props.choices?.options?.usage()}>
-                  {(usage) => {
-                    const part = () => usage().used / usage().size;
-                    return <Ring part={part()} label={`${Math.round(part() * 100)} % of the context used`} />;
-                  }}
-                </Show>
-              }
+              meter={<Show when={props.choices?.options}>{(options) => <UsageRing options={options()} />}</Show>}
               onSend={props.onSend}
               onStop={props.onStop}
               onUp={() => props.onUp?.()}

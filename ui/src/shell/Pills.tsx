@@ -12,6 +12,7 @@ import { visible } from "../state/visible";
 import type { Kind } from "./PillItems";
 
 const PillItems = later(async () => (await import("./PillItems")).PillItems);
+const UsageCard = later(async () => (await import("./UsageCard")).UsageCard);
 const ModelField = later(async () => (await import("./PillItems")).ModelField);
 
 export interface Choices {
@@ -41,6 +42,13 @@ export function Pills(props: Choices) {
   const held = () => props.policy ?? props.defaultPolicy;
   const items = (kinds: Kind[]) => (close: () => void) => <PillItems kinds={kinds} choices={props} close={close} />;
   const field = (close: () => void) => <ModelField choices={props} close={close} />;
+  /** The ring has no room on a phone. */
+  const fieldAndUsage = (close: () => void) => (
+    <>
+      {field(close)}
+      <Show when={props.options}>{(options) => <UsageCard sessions={options().sessions} />}</Show>
+    </>
+  );
   return (
     <>
       <Show when={props.agents.length > 0 || props.agent}>
@@ -72,7 +80,7 @@ export function Pills(props: Choices) {
           </Pill>
         )}
       </Show>
-      <Pill class="sliders" label="Model, mode, branch" icon="settings" foot={field}>
+      <Pill class="sliders" label="Model, mode, branch" icon="settings" foot={fieldAndUsage}>
         {items(["model", ...(mode() ? (["mode"] as const) : []), ...(props.branch ? (["branch"] as const) : [])])}
       </Pill>
     </>

@@ -13,7 +13,9 @@ import { openSession } from "../state/openSession";
 import { defaultPolicyOf } from "../state/server";
 import { Approvals, Questions } from "../talk/Approvals";
 import { KnownAgents } from "../talk/agentNames";
+import { sendAgain } from "../talk/EntryView";
 import { Log } from "../talk/Log";
+import { NextStepsContext } from "../talk/nextSteps";
 import { WorkDir } from "../talk/paths";
 import { Banners } from "./Banners";
 import { addToDraft, addToDraftFiles } from "./Composer";
@@ -165,9 +167,21 @@ export function SessionView(props: SessionViewProps) {
           refresh: () => void agents.refresh(),
         }}
       >
-        <WorkDir.Provider value={() => session()?.work_dir}>
-          <Log open={open} stopping={stopping()} isRelay={isRelay()} onEdit={giveBack} />
-        </WorkDir.Provider>
+        <NextStepsContext.Provider
+          value={{
+            open,
+            isRelay,
+            agents: agents.list,
+            own: () => session()?.agent,
+            change,
+            showTraffic: () => setDialog("traffic"),
+            sayAgain: (turnId, content) => sendAgain(open, turnId, content),
+          }}
+        >
+          <WorkDir.Provider value={() => session()?.work_dir}>
+            <Log open={open} stopping={stopping()} isRelay={isRelay()} onEdit={giveBack} />
+          </WorkDir.Provider>
+        </NextStepsContext.Provider>
         <Show when={!open.gone()} fallback={<GoneSession id={props.id} unsent={open.outbox.items} />}>
           <Dock
             draftKey={props.id}

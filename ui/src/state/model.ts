@@ -72,7 +72,7 @@ export interface StreamingToolCall {
   isError: boolean;
   artifactId: string | null;
   copilotStream: Flow | null;
-  copilotDone: { stopReason: string; summary: string; agent: string } | null;
+  copilotDone: { stopReason: string; summary: string; agent: string; ending?: string | null } | null;
   copilotSessionName: string | null;
   /** Its turn is over and it never got a result. */
   abandoned: boolean;

@@ -66,12 +66,20 @@ export function isShown(state: SessionState, { id, notice, turnId }: NoticeEntry
     const next = state.entries[state.entries.findLastIndex((entry) => entry.id === id) + 1];
     return next?.kind !== "ending" || next.turnId !== turnId;
   }
+  if (notice.code === "model_retry") return isOpenRetry(state, id, turnId);
   if (notice.code !== "auth_required") return true;
   return state.entries.some(
     (entry) =>
       (entry.kind === "ending" && entry.turnId === turnId) ||
       (entry.kind === "notice" && entry.notice.code === "cancelled" && entry.turnId === turnId),
   );
+}
+
+/** That a model is asked again is of interest until it has answered, or has failed. */
+function isOpenRetry({ entries, runningTurn }: SessionState, id: string, turnId: string | null): boolean {
+  if (runningTurn === null || runningTurn !== turnId) return false;
+  const at = entries.findLastIndex((entry) => entry.id === id);
+  return entries.slice(at + 1).every((entry) => entry.kind === "notice");
 }
 
 export function endLogin(state: SessionState): void {

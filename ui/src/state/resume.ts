@@ -49,3 +49,36 @@ export function isTold(state: SessionState, ending: EndingEntry): boolean {
   const text = ending.text.trim();
   return told !== "" && text !== "" && (told.includes(text) || text.includes(told));
 }
+
+/** The last call of the turn to an agent, where that failed. */
+export function failedCall(state: SessionState, ending: EndingEntry): StreamingToolCall | undefined {
+  const end = state.entries.findLastIndex((entry) => entry.id === ending.id);
+  const last = state.entries
+    .slice(startOf(state, ending.turnId) + 1, end)
+    .flatMap((entry) => (entry.kind === "call" ? (state.calls[entry.id] ?? []) : []))
+    .findLast(isDelegation);
+  return last?.isError ? last : undefined;
+}
+
+/** The message that asks an agent to go on: said to the agent itself, or to the main AI that has it at hand. */
+export function goOnText(call: StreamingToolCall, isRelay: boolean, check: boolean): string {
+  const name = sessionName(call);
+  if (!isRelay) {
+    return check
+      ? `Let the agent session \`${name}\` check whether what it did last was done, and then continue.`
+      : `Let the agent session \`${name}\` continue with what it was doing.`;
+  }
+  const text = check ? check_text : continue_text;
+  return name === main_session ? text : `@${name} ${text}`;
+}
+
+/** Whether the call belongs to the turn that was last, nothing runs and nothing is queued. */
+export function isLatest(state: SessionState, call: StreamingToolCall): boolean {
+  if (state.runningTurn !== null || state.queue.length > 0) return false;
+  for (let at = state.entries.length - 1; at >= 0; at -= 1) {
+    const entry = state.entries[at];
+    if (entry?.kind === "message" && entry.role === "user") return false;
+    if (entry?.kind === "call" && entry.id === call.id) return true;
+  }
+  return false;
+}

@@ -22,6 +22,8 @@ it.each([
   ["#/", { kind: "home" }],
   ["#/sessions/a-1", { kind: "session", id: "a-1" }],
   ["#/sessions/a-1/review", { kind: "review", id: "a-1" }],
+  ["#/sessions/a-1/review/turn", { kind: "review", id: "a-1", since: "turn" }],
+  ["#/sessions/a-1/review/turn/src%2Fa%20b.rs", { kind: "review", id: "a-1", since: "turn", file: "src/a b.rs" }],
   ["#/artifacts/f-1", { kind: "artifact", id: "f-1" }],
   ["#/sessions/", { kind: "bad" }],
   ["#/sessions/a/b", { kind: "bad" }],

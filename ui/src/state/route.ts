@@ -9,20 +9,22 @@ export type Page = (typeof pages)[number];
 export type Route =
   | { kind: "home" }
   | { kind: "session"; id: string }
-  | { kind: "review"; id: string }
+  /** From a turn's card: what that turn changed, perhaps at one of its files. */
+  | { kind: "review"; id: string; since?: "turn"; file?: string }
   /** A stored set of changes, under review. */
   | { kind: "artifact"; id: string }
   | { kind: "page"; page: Page }
   /** Nothing that there is: said so, and nothing else is opened in its place. */
   | { kind: "bad" };
 
-const session_pattern = /^#\/sessions\/([\w-]+)(\/review)?$/;
+const session_pattern = /^#\/sessions\/([\w-]+)(\/review(\/turn(?:\/(.+))?)?)?$/;
 
 const artifact_pattern = /^#\/artifacts\/([\w-]+)$/;
 
 export function readRoute(hash: string): Route {
   if (hash === "" || hash === "#" || hash === "#/") return { kind: "home" };
-  const [, id, review] = session_pattern.exec(hash) ?? [];
+  const [, id, review, turn, file] = session_pattern.exec(hash) ?? [];
+  if (id !== undefined && turn) return { kind: "review", id, since: "turn", ...(file ? { file: decoded(file) } : {}) };
   if (id !== undefined) return { kind: review ? "review" : "session", id };
   const artifact = artifact_pattern.exec(hash)?.[1];
   if (artifact !== undefined) return { kind: "artifact", id: artifact };
@@ -79,6 +81,20 @@ export function sessionHref(id: string): string {
 
 export function reviewHref(id: string): string {
   return `#/sessions/${id}/review`;
+}
+
+/** What the last turn changed, at one of its files if it is named. */
+export function turnReviewHref(id: string, file?: string): string {
+  return `${reviewHref(id)}/turn${file === undefined ? "" : `/${encodeURIComponent(file)}`}`;
+}
+
+/** Somebody may have cut the address off in the middle of a character. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 export function pageHref(page: Page): string {

@@ -1,5 +1,6 @@
 import { createMemo, createSignal, For, Show } from "solid-js";
 import { Seg } from "../kit/small";
+import { isExplained, waitsForLogin } from "../state/explained";
 import type { StreamingToolCall } from "../state/model";
 import type { OpenSession } from "../state/openSession";
 import { readStored, store } from "../state/storage";
@@ -20,9 +21,9 @@ interface AgentGroupProps {
 export function AgentGroup(props: AgentGroupProps) {
   const state = props.open.state;
   const calls = createMemo(() => props.ids.flatMap((id) => state.calls[id] ?? []));
-  const asks = (call: StreamingToolCall) => state.permissions.find((request) => request.tool_call_id === call.id);
+  const asks = (call: StreamingToolCall) => state.permissions.filter((request) => request.tool_call_id === call.id);
   const running = () => calls().some((call) => callStatus(call).running);
-  const words = createMemo(() => groupWords(calls(), (call) => asks(call) !== undefined));
+  const words = createMemo(() => groupWords(calls(), (call) => asks(call).length > 0 || waitsForLogin(state, call)));
   const isLanes = () => running() && layout() === "lanes";
   return (
     <section class="agent-group" classList={{ wide: isLanes() }} aria-label={`${props.ids.length} agents`}>
@@ -53,7 +54,8 @@ export function AgentGroup(props: AgentGroupProps) {
                   call={call()}
                   artifact={state.artifacts[call().artifactId ?? ""]}
                   asks={asks(call())}
-                  waitsForLogin={state.login !== null}
+                  waitsForLogin={waitsForLogin(state, call())}
+                  isExplained={isExplained(state, call())}
                   stopping={props.stopping}
                   isLane={isLanes()}
                   onStop={() => props.open.cancel(id)}

@@ -54,7 +54,7 @@ it("straight talk that was denied says so once, under the agent's name, and its 
   expect(turn?.getAttribute("aria-label")).toBe("Demo agent main");
   expect(turn?.querySelector(".agent-turn-head")?.textContent).toBe("🤖 Demo agent [main] — declined");
   expect(turn?.classList).toContain("denied");
-  expect(turn?.querySelector(".denial")?.textContent).toBe("Declined rm -rf / Write what it should do instead.");
+  expect(turn?.querySelector(".denial")?.textContent).toBe("Declined rm -rf /. Tell it what to do instead.");
   expect(turn?.textContent?.match(/rm -rf/g)).toHaveLength(1);
   expect(isRepetition(state.entries, 1, state.calls), "what the relay repeats of it is not shown").toBe(true);
   expect(state.entries.map((entry) => entry.kind)).toEqual(["call", "message"]);

@@ -10,16 +10,20 @@ import { AgentStopButton } from "./agent/AgentStopButton";
 import { useAgentNames } from "./agentNames";
 import { createAgentStop } from "./agentStop";
 import { callStatus, isDenied } from "./callStatus";
+import { handOf, setHand } from "./folds";
 import { Markdown, MarkdownText } from "./markdown/Markdown";
 import { Starting } from "./Starting";
-import { Event, Timeline } from "./timeline/Timeline";
+import { leadOf, rowsOf } from "./timeline/rows";
+import { Event, LeadBody, LeadLine, Timeline } from "./timeline/Timeline";
 
 interface AgentTurnProps {
   call: StreamingToolCall;
-  asks: PermissionRequest | undefined;
+  asks?: readonly PermissionRequest[] | undefined;
   waitsForLogin: boolean;
   /** Its whole turn is being stopped. */
   stopping: boolean;
+  /** How it ended is said right below, for the whole turn. */
+  isExplained?: boolean;
   onStop(): Promise<void>;
 }
 
@@ -29,11 +33,21 @@ export function AgentTurn(props: AgentTurnProps) {
   const running = createMemo(() => status().running);
   const stop = createAgentStop(props);
   const names = useAgentNames();
-  const lastWords = createMemo(() => props.call.copilotStream?.parts.findLast((part) => part.type === "text")?.id);
-  /** What ended without a word of the agent still has something to say. */
+  const flow = () => props.call.copilotStream;
+  const rows = createMemo(() => rowsOf(flow(), { running: running(), asks: props.asks ?? [] }));
+  const lead = createMemo(() => {
+    const row = leadOf(rows());
+    // That it means to do one thing is no news while it has not begun.
+    return row && running() && row.calls.length + row.thoughts.length === 0 ? null : row;
+  });
+  const below = () => (lead() ? rows().slice(1) : rows());
+  const leadKey = () => `${props.call.id}:lead`;
+  const isLeadOpen = () => lead() !== null && (handOf(leadKey()) ?? false);
+  const leadId = () => `lead-${props.call.id}`;
+  const lastWords = createMemo(() => flow()?.parts.findLast((part) => part.type === "text")?.id);
   const ending = () => {
-    if (running() || isDenied(props.call) || (props.call.copilotStream?.length ?? 0) > 0) return null;
-    return props.call.isError ? null : props.call.copilotDone?.summary || props.call.display || props.call.result;
+    if (running() || isDenied(props.call) || props.call.isError || (flow()?.length ?? 0) > 0) return null;
+    return props.call.copilotDone?.summary || null;
   };
   /** The closing words are the answer, from their first letter on: nothing moves when they turn out to be the last. */
   const words = (part: TextPart, isLast: () => boolean) => {
@@ -59,25 +73,64 @@ export function AgentTurn(props: AgentTurnProps) {
     >
       <div class="agent-turn-line">
         <p class="agent-turn-head">
-          <AgentName call={props.call} asks={props.asks !== undefined} stopping={stop.stopping()} />
+          <AgentName
+            call={props.call}
+            asks={(props.asks?.length ?? 0) > 0 || props.waitsForLogin}
+            stopping={stop.stopping()}
+            isBrief
+          />
         </p>
-        <span class="agent-meta num">
-          <AgentFigures call={props.call} running={running()} />
-        </span>
+        <Show when={lead()}>
+          {(row) => (
+            <LeadLine
+              row={row()}
+              flow={flow()}
+              scope={props.call.id}
+              running={running()}
+              isOpen={isLeadOpen()}
+              id={leadId()}
+              onToggle={() => setHand(leadKey(), !isLeadOpen())}
+            />
+          )}
+        </Show>
         <Show when={running()}>
+          <span class="agent-meta num">
+            <AgentFigures call={props.call} running={running()} asks={(props.asks?.length ?? 0) > 0} />
+          </span>
           <AgentStopButton call={props.call} stop={stop} />
         </Show>
       </div>
       <div class="copilot-stream straight">
-        <Timeline flow={props.call.copilotStream} scope={props.call.id} running={running()} words={words} />
+        <Show when={lead()}>
+          {(row) => (
+            <Show when={isLeadOpen() || row().approved.length > 0}>
+              <div hidden={!isLeadOpen()}>
+                <LeadBody row={row()} flow={flow()} scope={props.call.id} running={running()} id={leadId()} />
+              </div>
+            </Show>
+          )}
+        </Show>
+        <Timeline
+          flow={flow()}
+          rows={below()}
+          asks={props.asks}
+          scope={props.call.id}
+          running={running()}
+          words={words}
+        />
         <Show when={ending()}>{(text) => <MarkdownText class="copilot-ending" text={text()} />}</Show>
-        <Show when={running() && (props.call.copilotStream?.parts.length ?? 0) === 0}>
+        <Show when={running() && !props.waitsForLogin && rows().length === 0 && (flow()?.parts.length ?? 0) === 0}>
           <Event dot>
-            <Starting call={props.call} waitsForLogin={props.waitsForLogin} />
+            <Starting call={props.call} waitsForLogin={false} />
           </Event>
         </Show>
       </div>
-      <AgentFoot call={props.call} asks={props.asks} stop={stop} />
+      <AgentFoot
+        call={props.call}
+        stop={stop}
+        waitsForLogin={props.waitsForLogin}
+        isExplained={(props.isExplained ?? false) || (isDenied(props.call) && (flow()?.length ?? 0) > 0)}
+      />
     </section>
   );
 }

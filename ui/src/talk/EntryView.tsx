@@ -3,6 +3,7 @@ import { sentence } from "../api/client";
 import type { Attachment, NewAttachment } from "../api/types";
 import { insist, later } from "../kit/later";
 import { tell } from "../kit/toasts";
+import { isExplained, waitsForLogin } from "../state/explained";
 import type {
   ArtifactEntry,
   CallEntry,
@@ -11,7 +12,6 @@ import type {
   ErrorEntry,
   MessageEntry,
   NoticeEntry,
-  StreamingToolCall,
 } from "../state/model";
 import { isShown } from "../state/notices";
 import type { OpenSession } from "../state/openSession";
@@ -68,7 +68,7 @@ async function filesAgain(id: string, content: string, sent: Attachment[]): Prom
   return await fetchAgain(id, content, sent);
 }
 
-async function sendAgain(open: OpenSession, turnId: string, content: string): Promise<void> {
+export async function sendAgain(open: OpenSession, turnId: string, content: string): Promise<void> {
   open.outbox.send(content, await filesAgain(open.id, content, sentWith(open.state, turnId)));
 }
 
@@ -76,7 +76,9 @@ function EntryBody(props: EntryViewProps) {
   const state = props.open.state;
   const names = useAgentNames();
   const author = () => (isEarlier(props.entry) ? names.own() : "VoxPilot");
-  const asks = (call: StreamingToolCall) => state.permissions.find((request) => request.tool_call_id === call.id);
+  const asks = createMemo(() => state.permissions.filter(({ tool_call_id }) => tool_call_id === props.entry.id), [], {
+    equals: (before, now) => before.length === now.length && before.every((request, at) => request === now[at]),
+  });
   const group = createMemo(() => startedWith(state.entries, props.index, state.calls));
   const edit = async (entry: MessageEntry) => {
     const content = wholeText(entry.text);
@@ -111,8 +113,9 @@ function EntryBody(props: EntryViewProps) {
               <ToolCallBlock
                 call={call()}
                 artifact={state.artifacts[call().artifactId ?? ""]}
-                asks={asks(call())}
-                waitsForLogin={state.login !== null}
+                asks={asks()}
+                waitsForLogin={waitsForLogin(state, call())}
+                isExplained={isExplained(state, call(), props.index)}
                 stopping={props.stopping}
                 onStop={() => props.open.cancel((props.entry as CallEntry).id)}
               />
@@ -120,8 +123,9 @@ function EntryBody(props: EntryViewProps) {
           >
             <AgentTurn
               call={call()}
-              asks={asks(call())}
-              waitsForLogin={state.login !== null}
+              asks={asks()}
+              waitsForLogin={waitsForLogin(state, call())}
+              isExplained={isExplained(state, call(), props.index)}
               stopping={props.stopping}
               onStop={() => props.open.cancel((props.entry as CallEntry).id)}
             />

@@ -1,4 +1,4 @@
-import { createEffect, createSignal, For, on, onMount, Show, untrack } from "solid-js";
+import { createEffect, createMemo, createSignal, For, on, onMount, Show, untrack } from "solid-js";
 import type { NewAttachment } from "../api/types";
 import { Icon } from "../kit/Icon";
 import { Spinner } from "../kit/Spinner";
@@ -7,6 +7,7 @@ import { Entry } from "./Entry";
 import { EntryView } from "./EntryView";
 import { loadAllParts, loadParts } from "./parts";
 import { createStick } from "./stick";
+import { tailOf } from "./tail";
 import { createWindow } from "./window";
 
 const load_older_px = 400;
@@ -76,6 +77,11 @@ export function Log(props: LogProps) {
       },
     ),
   );
+  /** Something has come since the reader left the end. */
+  const [hasNew, setHasNew] = createSignal(false);
+  const tail = createMemo(() => (state.ready ? tailOf(state) : null));
+  createEffect(on(tail, (now, before) => before != null && now !== before && !stick.atEnd() && setHasNew(true)));
+  createEffect(() => stick.atEnd() && setHasNew(false));
   // Whoever sends something wants to see it.
   createEffect(
     on(
@@ -140,8 +146,9 @@ export function Log(props: LogProps) {
         </p>
       </Show>
       <Show when={!stick.atEnd()}>
-        <button type="button" class="to-end" onClick={() => stick.toEnd()}>
-          <Icon name="down" /> New
+        <button type="button" class="to-end" classList={{ bare: !hasNew() }} onClick={() => stick.toEnd()}>
+          <Icon name="down" />
+          <span classList={{ "visually-hidden": !hasNew() }}>{hasNew() ? "New" : "Go to the end"}</span>
         </button>
       </Show>
     </div>

@@ -48,7 +48,7 @@ function UserMessage(props: MessageViewProps) {
     setBusy(false);
   };
   return (
-    <article class="message user" aria-label="You">
+    <article class="message user" aria-label="You" tabindex="-1">
       <Show when={props.entry.attachments.length > 0}>
         <SentFiles sessionId={props.sessionId} items={props.entry.attachments} />
       </Show>

@@ -18,7 +18,7 @@ export function NoticeView(props: NoticeViewProps) {
       when={props.notice.code !== "cancelled"}
       fallback={
         <p class="mark-line" role="note">
-          Stopped by you
+          Stopped by you. What was done until then is kept.
         </p>
       }
     >

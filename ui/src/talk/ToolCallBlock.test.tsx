@@ -218,17 +218,20 @@ const denied: StreamEvent = {
 
 it("what was not allowed is declined, neither done nor failed, and none of its plan goes on", () => {
   const step = { content: "Remove it", priority: "low", status: "in_progress" };
-  const send = mount(start, does(0, { type: "plan", entries: [step] }));
+  const next = { content: "Say so", priority: "low", status: "pending" };
+  const send = mount(start, does(0, { type: "plan", entries: [step, next] }));
   const plan = () => document.querySelector(".plan-steps li");
   expect([plan()?.className, plan()?.textContent]).toEqual(["in_progress", "Remove it, in progress"]);
   const fold = () => plan()?.closest("details")?.open;
   expect(fold()).toBe(true);
   send(ends("denied"), denied);
   expect(fold(), "nothing below it moves").toBe(true);
-  expect([plan()?.className, plan()?.textContent]).toEqual(["stopped", "Remove it, stoppedstopped"]);
+  expect([plan()?.className, plan()?.textContent]).toEqual(["stopped", "Remove it, stopped"]);
   expect(block()?.classList).toContain("denied");
   expect(block()?.classList).not.toContain("bad");
-  expect(block()?.querySelector(".denial")?.textContent).toBe("Declined rm -rf / Write what it should do instead.");
+  expect(document.querySelector(".agent > .denial")?.textContent).toBe(
+    "Declined rm -rf /. Tell it what to do instead.",
+  );
   expect(block()?.querySelector(".inline-error")).toBeNull();
   expect(block()?.querySelector(".copilot-ending")).toBeNull();
 });
@@ -284,20 +287,15 @@ it("the stored output of a call is shown, and goes on growing", () => {
   expect(printed()).toEqual(["… end\nmore"]);
 });
 
-it("the foot counts what the agent has used", () => {
-  mount(start, does(0, { type: "usage", input_tokens: 12_300, output_tokens: 60 }));
-  expect(document.querySelector(".agent-usage .copilot-usage")?.textContent).toBe("12,300 in · 60 out");
-});
-
 it("a call that was not allowed says so, and is over", () => {
   mount(start, runs({ status: "rejected", content: [{ type: "text", text: "no" }] }));
-  expect(document.querySelector(".agent-call .call-status")?.textContent).toBe("Declined");
+  expect(document.querySelector(".agent-call .call-status")?.textContent?.trim()).toBe("declined");
   expect(document.querySelector(".event .dot.running")).toBeNull();
 });
 
 it("a call that was declined says so, whatever the agent says of it, and only once", () => {
   mount(start, runs({ status: "completed" }), does(0, { type: "denied", title: "make", agent_call: "t" }));
-  expect(document.querySelector(".agent-call .call-status")?.textContent).toBe("Declined");
+  expect(document.querySelector(".agent-call .call-status")?.textContent?.trim()).toBe("declined");
   expect(document.querySelector(".agent-call")?.textContent).not.toContain("done");
   expect(document.querySelectorAll(".event")).toHaveLength(2);
 });

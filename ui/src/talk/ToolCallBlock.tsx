@@ -14,11 +14,13 @@ import { callStatus } from "./callStatus";
 interface ToolCallBlockProps {
   call: StreamingToolCall;
   artifact: ReviewArtifact | undefined;
-  asks?: PermissionRequest | undefined;
+  asks?: readonly PermissionRequest[] | undefined;
   waitsForLogin?: boolean;
   /** Its whole turn is being stopped. */
   stopping?: boolean;
   isLane?: boolean;
+  /** How it ended is said elsewhere. */
+  isExplained?: boolean;
   onStop(): Promise<void>;
 }
 
@@ -37,6 +39,7 @@ export function ToolCallBlock(props: ToolCallBlockProps) {
             waitsForLogin={props.waitsForLogin ?? false}
             stopping={props.stopping ?? false}
             isLane={props.isLane ?? false}
+            isExplained={props.isExplained ?? false}
             onStop={props.onStop}
           />
         </div>

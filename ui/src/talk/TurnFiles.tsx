@@ -7,7 +7,7 @@ import { PlusMinus, Tag } from "../kit/small";
 import { Visible } from "../kit/Visible";
 import { watchesOnly } from "../state/device";
 import type { OpenSession } from "../state/openSession";
-import { reviewHref } from "../state/route";
+import { turnReviewHref } from "../state/route";
 
 const CommitDialog = later(async () => (await import("../changes/CommitDialog")).CommitDialog);
 
@@ -40,7 +40,7 @@ export function TurnFiles(props: { open: OpenSession }) {
                 Commit
               </Button>
             </Show>
-            <a class="button small" href={reviewHref(props.open.id)}>
+            <a class="button small" href={turnReviewHref(props.open.id)}>
               Review
             </a>
           </header>
@@ -49,9 +49,11 @@ export function TurnFiles(props: { open: OpenSession }) {
               {(file) => (
                 <li>
                   <Icon name="read" size="small" />
-                  <code class="cut">
-                    <Visible text={file.path} />
-                  </code>
+                  <a class="cut" href={turnReviewHref(props.open.id, file.path)}>
+                    <code>
+                      <Visible text={file.path} />
+                    </code>
+                  </a>
                   <Show when={words[file.status]}>{(word) => <Tag>{word()}</Tag>}</Show>
                   <PlusMinus additions={file.additions} deletions={file.deletions} />
                 </li>
@@ -59,7 +61,7 @@ export function TurnFiles(props: { open: OpenSession }) {
             </For>
             <Show when={known().total_files > first_files}>
               <li>
-                <a href={reviewHref(props.open.id)}>{known().total_files - first_files} more</a>
+                <a href={turnReviewHref(props.open.id)}>{known().total_files - first_files} more</a>
               </li>
             </Show>
           </ul>

@@ -14,15 +14,15 @@ interface TurnFootProps {
   onAgain: ((turnId: string, content: string) => void) | null;
 }
 
-/** Below a turn that has ended: how long it took, what it used, and what can be done with its words. Its room is there from the start. */
+/** Below a turn that has ended: what can be done with its words, how long it took and when it ended. Its room is there from the start. */
 export function TurnFoot(props: TurnFootProps) {
   const turn = createMemo(() => turnOf(props.state, props.index));
   const running = () => props.state.runningTurn !== null && turn().turnId === props.state.runningTurn;
   const words = () => {
-    const { from, to, used, cost } = turn();
+    const { from, to, cost } = turn();
     const time = from === null || to === null ? "" : duration(Math.max(0, to - from));
     const at = to === null ? "" : clock(new Date(to));
-    return [time, used, cost, at].filter(Boolean).join(" · ");
+    return [time, cost, at].filter(Boolean).join(" · ");
   };
   return (
     <div class="turn-foot">

@@ -2,31 +2,19 @@
 
 import type { Status } from "../kit/small";
 import type { StreamingToolCall } from "../state/model";
+import { callEnding, endingOf, type Tone } from "./endings";
 
 export interface CallStatus {
   running: boolean;
   /** What follows the dash; empty while it runs. */
   label: string;
-  tone: "running" | "good" | "bad" | "denied" | "neutral";
+  tone: "running" | Tone;
   /** Its sign; a good end needs none. */
   dot: Status;
 }
 
-const known: Record<string, [label: string, tone: CallStatus["tone"], dot: Status]> = {
-  end_turn: ["done", "good", "seen"],
-  cancelled: ["stopped", "neutral", "seen"],
-  denied: ["declined", "denied", "seen"],
-  failed: ["failed", "bad", "failed"],
-  error: ["failed", "bad", "failed"],
-  interrupted: ["interrupted", "bad", "interrupted"],
-  unknown: ["outcome unknown", "bad", "unknown"],
-  refusal: ["refused", "bad", "failed"],
-  max_tokens: ["out of tokens", "bad", "interrupted"],
-  max_turn_requests: ["step limit reached", "bad", "interrupted"],
-};
-
 /** How an agent's work ended, by its reason. */
-export const endWord = (reason: string): string => known[reason]?.[0] ?? (reason.replaceAll("_", " ") || "ended");
+export const endWord = (reason: string, result = ""): string => endingOf(reason, result).word;
 
 /** A person or a policy did not allow what the agent wanted to do. */
 export function isDenied(call: StreamingToolCall): boolean {
@@ -43,16 +31,12 @@ export function denialText(call: StreamingToolCall): string {
 }
 
 export function callStatus(call: StreamingToolCall): CallStatus {
-  if (call.copilotDone) {
-    const reason = call.copilotDone.stopReason;
-    const [, tone, dot] = known[reason] ?? ["", "neutral", "seen"];
-    return { running: false, label: endWord(reason), tone, dot };
-  }
+  const ending = callEnding(call);
+  if (ending) return { running: false, label: ending.word, tone: ending.tone, dot: ending.dot };
   if (call.result !== null) {
     return call.isError
       ? { running: false, label: "failed", tone: "bad", dot: "failed" }
       : { running: false, label: "done", tone: "good", dot: "seen" };
   }
-  if (call.abandoned) return { running: false, label: "interrupted", tone: "bad", dot: "interrupted" };
   return { running: true, label: "", tone: "running", dot: "running" };
 }

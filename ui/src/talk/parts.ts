@@ -8,9 +8,10 @@ import { isStraight } from "../state/straight";
 export const AgentGroup = later(async () => (await import("./cards")).AgentGroup);
 export const ToolCallBlock = later(async () => (await import("./cards")).ToolCallBlock);
 export const Ending = later(async () => (await import("./Ending")).Ending);
+export const EndingFoot = later(async () => (await import("./EndingFoot")).EndingFoot);
 export const SentFiles = later(async () => (await import("./SentFiles")).SentFiles);
 
-const all = [AgentGroup, ToolCallBlock, Ending, SentFiles];
+const all = [AgentGroup, ToolCallBlock, Ending, EndingFoot, SentFiles];
 
 type Part = { preload(): Promise<unknown> };
 
@@ -19,7 +20,11 @@ function partsOf(entry: Entry, state: SessionState): Part[] {
   if (entry.kind === "ending") return [Ending];
   if (entry.kind === "message") return entry.attachments.length > 0 ? [SentFiles] : [];
   const call = entry.kind === "call" ? state.calls[entry.id] : undefined;
-  return call && !isStraight(call) ? [AgentGroup, ToolCallBlock] : [];
+  const reason = call?.copilotDone?.stopReason ?? "end_turn";
+  return [
+    ...(call && !isStraight(call) ? [AgentGroup, ToolCallBlock] : []),
+    ...(reason !== "end_turn" || state.login !== null ? [EndingFoot] : []),
+  ];
 }
 
 /** Loads what these entries need; null if that is nothing. */

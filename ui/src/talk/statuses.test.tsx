@@ -118,7 +118,7 @@ it.each<[EndingEntry["state"], string, string, string[]]>([
 it("a turn that somebody stopped says so quietly", () => {
   const stopped = { code: "cancelled", level: "info", title: "Stopped", text: "This turn was stopped." };
   mount(() => <NoticeView notice={stopped} />);
-  expect(text().trim()).toBe("Stopped by you");
+  expect(text().trim()).toBe("Stopped by you. What was done until then is kept.");
   expect(document.querySelector('[role="alert"]')).toBeNull();
 });
 

@@ -1,9 +1,8 @@
-// What a turn comes to: its words, its time, and what its agents have used.
+// What a turn comes to: its words, its time, and what it cost.
 
 import type { Entry, SessionState } from "../state/model";
 import { wholeText } from "../state/text";
 import { costText } from "./cost";
-import { tokenText } from "./TokenCount";
 
 export interface Turn {
   turnId: string | null;
@@ -13,7 +12,6 @@ export interface Turn {
   answer: string;
   from: number | null;
   to: number | null;
-  used: string;
   cost: string;
 }
 
@@ -36,8 +34,6 @@ export function turnOf(state: SessionState, end: number): Turn {
   const times = [...answers.map((entry) => entry.createdAt), ...calls.map((call) => call.endedAt)].flatMap((at) =>
     at === null ? [] : [Date.parse(at)],
   );
-  const usages = calls.flatMap((call) => call.copilotStream?.usage ?? []);
-  const last = usages.at(-1);
   const words = answers.at(-1);
   return {
     turnId: asked?.turnId ?? null,
@@ -45,8 +41,6 @@ export function turnOf(state: SessionState, end: number): Turn {
     answer: words ? wholeText(words.text) : "",
     from: asked?.createdAt ? Date.parse(asked.createdAt) : null,
     to: times.length > 0 ? Math.max(...times) : null,
-    // Several agents count apart: then each says it in its own card.
-    used: usages.length === 1 && last ? tokenText(last) : "",
     cost: costText(state, start, calls),
   };
 }

@@ -5,7 +5,7 @@ import { Visible } from "../../kit/Visible";
 import { readArguments, sessionName } from "../../state/delegation";
 import type { StreamingToolCall } from "../../state/model";
 import { visible } from "../../state/visible";
-import { type AgentStop, createAgentStop } from "../agentStop";
+import { createAgentStop } from "../agentStop";
 import { callStatus, isDenied } from "../callStatus";
 import { Fold } from "../Fold";
 import { MarkdownText } from "../markdown/Markdown";
@@ -27,10 +27,12 @@ const lane_rows = 4;
 export interface AgentCardProps {
   call: StreamingToolCall;
   /** What it asks and waits for. */
-  asks: PermissionRequest | undefined;
+  asks?: readonly PermissionRequest[] | undefined;
   waitsForLogin: boolean;
   /** Its whole turn is being stopped. */
   stopping: boolean;
+  /** How it ended is said elsewhere. */
+  isExplained?: boolean;
   /** Beside others: the end of its timeline, and how far its plan is. */
   isLane?: boolean;
   onStop(): Promise<void>;
@@ -44,19 +46,20 @@ export function AgentCard(props: AgentCardProps) {
   let card: HTMLDetailsElement | undefined;
   const fold = createCardOpen({ key: `card:${props.call.id}`, running, card: () => card });
   const open = () => props.isLane || fold.open();
+  const asks = () => (props.asks?.length ?? 0) > 0;
   return (
     <div class="agent">
       <details
         ref={card}
         class="copilot-block"
-        classList={{ [status().tone]: true, asks: props.asks !== undefined && running() }}
+        classList={{ [status().tone]: true, asks: asks() && running() }}
         open={open()}
         onToggle={(event) => !props.isLane && fold.onToggle(event)}
       >
         <summary>
-          <AgentName call={props.call} asks={props.asks !== undefined} stopping={stop.stopping()} />
+          <AgentName call={props.call} asks={asks() || props.waitsForLogin} stopping={stop.stopping()} />
           <span class="agent-meta num">
-            <AgentFigures call={props.call} running={running()} />
+            <AgentFigures call={props.call} running={running()} asks={asks()} />
             <Show when={running()}>
               <span class="stop-room" />
             </Show>
@@ -64,11 +67,17 @@ export function AgentCard(props: AgentCardProps) {
           </span>
           <Now {...props} running={running()} />
         </summary>
-        <Body {...props} running={running()} stop={stop} />
+        <Body {...props} running={running()} />
       </details>
       <Show when={running()}>
         <AgentStopButton call={props.call} stop={stop} />
       </Show>
+      <AgentFoot
+        call={props.call}
+        stop={stop}
+        waitsForLogin={props.waitsForLogin}
+        isExplained={props.isExplained ?? false}
+      />
     </div>
   );
 }
@@ -77,8 +86,8 @@ export function AgentCard(props: AgentCardProps) {
 function Now(props: AgentCardProps & { running: boolean }) {
   const path = usePath();
   const activity = createMemo(() => {
-    if (props.asks) return { text: "Waits for your answer", code: "", icon: null };
-    if (props.waitsForLogin) return { text: "Waits for the login", code: "", icon: null };
+    if (props.asks?.length) return { text: "Waiting for you", code: "", icon: null };
+    if (props.waitsForLogin) return { text: "Waiting for you to sign in", code: "", icon: null };
     return activityOf(props.call.copilotStream, path);
   });
   const calm = createCalm(activity, calm_ms);
@@ -113,17 +122,16 @@ function Now(props: AgentCardProps & { running: boolean }) {
   );
 }
 
-function Body(props: AgentCardProps & { running: boolean; stop: AgentStop }) {
+function Body(props: AgentCardProps & { running: boolean }) {
   const stick = createStick();
   let scroller!: HTMLPreElement;
   let content!: HTMLDivElement;
   onMount(() => stick.attach(scroller, content));
   const parts = () => props.call.copilotStream?.parts.length ?? 0;
-  /** What ended without a word of the agent still has something to say. */
   const ending = () => {
     if (props.running || isDenied(props.call) || props.call.isError || (props.call.copilotStream?.length ?? 0) > 0)
       return null;
-    return props.call.copilotDone?.summary || props.call.display || props.call.result;
+    return props.call.copilotDone?.summary || null;
   };
   return (
     <div class="copilot-body">
@@ -142,6 +150,7 @@ function Body(props: AgentCardProps & { running: boolean; stop: AgentStop }) {
             flow={props.call.copilotStream}
             scope={props.call.id}
             running={props.running}
+            asks={props.asks}
             {...(props.isLane ? { tail: lane_rows } : {})}
           />
           <Show when={ending()}>
@@ -151,9 +160,9 @@ function Body(props: AgentCardProps & { running: boolean; stop: AgentStop }) {
               </Event>
             )}
           </Show>
-          <Show when={props.running && parts() === 0}>
+          <Show when={props.running && !props.waitsForLogin && !props.asks?.length && parts() === 0}>
             <Event dot>
-              <Starting call={props.call} waitsForLogin={props.waitsForLogin} />
+              <Starting call={props.call} waitsForLogin={false} />
             </Event>
           </Show>
         </div>
@@ -161,7 +170,6 @@ function Body(props: AgentCardProps & { running: boolean; stop: AgentStop }) {
       <Show when={props.isLane}>
         <LaneFoot call={props.call} running={props.running} />
       </Show>
-      <AgentFoot call={props.call} asks={props.asks} stop={props.stop} />
     </div>
   );
 }

@@ -1,64 +1,54 @@
-import { Show } from "solid-js";
-import type { PermissionRequest } from "../../api/types";
-import { Button } from "../../kit/Button";
-import { Icon, kindIcon } from "../../kit/Icon";
+import { createMemo, Show } from "solid-js";
 import { InlineError } from "../../kit/InlineError";
 import { Visible } from "../../kit/Visible";
-import { isBroken } from "../../state/delegation";
 import type { StreamingToolCall } from "../../state/model";
 import type { AgentStop } from "../agentStop";
-import { questionOf } from "../ask/question";
-import { showQuestion } from "../ask/shown";
-import { ContextMeter } from "../ContextMeter";
 import { denialText, isDenied } from "../callStatus";
-import { firstLine } from "../callText";
-import { Prose } from "../Prose";
-import { TokenCount } from "../TokenCount";
+import { callEnding, waits_for_login } from "../endings";
+import { EndingFoot } from "../parts";
+import { callsOf, isUnbegun } from "../timeline/rows";
 
 interface AgentFootProps {
   call: StreamingToolCall;
-  asks: PermissionRequest | undefined;
   stop: AgentStop;
+  /** Its task waits until somebody has signed in. */
+  waitsForLogin: boolean;
+  /** What it would say is said elsewhere. */
+  isExplained?: boolean;
 }
 
-/** Below an agent's work: what it asks, why it failed or was declined, how full its context is and what it has used. */
+/** Below an agent's work: why it did not come to a good end, and what can be done about it. */
 export function AgentFoot(props: AgentFootProps) {
-  const usage = () => props.call.copilotStream?.usage ?? null;
+  const ending = createMemo(() => callEnding(props.call));
+  const shown = () => {
+    const known = ending();
+    return known?.text && !props.isExplained ? known : null;
+  };
+  /** The row of what was declined names it. */
+  const unnamed = () => (callsOf(props.call.copilotStream).some(isUnbegun) ? "" : denialText(props.call));
   return (
     <>
-      <Show when={isDenied(props.call)}>
-        <p class="agent-foot denial">
-          <strong>Declined</strong> <Visible text={denialText(props.call)} />
-          <span class="mute"> Write what it should do instead.</span>
-        </p>
-      </Show>
-      <Show when={!isDenied(props.call) && !isBroken(props.call) && props.call.isError && props.call.result}>
-        {(text) => (
-          <p class="agent-foot inline-error">
-            <Prose text={firstLine(text())} />
-          </p>
-        )}
-      </Show>
       <InlineError message={props.stop.error()} />
-      <Show when={usage()}>
-        <p class="agent-usage num">
-          <ContextMeter usage={usage()} />
-          <TokenCount usage={usage()} />
+      <Show when={ending() === null && props.waitsForLogin}>
+        <EndingFoot call={props.call} ending={waits_for_login} />
+      </Show>
+      <Show when={isDenied(props.call) && !props.isExplained}>
+        <p class="agent-foot denial">
+          <strong>Declined</strong>
+          <Show when={unnamed()}>
+            {(text) => (
+              <>
+                {" "}
+                <s>
+                  <Visible text={text()} />
+                </s>
+              </>
+            )}
+          </Show>
+          . Tell it what to do instead.
         </p>
       </Show>
-      <Show when={props.asks}>
-        {(request) => (
-          <div class="ask-line">
-            <Icon name={kindIcon(request().kind)} size="small" />
-            <span class="grow cut">
-              <Visible text={questionOf(request())} />
-            </span>
-            <Button kind="main" small onClick={() => showQuestion(request().request_id)}>
-              Answer
-            </Button>
-          </div>
-        )}
-      </Show>
+      <Show when={shown()}>{(known) => <EndingFoot call={props.call} ending={known()} />}</Show>
     </>
   );
 }

@@ -16,12 +16,20 @@ interface AgentHeadProps {
   /** It waits for an answer. */
   asks: boolean;
   stopping: boolean;
+  /** Where the conversation itself tells the rest: the usual session and a usual end are for those who listen. */
+  isBrief?: boolean;
 }
+
+/** The session that a person talks to where nothing else is said. */
+const main_session = "main";
 
 /** Which agent session is at work, and how it stands. The robot stays as text, the drawing stands for it. */
 export function AgentName(props: AgentHeadProps) {
   const names = useAgentNames();
   const status = createMemo(() => callStatus(props.call));
+  const isUsual = () => (props.isBrief ?? false) && sessionName(props.call) === main_session;
+  /** A turn that was stopped says so below. */
+  const isQuietEnd = () => (props.isBrief ?? false) && (status().tone === "good" || status().label === "stopped");
   return (
     <>
       <AgentMark agent={names.of(props.call)} />
@@ -31,11 +39,14 @@ export function AgentName(props: AgentHeadProps) {
           <b>
             <Visible text={names.of(props.call)} />
           </b>{" "}
-          <span class="agent-named">
+          <span class="agent-named" classList={{ "visually-hidden": isUsual() }}>
             [<Visible text={sessionName(props.call)} />]
           </span>
           <Show when={!status().running}>
-            <span class="agent-end"> — {status().label}</span>
+            <span class="agent-end" classList={{ "visually-hidden": isQuietEnd() }}>
+              {" "}
+              — {status().label}
+            </span>
           </Show>
         </span>
         <Show when={status().running}>
@@ -55,12 +66,13 @@ export function AgentName(props: AgentHeadProps) {
 }
 
 /** What it has changed, and how long it took or takes. */
-export function AgentFigures(props: { call: StreamingToolCall; running: boolean }) {
+export function AgentFigures(props: { call: StreamingToolCall; running: boolean; asks?: boolean }) {
   const sum = createMemo(() => sumOf(callsOf(props.call.copilotStream)));
   const now = createNow(() => props.running);
   const time = () => {
     const { startedAt, endedAt } = props.call;
-    if (startedAt === null || (endedAt === null && !props.running)) return "";
+    // Waiting is no work: it is not counted while it goes on, either.
+    if (startedAt === null || props.asks || (endedAt === null && !props.running)) return "";
     const end = endedAt === null ? Math.max(now(), Date.parse(startedAt)) : Date.parse(endedAt);
     return duration(end - Date.parse(startedAt));
   };

@@ -4,6 +4,7 @@ import { type IconName, kindIcon } from "../../kit/Icon";
 import type { Flow } from "../../state/flow";
 import type { StreamingToolCall } from "../../state/model";
 import { textFrom } from "../../state/text";
+import { isDenied } from "../callStatus";
 import { callsOf, callWords, isRunning, type Words } from "../timeline/rows";
 
 const longest_result = 160;
@@ -40,6 +41,8 @@ export function plainLine(text: string): string {
 
 /** What came of it, in a sentence. */
 export function resultOf(call: StreamingToolCall): string {
+  // Why it came to nothing is in the foot of its card.
+  if (call.isError || isDenied(call)) return "";
   const told = call.copilotDone?.summary || lastWords(call.copilotStream) || "";
   const line = plainLine(told);
   const sentence = line?.match(/^.*?[.!?](?=\s|$)/)?.[0] ?? line;

@@ -1,4 +1,4 @@
-import { createMemo, For, Match, Show, Switch } from "solid-js";
+import { createMemo, For, type JSX, Match, Show, Switch } from "solid-js";
 import type { AgentToolCall, DiffHunk, ToolContent } from "../../api/types";
 import { Fields } from "../../kit/Fields";
 import { Icon } from "../../kit/Icon";
@@ -11,9 +11,9 @@ import { readCommand, readOutput, repeats } from "../callText";
 import { Fold } from "../Fold";
 import { usePath } from "../paths";
 import { createSpan, spanText, tookText } from "../spans";
-import { changesOf } from "./hunks";
+import { changesOf, sumOf } from "./hunks";
 import { OutputText } from "./OutputText";
-import { callWords, isDeclined, isRunning } from "./rows";
+import { callWords, isDeclined, isRunning, isUnapplied, type Words } from "./rows";
 
 const CallDiff = later(async () => (await import("./CallDiff")).CallDiff);
 
@@ -29,36 +29,25 @@ interface CallRowProps {
   heard: Heard | null;
   /** Its agent is at work. */
   running: boolean;
-  /** Somebody did not allow it, whatever the agent says of it. */
-  declined?: boolean;
   /** Among others in an open row: then it stays folded unless it is asked for. */
   quiet?: boolean;
+  /** What was done beside it, in words: "thought for 2 s". */
+  beside?: string;
+  /** Above its own output. */
+  children?: JSX.Element;
 }
 
 /** A tool call of the agent's own: a line that opens its change or its output. */
 export function CallRow(props: CallRowProps) {
   const path = usePath();
-  const runs = createMemo(() => props.running && isRunning(props.call) && !props.declined);
-  const changes = createMemo(() => changesOf(props.call));
+  const runs = createMemo(() => props.running && isRunning(props.call));
   const words = createMemo(() => callWords(props.call, props.running, path));
-  const texts = createMemo(() =>
-    (props.call.content ?? [])
-      .flatMap((part) => (part.type === "text" ? [part.text] : []))
-      .join("\n")
-      .trimEnd(),
-  );
-  /** What was streamed is told once more at the end by some agents, and is not shown twice. */
-  const output = createMemo(() => {
-    const streamed = props.stream && props.stream.length > 0 ? wholeText(props.stream) : "";
-    const whole = texts() || (changes().length > 0 ? "" : readOutput(props.call.output));
-    if (streamed === "") return whole;
-    return runs() || whole === "" || repeats(streamed, whole) ? streamed : `${streamed.trimEnd()}\n${whole}`;
-  });
-  const lines = () => changes().reduce((sum, change) => sum + change.additions + change.deletions, 0);
+  const lines = () => changesOf(props.call).reduce((sum, change) => sum + change.additions + change.deletions, 0);
   const open = () => {
+    const count = lines();
     // What is still asked for is shown by the question.
-    if (runs()) return output() !== "" || (changes().length > 0 && props.call.status !== "pending");
-    return !props.quiet && changes().length > 0 && lines() <= open_lines;
+    if (runs()) return outputOf(props, true) !== "" || (count > 0 && props.call.status !== "pending");
+    return !props.quiet && count > 0 && count <= open_lines;
   };
   return (
     <Fold
@@ -66,61 +55,102 @@ export function CallRow(props: CallRowProps) {
       class="agent-call"
       open={open()}
       head={
-        <span class="agent-call-title">
-          <Visible text={words().text} />
-          <Show when={words().code}>
-            {" "}
-            <code>
-              <Visible text={words().code} />
-            </code>
-          </Show>
-          <Show when={changes().length === 1 && changes()[0]?.isNew && words().code}>
-            {" "}
-            <Tag>new</Tag>
-          </Show>
-        </span>
+        <>
+          <CallTitle call={props.call} words={words()} />
+          <Show when={props.beside}>{(beside) => <span class="soft">, {beside()}</span>}</Show>
+        </>
       }
-      end={
-        <End
-          call={props.call}
-          scope={props.scope}
-          heard={props.heard}
-          runs={runs()}
-          declined={props.declined ?? false}
-        />
-      }
+      end={<CallEnd call={props.call} scope={props.scope} heard={props.heard} runs={runs()} />}
     >
-      <CallBody call={props.call} output={output()} runs={runs()} shownCode={words().code} />
+      {props.children}
+      <CallBody {...props} shownCode={words().code} />
     </Fold>
   );
 }
 
-/** How it stands, at the end of its line. */
-function End(props: { call: AgentToolCall; scope: string; heard: Heard | null; runs: boolean; declined: boolean }) {
-  const span = createSpan(`${props.scope}:${props.call.id}`, () => props.runs);
-  const sum = createMemo(() => {
+/** What it is called. What never came to be is struck out. */
+export function CallTitle(props: { call: AgentToolCall; words: Words }) {
+  const isNew = () => {
     const changes = changesOf(props.call);
-    return {
-      additions: changes.reduce((all, change) => all + change.additions, 0),
-      deletions: changes.reduce((all, change) => all + change.deletions, 0),
-    };
-  });
-  const time = () => (props.runs ? spanText(span()) : tookText(props.heard));
+    return changes.length === 1 && changes[0]?.isNew && !isUnapplied(props.call) && props.words.code !== "";
+  };
+  const code = () => (
+    <code>
+      <Visible text={props.words.code} />
+    </code>
+  );
+  return (
+    <span class="agent-call-title">
+      <Show
+        when={isUnapplied(props.call)}
+        fallback={
+          <>
+            <Visible text={props.words.text} />
+            <Show when={props.words.code}> {code()}</Show>
+          </>
+        }
+      >
+        <b class="not-applied">
+          <Visible text={props.words.text} />
+        </b>
+        <Show when={props.words.code}>
+          {" "}
+          <s>{code()}</s>
+        </Show>
+      </Show>
+      <Show when={isNew()}>
+        {" "}
+        <Tag>new</Tag>
+      </Show>
+    </span>
+  );
+}
+
+/** Why something never came to be: who decided it, where that is known. */
+const deciders: Record<string, string> = {
+  person: "by you",
+  mcp: "by a program",
+  policy: "by the policy",
+  rule: "by a rule",
+  timeout: "after no answer",
+};
+
+interface CallEndProps {
+  call: AgentToolCall;
+  scope: string;
+  heard: Heard | null;
+  runs: boolean;
+  /** Beside the agent's name: what went well says nothing, the time stands below the answer. */
+  brief?: boolean;
+}
+
+/** How it stands, at the end of its line. */
+export function CallEnd(props: CallEndProps) {
+  const span = createSpan(`${props.scope}:${props.call.id}`, () => props.runs);
+  const sum = createMemo(() => sumOf([props.call]));
+  const time = () => {
+    if (isUnapplied(props.call)) return "";
+    return props.runs ? spanText(span()) : props.brief ? "" : tookText(props.heard);
+  };
   return (
     <>
       <PlusMinus {...sum()} />
       <Show when={props.call.exit_code != null && props.call.exit_code !== 0}>
         <span class="bad">exit {props.call.exit_code}</span>
       </Show>
-      <Switch fallback={<span class="call-status">{words(props.call.status)}</span>}>
-        <Match when={props.declined || isDeclined(props.call)}>
-          <span class="call-status">Declined</span>
+      <Switch fallback={<span class="call-status">{statusWords(props.call.status)}</span>}>
+        <Match when={isDeclined(props.call)}>
+          <span class="call-status">
+            declined<span class="decider"> {deciders[props.call.declined_by ?? ""] ?? ""}</span>
+          </span>
         </Match>
         <Match when={props.runs}>
           <span class="visually-hidden">{props.call.status === "pending" ? "pending" : "in progress"}</span>
         </Match>
         <Match when={props.call.status === "completed"}>
-          <Icon name="check" size="small" />
+          <Show when={!props.brief}>
+            <Icon name="check" size="small" />
+          </Show>
           <span class="visually-hidden">done</span>
         </Match>
         <Match when={props.call.status === "failed"}>
@@ -132,21 +162,41 @@ function End(props: { call: AgentToolCall; scope: string; heard: Heard | null; r
   );
 }
 
-function words(status: string | null | undefined): string {
+function statusWords(status: string | null | undefined): string {
   if (status === "cancelled") return "stopped";
   // Nothing is in progress any more where the agent has ended.
   return status === "pending" || status === "in_progress" ? "not finished" : (status?.replaceAll("_", " ") ?? "");
 }
 
-function CallBody(props: { call: AgentToolCall; output: string; runs: boolean; shownCode: string }) {
+/** What was streamed is told once more at the end by some agents, and is not shown twice. */
+function outputOf({ call, stream }: Pick<CallRowProps, "call" | "stream">, runs: boolean): string {
+  const streamed = stream && stream.length > 0 ? wholeText(stream) : "";
+  const texts = (call.content ?? []).flatMap((part) => (part.type === "text" ? [part.text] : []));
+  const whole = texts.join("\n").trimEnd() || (changesOf(call).length > 0 ? "" : readOutput(call.output));
+  if (streamed === "") return whole;
+  return runs || whole === "" || repeats(streamed, whole) ? streamed : `${streamed.trimEnd()}\n${whole}`;
+}
+
+interface CallBodyProps {
+  call: AgentToolCall;
+  stream?: TextStream | undefined;
+  running: boolean;
+  /** Stands in its line already. */
+  shownCode: string;
+}
+
+/** What a call is about, in full, and what it printed. */
+export function CallBody(props: CallBodyProps) {
   const path = usePath();
+  const runs = () => props.running && isRunning(props.call);
+  const output = createMemo(() => outputOf(props, runs()));
   const changes = createMemo(() => changesOf(props.call));
   const command = createMemo(() => readCommand(props.call.input));
   /** A diff names its file itself. */
   const locations = createMemo(() =>
     (props.call.locations ?? []).filter((place) => !changes().some((change) => change.path === place.path)),
   );
-  const isBare = () => !command() && !props.output && changes().length === 0;
+  const isBare = () => !command() && !output() && changes().length === 0;
   return (
     <div class="agent-call-body">
       <Show when={locations().length > 0}>
@@ -180,14 +230,14 @@ function CallBody(props: { call: AgentToolCall; output: string; runs: boolean; s
                 </Show>
               </p>
             </Show>
-            <div ref={(place) => keepRoom(place, change.hunks)}>
+            <div class={isUnapplied(props.call) ? "ghost" : undefined} ref={(place) => keepRoom(place, change.hunks)}>
               <CallDiff path={path(change.path)} hunks={change.hunks} withoutNumbers={change.isPart} />
             </div>
           </>
         )}
       </For>
-      <Show when={props.output}>
-        <OutputText text={props.output} running={props.runs} />
+      <Show when={output()}>
+        <OutputText text={output()} running={runs()} />
       </Show>
       <For each={props.call.content}>{(part) => <OtherContent part={part} />}</For>
       <Show when={isBare() && props.call.input != null}>

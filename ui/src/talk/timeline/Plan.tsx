@@ -32,31 +32,34 @@ export function Plan(props: { entries: PlanEntry[]; running: boolean; key: strin
           </>
         }
       >
-        <ul class="plan-steps">
-          <For each={props.entries}>
-            {(entry) => {
-              const status = () => stepStatus(entry, props.running);
-              return (
-                <li classList={{ [status()]: true }}>
-                  <span class="tick" aria-hidden="true">
-                    <Show when={status() === "completed"}>
-                      <Icon name="check" />
-                    </Show>
-                  </span>
-                  <MarkdownText text={entry.content} />
-                  <span class="visually-hidden">, {words[status()] ?? status()}</span>
-                  <Show when={status() === "stopped"}>
-                    <Tag>stopped</Tag>
-                  </Show>
-                  <Show when={entry.priority === "high"}>
-                    <Tag>high</Tag>
-                  </Show>
-                </li>
-              );
-            }}
-          </For>
-        </ul>
+        <PlanSteps entries={props.entries} running={props.running} />
       </Fold>
     </Event>
+  );
+}
+
+export function PlanSteps(props: { entries: PlanEntry[]; running: boolean }) {
+  return (
+    <ul class="plan-steps">
+      <For each={props.entries}>
+        {(entry) => {
+          const status = () => stepStatus(entry, props.running);
+          return (
+            <li classList={{ [status()]: true }}>
+              <span class="tick" aria-hidden="true">
+                <Show when={status() === "completed"}>
+                  <Icon name="check" />
+                </Show>
+              </span>
+              <MarkdownText text={entry.content} />
+              <span class="visually-hidden">, {words[status()] ?? status()}</span>
+              <Show when={entry.priority === "high"}>
+                <Tag>high</Tag>
+              </Show>
+            </li>
+          );
+        }}
+      </For>
+    </ul>
   );
 }

@@ -4,20 +4,32 @@ import { Markdown } from "../markdown/Markdown";
 import { tookText } from "../spans";
 import { Event } from "./Timeline";
 
-/** What an agent thought, folded. */
-export function Thought(props: { part: ThoughtPart; scope: string; running: boolean }) {
-  const key = () => `${props.scope}:${props.part.id}`;
+interface ThoughtProps {
+  part: ThoughtPart;
+  scope: string;
+  running: boolean;
+}
+
+/** What an agent is thinking, folded. */
+export function Thought(props: ThoughtProps) {
+  return (
+    <Event icon="think" dot={props.running} class="thought">
+      <ThoughtFold {...props} />
+    </Event>
+  );
+}
+
+/** The same among the other things of a row. */
+export function ThoughtFold(props: ThoughtProps) {
   const head = () => {
     const took = tookText(props.part.heard);
     return props.running ? "Thinking" : took ? `Thought for ${took}` : "Thought";
   };
   return (
-    <Event icon="think" dot={props.running} class="thought">
-      <Fold key={key()} head={head()}>
-        <div class="fold-text">
-          <Markdown class="thought-text" text={props.part.text} streaming={props.running} />
-        </div>
-      </Fold>
-    </Event>
+    <Fold key={`${props.scope}:${props.part.id}`} head={head()}>
+      <div class="fold-text">
+        <Markdown class="thought-text" text={props.part.text} streaming={props.running} />
+      </div>
+    </Fold>
   );
 }

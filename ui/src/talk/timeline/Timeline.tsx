@@ -1,19 +1,37 @@
 import { createMemo, For, type JSX, Match, Show, Switch } from "solid-js";
-import type { AgentToolCall, Update } from "../../api/types";
+import type { AgentToolCall, PermissionRequest, Update } from "../../api/types";
+import { duration } from "../../kit/duration";
 import { Fields } from "../../kit/Fields";
 import { Icon, type IconName, kindIcon } from "../../kit/Icon";
 import { Dot, PlusMinus } from "../../kit/small";
+import { clock } from "../../kit/time";
 import { Visible } from "../../kit/Visible";
 import type { ApprovedPart, Flow, GroupPart, Part, TextPart, ThoughtPart, UpdatePart } from "../../state/flow";
 import { ApprovedList } from "../ApprovedList";
+import { showQuestion } from "../ask/shown";
 import { Fold } from "../Fold";
 import { Markdown, MarkdownText } from "../markdown/Markdown";
 import { NoticeView } from "../NoticeView";
-import { CallRow } from "./CallRow";
+import { usePath } from "../paths";
+import { CallBody, CallEnd, CallRow, CallTitle } from "./CallRow";
 import { sumOf } from "./hunks";
-import { Plan } from "./Plan";
-import { declinedCalls, isRunning, mergedWords, type PartRow, type Row, rowsOf, type WorkRow } from "./rows";
-import { Thought } from "./Thought";
+import { Plan, PlanSteps } from "./Plan";
+import {
+  besideWords,
+  callWords,
+  declinedCalls,
+  isRunning,
+  isUnapplied,
+  mergedWords,
+  type PartRow,
+  type Row,
+  rowsOf,
+  thoughtWords,
+  truthOf,
+  type WaitRow,
+  type WorkRow,
+} from "./rows";
+import { Thought, ThoughtFold } from "./Thought";
 
 type Of<Kind extends Update["type"]> = Extract<Update, { type: Kind }>;
 
@@ -22,6 +40,10 @@ interface TimelineProps {
   /** The delegation that it belongs to. */
   scope: string;
   running: boolean;
+  /** What waits for an answer in it. */
+  asks?: readonly PermissionRequest[] | undefined;
+  /** The rows, where somebody has made them; else all of the flow. */
+  rows?: Row[] | undefined;
   /** The last so many rows only. */
   tail?: number;
   /** Draws the agent's words where they are the answer itself. */
@@ -31,10 +53,10 @@ interface TimelineProps {
 /** What an agent said and did, in order, along one line. */
 export function Timeline(props: TimelineProps) {
   const rows = createMemo(() => {
-    const all = rowsOf(props.flow, props.running);
+    const all = props.rows ?? rowsOf(props.flow, { running: props.running, asks: props.asks ?? [] });
     return props.tail === undefined ? all : all.slice(-props.tail);
   });
-  const declined = createMemo(() => declinedCalls(props.flow));
+  const lastPart = () => props.flow?.parts.at(-1)?.id;
   // By their names, so that a row which grows stays the one it is.
   const ids = createMemo(() => rows().map((row) => row.id));
   const byId = createMemo(() => new Map(rows().map((row) => [row.id, row])));
@@ -42,22 +64,24 @@ export function Timeline(props: TimelineProps) {
     <For each={ids()}>
       {(id) => {
         const row = createMemo<Row | undefined>((before) => byId().get(id) ?? before);
-        const isLast = () => ids().at(-1) === id;
         return (
           <Switch>
             <Match when={row()?.kind === "work" && (row() as WorkRow)}>
               {(work) => (
                 <Work
                   row={work()}
+                  flow={props.flow}
                   scope={props.scope}
                   running={props.running}
-                  declined={declined()}
                   quiet={props.tail !== undefined}
                 />
               )}
             </Match>
+            <Match when={row()?.kind === "wait" && (row() as WaitRow)}>
+              {(wait) => <Waits request={wait().request} call={wait().call} />}
+            </Match>
             <Match when={row()?.kind === "part" && (row() as PartRow).part}>
-              {(part) => <PartView {...props} part={part()} isLast={isLast()} />}
+              {(part) => <PartView {...props} part={part()} isLast={lastPart() === part().id} />}
             </Match>
           </Switch>
         );
@@ -67,55 +91,205 @@ export function Timeline(props: TimelineProps) {
 }
 
 /** A row with its sign on the line. */
-export function Event(props: { icon?: IconName; dot?: boolean; class?: string; children: JSX.Element }) {
+export function Event(props: { icon?: IconName; dot?: boolean | "waiting"; class?: string; children: JSX.Element }) {
   return (
     <div class={`event ${props.class ?? ""}`}>
       <Show when={props.dot} fallback={<Icon name={props.icon ?? "dot"} />}>
-        <Dot status="running" quiet />
+        {(dot) => <Dot status={dot() === "waiting" ? "waiting" : "running"} quiet />}
       </Show>
       <div class="event-body">{props.children}</div>
     </div>
   );
 }
 
-const callOf = (part: UpdatePart) => part.update as AgentToolCall;
-
-function Work(props: { row: WorkRow; scope: string; running: boolean; declined: Set<string>; quiet: boolean }) {
-  const calls = createMemo(() => props.row.calls.map(callOf));
-  const first = () => calls()[0] as AgentToolCall;
-  const single = () => calls().length === 1;
-  const runs = () => props.running && calls().some(isRunning) && !props.declined.has(first().id);
-  const icon = () => {
-    const shown = calls().find((call) => call.kind === "edit") ?? first();
-    return single() && props.declined.has(first().id) ? "close" : kindIcon(shown.kind);
-  };
-  const each = (part: UpdatePart, quiet: boolean) => (
-    <CallRow
-      call={callOf(part)}
-      scope={props.scope}
-      stream={part.output?.text}
-      heard={part.heard}
-      running={props.running}
-      declined={props.declined.has(callOf(part).id)}
-      quiet={quiet}
-    />
+/** What waits for an answer. The question is in the dock, and comes up from here. */
+function Waits(props: { request: PermissionRequest; call: AgentToolCall | null }) {
+  return (
+    <Event dot="waiting" class="waits">
+      <WaitLine request={props.request} call={props.call} />
+    </Event>
   );
-  const parts = () => <For each={props.row.calls}>{(part) => each(part, !single() || props.quiet)}</For>;
+}
+
+function WaitLine(props: { request: PermissionRequest; call: AgentToolCall | null }) {
+  const path = usePath();
+  return (
+    <button type="button" class="line wait-line" onClick={() => showQuestion(props.request.request_id)}>
+      <span class="wait-word">Waiting for you</span>{" "}
+      <code class="cut">
+        <Visible text={askedText(props.request, props.call, path)} />
+      </code>
+      <span class="line-end num">asked at {clock(props.request.asked_at ?? "")}</span>
+    </button>
+  );
+}
+
+interface WorkProps {
+  row: WorkRow;
+  flow: Flow | null;
+  scope: string;
+  running: boolean;
+}
+
+function Work(props: WorkProps & { quiet: boolean }) {
+  const declined = createMemo(() => declinedCalls(props.flow));
+  const calls = createMemo(() => props.row.calls.map((part) => truthOf(part.update as AgentToolCall, declined())));
+  const only = () => (props.row.calls.length === 1 ? (props.row.calls[0] ?? null) : null);
+  const runs = () => props.running && calls().some(isRunning);
+  const icon = (): IconName => {
+    const [first] = calls();
+    if (!first) return props.row.thoughts.length > 0 ? "think" : props.row.plan.length > 0 ? "plan" : "shield";
+    if (calls().length === 1 && isUnapplied(first)) return "no";
+    return kindIcon((calls().find((call) => call.kind === "edit") ?? first).kind);
+  };
   return (
     <Event icon={icon()} dot={runs()}>
-      <Show when={!single()} fallback={parts()}>
-        <Fold
-          key={`${props.scope}:${props.row.id}`}
-          class="merged"
-          head={mergedWords(calls())}
-          end={<PlusMinus {...sumOf(calls())} />}
-        >
-          <div class="merged-rows">{parts()}</div>
-        </Fold>
+      <Show when={only()} fallback={<MergedRow {...props} calls={calls()} />}>
+        {(part) => (
+          <CallRow
+            call={calls()[0] as AgentToolCall}
+            scope={props.scope}
+            stream={part().output?.text}
+            heard={part().heard}
+            running={props.running}
+            quiet={props.quiet}
+            beside={besideWords(props.row, duration)}
+          >
+            <Beside row={props.row} scope={props.scope} running={props.running} />
+          </CallRow>
+        )}
       </Show>
     </Event>
   );
 }
+
+function MergedRow(props: WorkProps & { calls: AgentToolCall[] }) {
+  return (
+    <Fold
+      key={`${props.scope}:${props.row.id}`}
+      class="merged"
+      eager={props.row.approved.length > 0}
+      head={<RowTitle row={props.row} calls={props.calls} running={props.running} />}
+      end={<PlusMinus {...sumOf(props.calls)} />}
+    >
+      <MergedBody {...props} />
+    </Fold>
+  );
+}
+
+function MergedBody(props: WorkProps & { calls: AgentToolCall[] }) {
+  return (
+    <div class="merged-rows">
+      <Beside row={props.row} scope={props.scope} running={props.running} />
+      <For each={props.row.calls}>
+        {(part, index) => (
+          <CallRow
+            call={props.calls[index()] ?? (part.update as AgentToolCall)}
+            scope={props.scope}
+            stream={part.output?.text}
+            heard={part.heard}
+            running={props.running}
+            quiet
+          />
+        )}
+      </For>
+    </div>
+  );
+}
+
+/** What a row holds besides its calls: the one step that it is, what was thought, what was allowed by itself. */
+function Beside(props: Omit<WorkProps, "flow">) {
+  return (
+    <>
+      <Show when={props.row.plan.length > 0}>
+        <PlanSteps entries={props.row.plan} running={props.running} />
+      </Show>
+      <For each={props.row.thoughts}>{(part) => <ThoughtFold part={part} scope={props.scope} running={false} />}</For>
+      <For each={props.row.approved}>
+        {(part) => <ApprovedList approvals={part.approvals} scope={`${props.scope}:${part.id}`} />}
+      </For>
+    </>
+  );
+}
+
+/** A row in words, without what it opens. */
+function RowTitle(props: { row: WorkRow; calls: AgentToolCall[]; running: boolean; inSentence?: boolean }) {
+  const path = usePath();
+  const lower = (text: string) => (props.inSentence ? text.slice(0, 1).toLowerCase() + text.slice(1) : text);
+  const beside = () => besideWords(props.row, duration);
+  return (
+    <Show when={props.calls.length > 0} fallback={lower(thoughtWords(props.row, duration))}>
+      <Show when={props.calls.length === 1 && props.calls[0]} fallback={lower(mergedWords(props.calls))}>
+        {(call) => {
+          const words = () => callWords(call(), props.running, path);
+          return <CallTitle call={call()} words={{ ...words(), text: lower(words().text) }} />;
+        }}
+      </Show>
+      <Show when={beside()}>, {beside()}</Show>
+    </Show>
+  );
+}
+
+/** All that an agent did before it spoke, beside its name. It opens below. */
+export function LeadLine(props: WorkProps & { isOpen: boolean; onToggle(): void; id: string }) {
+  const declined = createMemo(() => declinedCalls(props.flow));
+  const calls = createMemo(() => props.row.calls.map((part) => truthOf(part.update as AgentToolCall, declined())));
+  const only = () => (props.row.calls.length === 1 ? (props.row.calls[0] ?? null) : null);
+  return (
+    <button
+      type="button"
+      class="line lead"
+      aria-expanded={props.isOpen}
+      aria-controls={props.isOpen ? props.id : undefined}
+      onClick={() => props.onToggle()}
+    >
+      <span class="cut line-words">
+        <RowTitle row={props.row} calls={calls()} running={props.running} inSentence />
+      </span>
+      <Icon name="next" size="small" />
+      <Show when={only()}>
+        {(part) => (
+          <span class="lead-end num">
+            <CallEnd
+              call={calls()[0] as AgentToolCall}
+              scope={props.scope}
+              heard={part().heard}
+              runs={props.running && calls().some(isRunning)}
+              brief
+            />
+          </span>
+        )}
+      </Show>
+    </button>
+  );
+}
+
+/** What that line opens. */
+export function LeadBody(props: WorkProps & { id: string }) {
+  const path = usePath();
+  const declined = createMemo(() => declinedCalls(props.flow));
+  const calls = createMemo(() => props.row.calls.map((part) => truthOf(part.update as AgentToolCall, declined())));
+  const only = () => (props.row.calls.length === 1 ? (props.row.calls[0] ?? null) : null);
+  return (
+    <div class="lead-body" id={props.id}>
+      <Show when={only()} fallback={<MergedBody {...props} calls={calls()} />}>
+        {(part) => (
+          <>
+            <Beside row={props.row} scope={props.scope} running={props.running} />
+            <CallBody
+              call={calls()[0] as AgentToolCall}
+              stream={part().output?.text}
+              running={props.running}
+              shownCode={callWords(calls()[0] as AgentToolCall, props.running, path).code}
+            />
+          </>
+        )}
+      </Show>
+    </div>
+  );
+}
+
+const callOf = (part: UpdatePart) => part.update as AgentToolCall;
 
 function PartView(props: TimelineProps & { part: Part; isLast: boolean }) {
   return (
@@ -140,7 +314,7 @@ function PartView(props: TimelineProps & { part: Part; isLast: boolean }) {
         <Thought part={props.part as ThoughtPart} scope={props.scope} running={props.running && props.isLast} />
       </Match>
       <Match when={props.part.type === "group"}>
-        <SubAgent group={props.part as GroupPart} scope={props.scope} running={props.running} />
+        <SubAgent group={props.part as GroupPart} scope={props.scope} running={props.running} asks={props.asks} />
       </Match>
       <Match when={props.part.type === "approved"}>
         <Event icon="shield">
@@ -179,13 +353,16 @@ function UpdateView(props: { part: UpdatePart; scope: string; running: boolean }
       </Match>
       <Match when={is("denied")}>
         {(denied) => (
-          <Event icon="close">
+          <Event icon="no">
             <p class="line">
               <Show
                 when={denied().malformed}
                 fallback={
                   <span>
-                    Declined: <Visible text={denied().title} />
+                    <b class="not-applied">Declined</b>{" "}
+                    <s>
+                      <Visible text={denied().title} />
+                    </s>
                   </span>
                 }
               >
@@ -245,11 +422,19 @@ function shortId(id: string): string {
   return id.replace(/^([0-9a-f]{8})-[0-9a-f-]{27}$/, "$1");
 }
 
-function SubAgent(props: { group: GroupPart; scope: string; running: boolean }) {
+function SubAgent(props: {
+  group: GroupPart;
+  scope: string;
+  running: boolean;
+  asks: readonly PermissionRequest[] | undefined;
+}) {
   const count = () => props.group.parts.length;
-  const runs = () => props.running && props.group.parts.some((part) => isRunning(callOf(part)));
+  const asked = (part: UpdatePart) =>
+    props.running ? props.asks?.find((request) => request.agent_call === callOf(part).id) : undefined;
+  const runs = () => props.running && props.group.parts.some((part) => isRunning(callOf(part)) && !asked(part));
+  const waits = () => props.group.parts.some((part) => asked(part));
   return (
-    <Event icon="agents" dot={runs()} class="sub-agent">
+    <Event icon="agents" dot={runs() || (waits() && "waiting")} class="sub-agent">
       <Fold
         key={`${props.scope}:${props.group.id}`}
         open
@@ -263,14 +448,21 @@ function SubAgent(props: { group: GroupPart; scope: string; running: boolean }) 
         <div class="merged-rows">
           <For each={props.group.parts}>
             {(part) => (
-              <CallRow
-                call={callOf(part)}
-                scope={props.scope}
-                stream={part.output?.text}
-                heard={part.heard}
-                running={props.running}
-                quiet
-              />
+              <Show
+                when={asked(part)}
+                fallback={
+                  <CallRow
+                    call={callOf(part)}
+                    scope={props.scope}
+                    stream={part.output?.text}
+                    heard={part.heard}
+                    running={props.running}
+                    quiet
+                  />
+                }
+              >
+                {(request) => <WaitLine request={request()} call={callOf(part)} />}
+              </Show>
             )}
           </For>
         </div>
@@ -279,11 +471,18 @@ function SubAgent(props: { group: GroupPart; scope: string; running: boolean }) 
   );
 }
 
+/** What an agent wants to do, as short as it can be said. */
+function askedText(request: PermissionRequest, call: AgentToolCall | null, path: (text: string) => string): string {
+  if (request.command) return request.command.split("\n", 1)[0] ?? "";
+  const words = call ? callWords(call, false, path).code : "";
+  return words || request.files?.[0]?.path || path(request.title);
+}
+
 function compactionWords(of: Of<"compaction">): string {
-  if (of.status === "completed") return "The conversation was shortened to make room";
-  if (of.status === "failed") return `Shortening the conversation failed: ${of.error ?? "no reason given"}`;
-  if (of.status === "cancelled") return "Shortening the conversation was stopped";
-  return "Shortening the conversation to make room…";
+  if (of.status === "completed") return "The conversation was compacted";
+  if (of.status === "failed") return `Compaction failed: ${of.error ?? "no reason given"}`;
+  if (of.status === "cancelled") return "Compaction was stopped";
+  return "Compacting the conversation…";
 }
 
 function noticeText(notice: Of<"notice">): string {

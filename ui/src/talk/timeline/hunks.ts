@@ -61,7 +61,7 @@ export function sumOf(calls: AgentToolCall[]): { files: number; additions: numbe
   let additions = 0;
   let deletions = 0;
   for (const call of calls) {
-    if (isUndone(call)) continue;
+    if (!isApplied(call)) continue;
     for (const change of changesOf(call)) {
       paths.add(change.path);
       additions += change.additions;
@@ -71,7 +71,7 @@ export function sumOf(calls: AgentToolCall[]): { files: number; additions: numbe
   return { files: paths.size, additions, deletions };
 }
 
-/** It did not come to what it says. */
-function isUndone({ status }: AgentToolCall): boolean {
-  return ["failed", "rejected", "declined", "cancelled"].includes(status ?? "");
+/** A change counts once it is made: not while it is asked for or under way, and not where it came to nothing. */
+function isApplied({ status }: AgentToolCall): boolean {
+  return status == null || status === "completed";
 }

@@ -1,0 +1,21 @@
+// What the next steps below a bad ending need of the session. Who shows them is loaded when there is one.
+
+import { createContext, useContext } from "solid-js";
+import type { Agent, SessionChange } from "../api/types";
+import type { OpenSession } from "../state/openSession";
+
+export interface SessionHands {
+  open: OpenSession;
+  isRelay(): boolean;
+  agents(): Agent[];
+  /** The agent of the session. */
+  own(): string | undefined;
+  change(fields: SessionChange): Promise<boolean>;
+  showTraffic(): void;
+  /** Sends the message that began a turn once more, with all that went along with it. */
+  sayAgain(turnId: string, content: string): Promise<void>;
+}
+
+export const NextStepsContext = createContext<SessionHands | null>(null);
+
+export const useSessionHands = () => useContext(NextStepsContext);
