@@ -41,20 +41,20 @@ test.describe("the model refuses", () => {
 test.describe("the agent crashes", () => {
   test.use({ setup: { agent: "faulty" } });
 
-  test("what it had said stays, the turn is shown as interrupted, and the next message works @desktop", async ({
+  test("what it had said stays, the agent is shown as crashed, and the next message works @desktop", async ({
     cockpit,
     page,
   }) => {
     await cockpit.send("crash_mid_line");
     const copilot = cockpit.copilot();
-    await copilot.expectEnded("interrupted");
+    await copilot.expectEnded("crashed");
     await cockpit.expectIdle();
     await expect(cockpit.log.getByRole("alert").first()).toContainText("ended");
     const said = await copilot.text();
     expect(said).not.toBe("");
 
     await page.reload();
-    await copilot.expectEnded("interrupted");
+    await copilot.expectEnded("crashed");
     expect(await copilot.text()).toBe(said);
     await expect(cockpit.log.getByRole("alert").first()).toContainText("ended");
 

@@ -159,7 +159,7 @@ test("turns that did not end well", async ({ cockpit, page, server }, info) => {
   const id = await make(server, "Move fixtures to factories", { model: "relay" });
   await page.goto(`${server.url}/#/sessions/${id}`);
   await cockpit.send("Move the fixtures to factories");
-  await cockpit.copilot().expectEnded("interrupted");
+  await cockpit.copilot().expectEnded("crashed");
   await photograph(page, info, "interrupted");
   await open(cockpit, server, "Flaky test in webhook retries");
   await cockpit.send("Why is the webhook test flaky?");

@@ -46,7 +46,9 @@ export function Pills(props: Choices) {
   const fieldAndUsage = (close: () => void) => (
     <>
       {field(close)}
-      <Show when={props.options}>{(options) => <UsageCard sessions={options().sessions} />}</Show>
+      <Show when={props.options?.sessions.some(({ usage }) => usage != null)}>
+        <UsageCard sessions={props.options?.sessions ?? []} />
+      </Show>
     </>
   );
   return (

@@ -54,7 +54,7 @@ function entryOf(message: Message): string {
     `<!-- ${message.created_at} -->`,
     isOutput ? fenced(text) : text.trim(),
     ...(message.tool_calls ?? []).map((call) => `Calls \`${call.name}\`:\n\n${fenced(call.arguments)}`),
-    ...(message.delegation ? workOf(message.delegation) : []),
+    ...(message.delegation ? workOf(message.delegation, message.content) : []),
   ];
   return parts.filter((part) => part !== "").join("\n\n");
 }
@@ -66,13 +66,18 @@ function speaker({ role, delegation }: Message): string {
 }
 
 /** What the agent did beside talking, and how it ended. */
-function workOf({ updates, stop_reason }: Delegation): string[] {
+function workOf({ updates, stop_reason }: Delegation, result: string): string[] {
   const done = (updates ?? []).flatMap(({ update }) => {
     const title = "title" in update ? (update.title ?? "").replaceAll("\n", " ") : "";
-    if (update.type === "tool_call") return [`- ${title} (${update.status ?? ""})`];
+    if (update.type === "tool_call") return [`- ${title} (${callWord(update.status ?? "")})`];
     return update.type === "approved" ? [`- ${title} (allowed by the ${update.by})`] : [];
   });
-  return [done.join("\n"), `*Ended: ${endWord(stop_reason)}*`];
+  return [done.join("\n"), `*Ended: ${endWord(stop_reason, result)}*`];
+}
+
+function callWord(status: string): string {
+  if (status === "cancelled") return "stopped";
+  return status === "declined" || status === "rejected" ? "declined, not applied" : status;
 }
 
 /** Nothing in the text can close it. */

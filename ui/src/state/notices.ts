@@ -64,7 +64,7 @@ function markRecovered(state: SessionState, name: string): void {
 export function isShown(state: SessionState, { id, notice, turnId }: NoticeEntry): boolean {
   if (notice.code === "agent_gone") {
     const next = state.entries[state.entries.findLastIndex((entry) => entry.id === id) + 1];
-    return next?.kind !== "ending" || next.turnId !== turnId;
+    return (next?.kind !== "ending" || next.turnId !== turnId) && !isSaidByCard(state, id, notice);
   }
   if (notice.code === "model_retry") return isOpenRetry(state, id, turnId);
   if (notice.code !== "auth_required") return true;
@@ -73,6 +73,20 @@ export function isShown(state: SessionState, { id, notice, turnId }: NoticeEntry
       (entry.kind === "ending" && entry.turnId === turnId) ||
       (entry.kind === "notice" && entry.notice.code === "cancelled" && entry.turnId === turnId),
   );
+}
+
+/** The card of a call that its agent broke off says so itself. */
+function isSaidByCard({ entries, calls }: SessionState, id: string, { session_name }: Notice): boolean {
+  const at = entries.findLastIndex((entry) => entry.id === id);
+  const isStart = (entry: Entry | undefined) => entry?.kind === "message" && entry.role === "user";
+  let from = at;
+  while (from > 0 && !isStart(entries[from])) from -= 1;
+  let to = at;
+  while (to < entries.length && !isStart(entries[to])) to += 1;
+  return entries.slice(from, to).some((entry) => {
+    const call = entry.kind === "call" ? calls[entry.id] : undefined;
+    return call?.copilotDone?.stopReason === "interrupted" && sessionName(call) === session_name;
+  });
 }
 
 /** That a model is asked again is of interest until it has answered, or has failed. */
