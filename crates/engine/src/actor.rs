@@ -171,8 +171,8 @@ impl Actor {
             tokio::select! {
                 () = &mut stop => break,
                 command = commands.recv() => match command {
-                    Some(Command::Delete { reply }) => {
-                        let deleted = self.delete().await;
+                    Some(Command::Delete { agent_records, reply }) => {
+                        let deleted = self.delete(agent_records).await;
                         let over = deleted.is_ok();
                         let _ = reply.send(deleted);
                         if over { return; }

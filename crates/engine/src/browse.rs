@@ -1,9 +1,11 @@
 //! Sessions that agents keep by themselves: looked through in a process that lives only as long, and taken over into one of ours.
 
 mod history;
+mod records;
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use agents::{Connection, Listed};
 use domain::agent::{Failure, Fault};
@@ -16,6 +18,8 @@ use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
 use self::history::History;
+pub use self::records::KeptRecord;
+pub(crate) use self::records::delete_records;
 use crate::agent::SIGNALS;
 use crate::settings::RELAY;
 use crate::{Engine, Refusal, Shared, Wanted, recover};
@@ -48,7 +52,7 @@ impl Engine {
         let wanted = work_dir.map(|path| settings.work_dir(Some(path))).transpose()?;
         let root = settings.work_dir(None)?;
         let places = self.places().await?;
-        let (listed, _) = self.visit(agent, root, Purpose { places, load: None }).await?;
+        let (listed, _) = visit(&self.shared, agent, root, Errand::List { places, load: None }).await?;
         let owners = self.store().agent_session_owners(agent).await?;
         let mut found: Vec<_> = listed.into_iter().filter_map(|listed| self.own(listed, &owners)).collect();
         found.retain(|own| wanted.as_ref().is_none_or(|wanted| own.work_dir == *wanted));
@@ -89,8 +93,8 @@ impl Engine {
             return Ok(found);
         }
         self.check_free(&agent, &agent_session).await?;
-        let purpose = Purpose { places: self.places().await?, load: Some(agent_session.clone()) };
-        let (listed, history) = self.visit(&agent, settings.work_dir(None)?, purpose).await?;
+        let errand = Errand::List { places: self.places().await?, load: Some(agent_session.clone()) };
+        let (listed, history) = visit(&self.shared, &agent, settings.work_dir(None)?, errand).await?;
         let listed = listed.into_iter().next().ok_or(Refusal::NotFound("agent session"))?;
         let own = self.own(listed, &HashMap::new());
         let own =
@@ -119,35 +123,40 @@ impl Engine {
         let title = self.row(owner).await.map(|row| row.title).unwrap_or_default();
         Err(Refusal::Conflict(format!("that session goes on here already, in “{title}”: one agent session has one owner")))
     }
-
-    /// Starts the agent, looks, and waits until it is gone again, also when nobody waits for the answer any more.
-    async fn visit(&self, agent: &str, cwd: PathBuf, purpose: Purpose) -> Result<(Vec<Listed>, History), Refusal> {
-        let (shared, agent) = (self.shared.clone(), agent.to_owned());
-        let (answer, outcome) = oneshot::channel();
-        self.shared.tasks().start(async move {
-            let stop = shared.stop.clone();
-            let seen = tokio::select! {
-                seen = visit(&shared, &agent, cwd, purpose) => seen,
-                () = stop.cancelled() => Err(Refusal::stopping()),
-            };
-            // Whoever asked may have left.
-            let _ = answer.send(seen);
-        });
-        outcome.await.unwrap_or_else(|_| Err(Refusal::Unavailable("the agent's sessions could not be looked through".to_owned())))
-    }
 }
 
 /// What an agent is started for.
-struct Purpose {
-    /// Where it may have worked, for those that list one directory at a time.
-    places: Vec<PathBuf>,
-    /// Of this session everything that was said and done.
-    load: Option<String>,
+enum Errand {
+    List {
+        /// Where it may have worked, for those that list one directory at a time.
+        places: Vec<PathBuf>,
+        /// Of this session everything that was said and done.
+        load: Option<String>,
+    },
+    /// These are removed from the agent's storage.
+    Delete(Vec<String>),
+    SignOut,
 }
 
-async fn visit(shared: &Shared, agent: &str, cwd: PathBuf, purpose: Purpose) -> Result<(Vec<Listed>, History), Refusal> {
+/// Starts the agent, does the errand, and waits until the agent is gone again, also when nobody waits for the answer any more.
+async fn visit(shared: &Arc<Shared>, agent: &str, cwd: PathBuf, errand: Errand) -> Result<(Vec<Listed>, History), Refusal> {
+    let (answer, outcome) = oneshot::channel();
+    let (of_task, agent) = (shared.clone(), agent.to_owned());
+    shared.tasks().start(async move {
+        let stop = of_task.stop.clone();
+        let seen = tokio::select! {
+            seen = start_and_run(&of_task, &agent, cwd, errand) => seen,
+            () = stop.cancelled() => Err(Refusal::stopping()),
+        };
+        // Whoever asked may have left.
+        let _ = answer.send(seen);
+    });
+    outcome.await.unwrap_or_else(|_| Err(Refusal::Unavailable("the agent did not do what it was started for".to_owned())))
+}
+
+async fn start_and_run(shared: &Shared, agent: &str, cwd: PathBuf, errand: Errand) -> Result<(Vec<Listed>, History), Refusal> {
     let title = shared.settings.agent(agent)?.title.clone();
-    let mut launch = shared.settings.launch(agent, RunnerId(Uuid::now_v7()), cwd, format!("the sessions of agent {agent}"))?;
+    let mut launch = shared.settings.launch(agent, RunnerId(Uuid::now_v7()), cwd, format!("the storage of agent {agent}"))?;
     launch.spec.ttl_s = TTL_S;
     let by_directory = launch.quirks.lists_by_directory;
     let dir = launch.dir.clone();
@@ -168,7 +177,7 @@ async fn visit(shared: &Shared, agent: &str, cwd: PathBuf, purpose: Purpose) -> 
         Err(error) => Err(Refusal::Unavailable(format!("{title} could not be started: {error}"))),
         Ok(connection) => {
             let outcome = {
-                let work = run(&connection, by_directory, purpose);
+                let work = run(&connection, by_directory, errand);
                 tokio::pin!(work);
                 loop {
                     tokio::select! {
@@ -197,19 +206,32 @@ async fn visit(shared: &Shared, agent: &str, cwd: PathBuf, purpose: Purpose) -> 
     Ok((outcome?, history))
 }
 
-async fn run(connection: &Connection, by_directory: bool, purpose: Purpose) -> Result<Vec<Listed>, Failure> {
+async fn run(connection: &Connection, by_directory: bool, errand: Errand) -> Result<Vec<Listed>, Failure> {
+    match errand {
+        Errand::List { places, load } => list(connection, by_directory, &places, load).await,
+        Errand::Delete(sessions) => {
+            for session in &sessions {
+                connection.delete_session(session).await?;
+            }
+            Ok(Vec::new())
+        }
+        Errand::SignOut => connection.logout().await.map(|()| Vec::new()),
+    }
+}
+
+async fn list(connection: &Connection, by_directory: bool, places: &[PathBuf], load: Option<String>) -> Result<Vec<Listed>, Failure> {
     if !connection.capabilities().list {
         return Err(Failure::new(Fault::Unsupported, "it cannot list its sessions"));
     }
     let mut listed = Vec::new();
     if by_directory {
-        for place in &purpose.places {
+        for place in places {
             listed.extend(connection.list_sessions(Some(place)).await?);
         }
     } else {
         listed = connection.list_sessions(None).await?;
     }
-    let Some(wanted) = purpose.load else { return Ok(listed) };
+    let Some(wanted) = load else { return Ok(listed) };
     let found: Vec<_> = listed.into_iter().filter(|listed| listed.agent_session == wanted).collect();
     if let Some(Listed { cwd: Some(cwd), .. }) = found.first()
         && connection.capabilities().load
@@ -221,7 +243,7 @@ async fn run(connection: &Connection, by_directory: bool, purpose: Purpose) -> R
 
 fn explain(title: &str, error: &Failure) -> Refusal {
     if error.fault == Fault::NeedsLogin {
-        return Refusal::Conflict(format!("{title} needs a login before it shows its sessions"));
+        return Refusal::Conflict(format!("{title} needs a login before it reaches its sessions"));
     }
     Refusal::Unavailable(format!("{title}: {error}"))
 }

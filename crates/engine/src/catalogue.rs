@@ -49,6 +49,10 @@ pub struct CatalogueEntry {
     pub login: Option<String>,
     /// There is a login that can be run from here.
     pub can_login: bool,
+    /// It said that it can sign a person out.
+    pub can_logout: bool,
+    /// It said that it can delete its own record of a session.
+    pub deletes_records: bool,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -101,7 +105,7 @@ impl Shared {
 }
 
 impl Shared {
-    fn entry(&self, agent: &Agent, places: &Places) -> CatalogueEntry {
+    pub(crate) fn entry(&self, agent: &Agent, places: &Places) -> CatalogueEntry {
         let settings = &self.settings;
         let program = settings.catalogue.find(agent, places);
         let Learned { version, logged_in, capabilities, said: kept, problem, installing, .. } = self.learned(&agent.id);
@@ -141,6 +145,8 @@ impl Shared {
             install: Some(install).filter(|install| program.is_none() && (install.npx || !install.command.is_empty())),
             login: agent.login_command(),
             can_login,
+            can_logout: kept.as_ref().is_some_and(|said| said.logout),
+            deletes_records: kept.as_ref().is_some_and(|said| said.delete),
             capabilities,
         }
     }

@@ -11,6 +11,7 @@ use store::StoreError;
 use tokio::sync::oneshot;
 
 use crate::attachments::NewAttachment;
+use crate::browse::KeptRecord;
 
 pub(crate) type Reply<T> = oneshot::Sender<Result<T, Refusal>>;
 
@@ -89,7 +90,9 @@ pub(crate) enum Command {
         reply: Reply<AgentSessionView>,
     },
     Delete {
-        reply: Reply<()>,
+        /// What agents keep of the session by themselves goes too, where they can delete it.
+        agent_records: bool,
+        reply: Reply<Vec<KeptRecord>>,
     },
 }
 

@@ -56,7 +56,7 @@ pub use abilities::{Ability, Probe};
 pub use agents::Login;
 pub use agents::trace::{Entry, Filter, Payload};
 pub use attachments::{ATTACHMENT_MAX, MESSAGE_MAX, NewAttachment};
-pub use browse::AgentsOwn;
+pub use browse::{AgentsOwn, KeptRecord};
 pub use catalogue::{CatalogueEntry, Install};
 pub use changes::{Changes, Counted, ProjectView, Scope as ChangesScope, Since, Source};
 pub use choices::Choices;
@@ -254,11 +254,11 @@ impl Engine {
         self.row(id).await
     }
 
-    /// Ends the session's processes and removes all its data.
-    pub async fn delete(&self, id: SessionId) -> Result<(), Refusal> {
-        self.ask(id, |reply| Command::Delete { reply }).await?;
+    /// Ends the session's processes and removes all its data, with `agent_records` also what its agents keep of it and can delete.
+    pub async fn delete(&self, id: SessionId, agent_records: bool) -> Result<Vec<KeptRecord>, Refusal> {
+        let kept = self.ask(id, |reply| Command::Delete { agent_records, reply }).await?;
         self.live().remove(&id);
-        Ok(())
+        Ok(kept)
     }
 
     pub async fn post(

@@ -65,6 +65,7 @@ pub(crate) fn router() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(agents::set))
         .routes(routes!(agents::catalogue))
         .routes(routes!(agents::npx))
+        .routes(routes!(agents::sign_out))
         .routes(routes!(agents::own_sessions))
         .routes(routes!(conversations::list, conversations::ask))
         .routes(routes!(login::login))

@@ -125,6 +125,7 @@ const CALLS: &[Call] = &[
     call("POST", "/api/agents/{id}/sessions", Who::Owner),
     act("POST", "/api/agents/{id}/npx", "agent-npx"),
     act("POST", "/api/agents/{id}/login", "agent-login"),
+    act("POST", "/api/agents/{id}/logout", "agent-logout"),
     call("GET", "/api/conversations", Who::Reader),
     // It starts agents.
     call("POST", "/api/conversations", Who::Owner),

@@ -40,6 +40,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agents/{id}/logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Has the agent forget who is signed in. Starts the agent for as long as it takes. A process of it that runs keeps what it knows until it ends. */
+        post: operations["agents_logout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agents/{id}/npx": {
         parameters: {
             query?: never;
@@ -1334,6 +1351,10 @@ export interface components {
             login?: components["schemas"]["AgentLogin"] | null;
             /** @description There is a login that `POST /api/agents/{id}/login` can run. */
             can_login: boolean;
+            /** @description `POST /api/agents/{id}/logout` can sign out of it. */
+            can_logout: boolean;
+            /** @description It can delete its own record of a session, see `agent_records` of `DELETE /api/sessions/{id}`. */
+            deletes_records: boolean;
         };
         Changes: {
             since: components["schemas"]["Since"];
@@ -1438,6 +1459,10 @@ export interface components {
             stop_reason: string;
             summary: string;
             updates?: components["schemas"]["PlacedUpdate"][];
+        };
+        Deleted: {
+            /** @description What agents still keep of the session, although it was to be deleted. */
+            kept_records: components["schemas"]["KeptRecord"][];
         };
         /**
          * Format: uuid
@@ -1704,6 +1729,11 @@ export interface components {
         Health: {
             status: string;
             version: string;
+        };
+        KeptRecord: {
+            /** @description The agent's name, as people see it. */
+            agent: string;
+            reason: string;
         };
         /** @enum {string} */
         LineKind: "context" | "add" | "delete";
@@ -2640,6 +2670,51 @@ export interface operations {
                 };
             };
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    agents_logout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogueAgent"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3607,7 +3682,10 @@ export interface operations {
     };
     sessions_delete: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Also what the session's agents keep of it by themselves, where they can delete it. This starts them for as long as it takes. */
+                agent_records?: boolean;
+            };
             header?: never;
             path: {
                 id: components["schemas"]["SessionId"];
@@ -3616,11 +3694,28 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description It is deleted, and an agent still keeps something of it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
             };
             404: {
                 headers: {

@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 use super::Actor;
 use crate::attachments::NewAttachment;
+use crate::browse::{KeptRecord, delete_records};
 use crate::command::{Command, Posted, Refusal};
 
 const TITLE_MAX: usize = 60;
@@ -267,14 +268,17 @@ impl Actor {
         self.rows.push(Row::ResolveConfirm { tool_call_id: call_id.to_owned() });
     }
 
-    pub(super) async fn delete(&mut self) -> Result<(), Refusal> {
+    pub(super) async fn delete(&mut self, agent_records: bool) -> Result<Vec<KeptRecord>, Refusal> {
         self.end_agents().await;
+        // Before the session itself: after a crash in between it can be deleted again.
+        let kept =
+            if agent_records { delete_records(&self.shared, self.shared.store.agent_sessions(self.id).await?).await? } else { Vec::new() };
         self.shared.store.delete(self.id).await?;
         crate::recover::forget_traces(&self.shared.settings, self.id);
         crate::changes::forget(&self.shared.settings, self.id);
         self.shared.undos.session_deleted(self.id);
         self.shared.rules.session_deleted(self.id);
-        Ok(())
+        Ok(kept)
     }
 }
 

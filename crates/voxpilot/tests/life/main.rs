@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod agent_records;
 mod catalogue;
 mod client_requests;
 mod devices;

@@ -169,6 +169,10 @@ pub(crate) struct CatalogueAgent {
     pub login: Option<AgentLogin>,
     /// There is a login that `POST /api/agents/{id}/login` can run.
     pub can_login: bool,
+    /// `POST /api/agents/{id}/logout` can sign out of it.
+    pub can_logout: bool,
+    /// It can delete its own record of a session, see `agent_records` of `DELETE /api/sessions/{id}`.
+    pub deletes_records: bool,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -204,6 +208,8 @@ impl From<engine::CatalogueEntry> for CatalogueAgent {
             install: entry.install.map(|install| AgentInstall { command: install.command, npx: install.npx }),
             login: entry.login.map(|command| AgentLogin { command }),
             can_login: entry.can_login,
+            can_logout: entry.can_logout,
+            deletes_records: entry.deletes_records,
         }
     }
 }
@@ -248,6 +254,13 @@ pub(crate) async fn npx(
 ) -> ApiResult<Json<CatalogueAgent>> {
     let Json(permission) = body?;
     Ok(Json(app.engine.allow_npx(&id, permission.allowed).await?.into()))
+}
+
+/// Has the agent forget who is signed in. Starts the agent for as long as it takes. A process of it that runs keeps what it knows until it ends.
+#[utoipa::path(post, operation_id = "agents_logout", path = "/api/agents/{id}/logout", params(("id" = String, Path)),
+    responses((status = 200, body = CatalogueAgent), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
+pub(crate) async fn sign_out(State(app): State<App>, Path(id): Path<String>) -> ApiResult<Json<CatalogueAgent>> {
+    Ok(Json(app.engine.sign_out(&id).await?.into()))
 }
 
 #[derive(Serialize, ToSchema)]

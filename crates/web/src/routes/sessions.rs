@@ -3,7 +3,7 @@
 use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
-use axum::response::IntoResponse;
+use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use domain::event::{SessionChange, TurnState};
 use domain::ids::SessionId;
@@ -239,11 +239,42 @@ pub(crate) async fn change(
     Ok((untold, Extension(Detail(detail)), Json(SessionView::from(row))))
 }
 
-#[utoipa::path(delete, operation_id = "sessions_delete", path = "/api/sessions/{id}", params(("id" = SessionId, Path)),
-    responses((status = 204), (status = 404, body = ErrorBody)))]
-pub(crate) async fn delete(State(app): State<App>, Id(session): Id<SessionId>) -> ApiResult<StatusCode> {
-    app.engine.delete(session).await?;
-    Ok(StatusCode::NO_CONTENT)
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct DeleteQuery {
+    /// Also what the session's agents keep of it by themselves, where they can delete it. This starts them for as long as it takes.
+    #[serde(default)]
+    agent_records: bool,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Deleted {
+    /// What agents still keep of the session, although it was to be deleted.
+    pub kept_records: Vec<KeptRecord>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct KeptRecord {
+    /// The agent's name, as people see it.
+    pub agent: String,
+    pub reason: String,
+}
+
+#[utoipa::path(delete, operation_id = "sessions_delete", path = "/api/sessions/{id}", params(("id" = SessionId, Path), DeleteQuery),
+    responses((status = 200, body = Deleted, description = "It is deleted, and an agent still keeps something of it."), (status = 204),
+        (status = 400, body = ErrorBody), (status = 404, body = ErrorBody)))]
+pub(crate) async fn delete(
+    State(app): State<App>,
+    Id(session): Id<SessionId>,
+    query: Result<Query<DeleteQuery>, QueryRejection>,
+) -> ApiResult<Response> {
+    let Query(query) = query?;
+    let kept = app.engine.delete(session, query.agent_records).await?;
+    if kept.is_empty() {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    let kept_records = kept.into_iter().map(|kept| KeptRecord { agent: kept.agent, reason: kept.reason }).collect();
+    Ok(Json(Deleted { kept_records }).into_response())
 }
 
 /// What was changed, for the audit log.

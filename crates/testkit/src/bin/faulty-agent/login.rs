@@ -51,6 +51,13 @@ pub(crate) fn authenticate(method: &Value) -> Result<Value, String> {
     Ok(json!({}))
 }
 
+/// Nobody is logged in any more.
+pub(crate) fn forget() {
+    if let Some(marker) = marker().filter(|marker| marker.exists()) {
+        std::fs::remove_file(marker).expect("the marker can be removed");
+    }
+}
+
 pub(crate) fn methods() -> Value {
     if setting("FAULTY_AGENT_AUTH").is_some() {
         return json!([{ "id": OWN, "name": "Log in", "description": "In a browser" }]);

@@ -12,11 +12,13 @@
 //! | `FAULTY_INIT=chatty` | 100,000 notifications before the answer to initialize |
 //! | `FAULTY_LOAD=ok` · `missing` | sessions can be loaded: any id works · none does |
 //! | `FAULTY_LIST=<file>` | sessions can be listed: those whose ids are in the file, to which new ones are added |
+//! | `FAULTY_DELETE=ok` · `fail` | sessions can be deleted, and are no longer in `FAULTY_LIST` · it says that they can, and refuses |
 //! | `FAULTY_RESUME=ok` · `fail` | sessions can be resumed: any id works · none does |
 //! | `FAULTY_AUTH=1` | `session/new` needs a login that nobody can make |
 //! | `FAULTY_LOGIN_AT=prompt` · `load` | `session/prompt` · `session/load` and `session/new` need a login: the file `FAULTY_LOGIN_MARKER`, looked for when the process starts |
 //! | `FAULTY_TERMINAL_AUTH=1` | initialize offers a login in a terminal: this program with `--log-in` and the marker |
 //! | `FAULTY_AGENT_AUTH=1` | initialize offers a login that the agent makes itself: `authenticate` writes the marker |
+//! | `FAULTY_LOGOUT=1` | `logout` removes the marker |
 //! | `FAULTY_MODES=1` | sessions have two modes |
 //! | `FAULTY_DIALECT=other` · `nonsense` | it speaks another dialect, see `dialect` · it knows no method at all |
 //! | `FAULTY_LOG=<file>` | every line received is appended there |
@@ -115,6 +117,13 @@ fn listed() -> Value {
     json!({ "sessions": sessions })
 }
 
+fn unlist(session: &str) {
+    let Some(file) = setting("FAULTY_LIST") else { return };
+    let ids = std::fs::read_to_string(&file).unwrap_or_default();
+    let left: String = ids.lines().filter(|id| *id != session).map(|id| format!("{id}\n")).collect();
+    std::fs::write(file, left).expect("the list can be written");
+}
+
 impl Agent {
     /// Handles one message; a code means that the process is to end.
     fn receive(self: &Arc<Self>, message: &Value) -> Option<ExitCode> {
@@ -144,6 +153,18 @@ impl Agent {
             (Some("session/new"), true) => self.new_session(id),
             (Some("session/load"), true) => self.load_session(id, params),
             (Some("session/list"), true) if setting("FAULTY_LIST").is_some() => self.wire.respond(id, &listed()),
+            (Some("session/delete"), true) => match setting("FAULTY_DELETE").as_deref() {
+                Some("ok") => {
+                    unlist(params["sessionId"].as_str().unwrap_or_default());
+                    self.wire.respond(id, &json!({}));
+                }
+                Some(_) => self.wire.fail(id, -32603, "this session cannot be deleted"),
+                None => self.wire.fail(id, -32601, "method not found: session/delete"),
+            },
+            (Some("logout"), true) if setting("FAULTY_LOGOUT").is_some() => {
+                login::forget();
+                self.wire.respond(id, &json!({}));
+            }
             (Some("session/resume"), true) => self.resume_session(id, params),
             (Some("session/prompt"), true) => self.prompt(id, params),
             (Some("session/close" | "session/set_mode"), true) => self.wire.respond(id, &json!({})),
@@ -245,14 +266,15 @@ impl Agent {
 fn initialized() -> Value {
     let version = setting("FAULTY_PROTOCOL_VERSION").and_then(|version| version.parse().ok());
     let mut sessions = json!({ "close": {} });
-    for (ability, name) in [("list", "FAULTY_LIST"), ("resume", "FAULTY_RESUME")] {
+    for (ability, name) in [("list", "FAULTY_LIST"), ("resume", "FAULTY_RESUME"), ("delete", "FAULTY_DELETE")] {
         if setting(name).is_some() {
             sessions[ability] = json!({});
         }
     }
+    let auth = if setting("FAULTY_LOGOUT").is_some() { json!({ "logout": {} }) } else { json!({}) };
     json!({
         "protocolVersion": version.unwrap_or(1),
-        "agentCapabilities": { "loadSession": setting("FAULTY_LOAD").is_some(), "sessionCapabilities": sessions },
+        "agentCapabilities": { "loadSession": setting("FAULTY_LOAD").is_some(), "sessionCapabilities": sessions, "auth": auth },
         "agentInfo": { "name": "faulty-agent", "title": "Faulty agent", "version": env!("CARGO_PKG_VERSION") },
         "authMethods": login::methods(),
     })
