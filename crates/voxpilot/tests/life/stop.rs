@@ -1,5 +1,8 @@
 //! Stopping: with open streams, with agents that will not go, in the middle of a turn, and for good.
 
+use std::collections::BTreeSet;
+use std::fs::DirEntry;
+use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -99,17 +102,15 @@ async fn keeps_an_agent_that_is_watched_working_or_asking_beyond_its_time_to_liv
     drop(gone);
     let (asking, gone) = begin("ask", "ask", "permission-request").await;
     drop(gone);
-    let runners = || processes::of_dir(server.rig().home()).into_iter().filter(|process| process.command.contains(" runner "));
-    wait_for(|| runners().count() == 3).await;
-    let kept: Vec<_> = runners().map(|process| process.pid).collect();
+    let dir = server.rig().data_dir().join("runners");
+    wait_for(|| runners_up(&dir).len() == 3).await;
+    let kept = runners_up(&dir);
     // Twice the time to live of an agent that nobody needs: the first may have begun while the others were being started.
     for _ in 0..2 {
         finished_turn(&server, "say hello").await;
-        wait_for(|| runners().all(|process| kept.contains(&process.pid))).await;
+        wait_for(|| runners_up(&dir).is_subset(&kept)).await;
     }
-    let mut left: Vec<_> = runners().map(|process| process.pid).collect();
-    left.retain(|pid| kept.contains(pid));
-    assert_eq!(left.len(), 3, "{}", server.log());
+    assert_eq!(runners_up(&dir), kept, "{}", server.log());
     for (session, waiting) in [(&working, 0), (&asking, 1)] {
         let (_, seen) = server.call("GET", &format!("/api/sessions/{session}"), None).await;
         assert_eq!((seen["running"].as_bool(), seen["waiting"].as_u64()), (Some(true), Some(waiting)), "{seen}");
@@ -117,6 +118,17 @@ async fn keeps_an_agent_that_is_watched_working_or_asking_beyond_its_time_to_liv
     }
     drop(watching);
     server.end().await;
+}
+
+/// The runners that are up, by pid. A starting one is for a moment two processes, of which the first leaves.
+fn runners_up(dir: &Path) -> BTreeSet<u64> {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let pid = |entry: DirEntry| {
+        let identity: Value = serde_json::from_slice(&std::fs::read(entry.path().join("identity.json")).ok()?).ok()?;
+        identity["runner"]["pid"].as_u64()
+    };
+    let lives = |pid: &u64| processes::of_dir(dir).iter().any(|process| u64::try_from(process.pid) == Ok(*pid));
+    entries.filter_map(pid).filter(lives).collect()
 }
 
 async fn wait_for(condition: impl Fn() -> bool) {
