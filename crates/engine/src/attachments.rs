@@ -79,13 +79,8 @@ pub(crate) fn check(attachments: &[NewAttachment]) -> Result<(), Refusal> {
 
 /// An image is what its first bytes say, whatever it is called: models refuse anything else with a word about base64.
 fn check_image(name: &str, mime_type: &str, data: &[u8]) -> Result<(), Refusal> {
-    let found = match data {
-        [0x89, b'P', b'N', b'G', ..] => "image/png",
-        [0xff, 0xd8, 0xff, ..] => "image/jpeg",
-        [b'G', b'I', b'F', b'8', ..] => "image/gif",
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => "image/webp",
-        _ => return Err(Refusal::Invalid(format!("`{name}` is no PNG, JPEG, GIF or WebP image: send it as a file"))),
-    };
+    let unknown = || Refusal::Invalid(format!("`{name}` is no PNG, JPEG, GIF or WebP image: send it as a file"));
+    let found = tools::image_type(data).ok_or_else(unknown)?;
     if found == mime_type { Ok(()) } else { Err(Refusal::Invalid(format!("`{name}` says it is {mime_type}, but it is {found}"))) }
 }
 

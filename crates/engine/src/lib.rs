@@ -32,6 +32,7 @@ mod tasks;
 mod tool_call;
 mod trace;
 mod trial;
+mod view;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
@@ -69,7 +70,7 @@ pub use review::{CHANGES, NewComment, Submission};
 pub use room::AGENTS_MOST;
 pub use sandbox::Run;
 pub use settings::{PinnedFile, Settings};
-pub use tools::{Commit, FileChange, FileLines, Side, Status};
+pub use tools::{Commit, FileChange, FileLines, FileView, Picture, Side, Status};
 pub use trace::{Capture, TraceCursor, TracePage, TracedRunner};
 pub use trial::{Trial, try_agent};
 

@@ -19,6 +19,7 @@ mod list;
 mod paths;
 mod project;
 mod read;
+mod view;
 mod walk;
 mod wild;
 mod work_dir;
@@ -35,6 +36,7 @@ pub use fingerprint::{Fingerprint, fingerprint};
 pub use git::{Checkout, Commit, Comparison, FileChange, FileLines, Side, Status, Taken, Undo, revert_text};
 pub use paths::{Named, find, mentioned, search};
 pub use project::Project;
+pub use view::{FileView, Picture, ViewKind, image_type, picture, view, viewable};
 pub use wild::Patterns;
 
 use deadline::Deadline;

@@ -97,6 +97,10 @@ const CALLS: &[Call] = &[
     call("GET", "/api/sessions/{id}/messages/{message_id}", Who::Reader),
     call("GET", "/api/sessions/{id}/attachments/{attachment_id}", Who::Reader),
     call("GET", "/api/sessions/{id}/files", Who::Reader),
+    call("GET", "/api/sessions/{id}/files/view", Who::Reader),
+    call("GET", "/api/sessions/{id}/files/picture", Who::Reader),
+    // It only asks; there may be too many paths for an address.
+    call("POST", "/api/sessions/{id}/files/viewable", Who::Reader),
     call("GET", "/api/sessions/{id}/changes", Who::Reader),
     call("GET", "/api/sessions/{id}/changes/file", Who::Reader),
     call("GET", "/api/sessions/{id}/changes/lines", Who::Reader),

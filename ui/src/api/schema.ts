@@ -649,6 +649,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sessions/{id}/files/picture": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** An image of the work directory. */
+        get: operations["files_picture"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}/files/view": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A file to be read by a person. */
+        get: operations["files_view"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}/files/viewable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Which of these paths are files that can be looked at. */
+        post: operations["files_viewable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sessions/{id}/messages": {
         parameters: {
             query?: never;
@@ -1722,6 +1773,18 @@ export interface components {
         };
         /** @enum {string} */
         FilePlace: "inside" | "outside" | "protected";
+        FileView: {
+            /** @description Relative to the work directory, with every link resolved. */
+            path: string;
+            kind: components["schemas"]["ViewKind"];
+            /**
+             * Format: int64
+             * @description In bytes.
+             */
+            size: number;
+            /** @description Of a text alone. */
+            text?: string | null;
+        };
         Files: {
             /** @description Relative to the work directory, the best first; directories end in a slash. */
             paths: string[];
@@ -1878,6 +1941,9 @@ export interface components {
         PageKey: {
             /** @description The key that the sign-in page was given. The page keeps it where only pages of this very address can read it. */
             key: string;
+        };
+        Paths: {
+            paths: string[];
         };
         /** @description What an agent asks before it goes on. */
         PermissionAsk: {
@@ -2601,6 +2667,8 @@ export interface components {
          * @enum {string}
          */
         Verdict: "allow" | "reject" | "cancel";
+        /** @enum {string} */
+        ViewKind: "text" | "image" | "binary" | "too_large";
         /** @description A file that was looked at, in the state that it had then. */
         ViewedFile: {
             path: string;
@@ -4294,6 +4362,135 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Files"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    files_picture: {
+        parameters: {
+            query: {
+                /** @description Relative to the work directory, or absolute and inside it. */
+                path: string;
+            };
+            header?: never;
+            path: {
+                id: components["schemas"]["SessionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": unknown;
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    files_view: {
+        parameters: {
+            query: {
+                /** @description Relative to the work directory, or absolute and inside it. */
+                path: string;
+            };
+            header?: never;
+            path: {
+                id: components["schemas"]["SessionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileView"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    files_viewable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["SessionId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Paths"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Paths"];
                 };
             };
             400: {

@@ -80,6 +80,7 @@ export type MessagePage = Schemas["MessagePage"];
 export type Attachment = Schemas["Attachment"];
 export type NewAttachment = Schemas["NewAttachment"];
 export type Files = Schemas["Files"];
+export type FileView = Schemas["FileView"];
 export type NewMessage = Schemas["NewMessage"];
 export type Accepted = Schemas["Posted"];
 export type Agent = Schemas["CatalogueAgent"];

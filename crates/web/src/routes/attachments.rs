@@ -84,6 +84,17 @@ pub(crate) async fn read(State(app): State<App>, Id(session): Id<SessionId>, Id(
     Ok(response)
 }
 
+/// An image of the project. What is on the disk changes, so nobody keeps it.
+pub(super) fn picture_response(picture: engine::Picture) -> Response {
+    let mut response = Body::from(picture.bytes).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(picture.mime_type));
+    headers.insert(header::CONTENT_DISPOSITION, HeaderValue::from_static("inline"));
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(CSP));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
+    response
+}
+
 /// A file name in a header: bytes that mean something there are written as numbers.
 fn encoded(name: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
