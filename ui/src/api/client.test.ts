@@ -47,7 +47,7 @@ describe("what is asked", () => {
 describe("what comes back", () => {
   it("an answer without a body is none", async () => {
     reply = async () => new Response(null, { status: 204 });
-    expect(await api.deleteSession("s")).toBeUndefined();
+    expect(await api.deleteSession("s", false)).toBeUndefined();
   });
 
   it("a refusal has the server's words", async () => {

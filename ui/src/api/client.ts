@@ -124,7 +124,14 @@ export const api = {
     answer(client.POST("/api/sessions", { body: draft, ...upTo(start_timeout_ms) })),
   changeSession: (id: string, change: SessionChange) =>
     answer(client.PATCH("/api/sessions/{id}", { ...inSession(id), body: change })),
-  deleteSession: (id: string) => answer(client.DELETE("/api/sessions/{id}", inSession(id))),
+  /** `agent_records`: its agents are started for it, where they can delete what they keep of it. */
+  deleteSession: (id: string, agent_records: boolean) =>
+    answer(
+      client.DELETE("/api/sessions/{id}", {
+        params: { path: { id }, query: agent_records ? { agent_records } : {} },
+        ...upTo(start_timeout_ms),
+      }),
+    ),
 
   streamUrl: (id: string, after: number | null) => withKey(address("/api/sessions/{id}/stream", { id }), { after }),
   /** Those before one, or the newest. */

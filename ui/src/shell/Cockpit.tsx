@@ -10,6 +10,7 @@ import { doomed, isDoomed } from "../state/doomed";
 import { isFresh } from "../state/fresh";
 import { createAttention } from "../state/notify";
 import { createProject } from "../state/project";
+import { keepRecordsGo, recordKeepers, recordsGo } from "../state/records";
 import {
   activeId,
   activePage,
@@ -47,6 +48,7 @@ const FreshSession = later(async () => (await import("./FreshSession")).FreshSes
 const SessionView = later(async () => (await import("./SessionView")).SessionView);
 const NoPlace = later(async () => (await import("./GoneSession")).NoPlace);
 const Palette = later(async () => (await import("./Palette")).default);
+const DeleteDialog = later(async () => (await import("./DeleteDialog")).DeleteDialog);
 const Help = later(async () => (await import("./Help")).default);
 const AgentsPage = later(async () => (await import("../pages/AgentsPage")).AgentsPage);
 const ConversationsPage = later(async () => (await import("../pages/ConversationsPage")).ConversationsPage);
@@ -85,6 +87,9 @@ export function Cockpit(props: { onLeave(): void }) {
   const [overlay, setOverlay] = createSignal<"palette" | "help" | null>(null);
   const [isPanelOpen, setPanelOpen] = createSignal(false);
   const [renaming, setRenaming] = createSignal<string | null>(null);
+  /** The session that somebody wants to delete, and who is asked about its agents' records first. */
+  const [leaving, setLeaving] = createSignal<string | null>(null);
+  const keepers = () => recordKeepers(agents.list());
   let stop = () => {};
   createEffect(
     on(activeId, () => {
@@ -123,17 +128,24 @@ export function Cockpit(props: { onLeave(): void }) {
   const actions: SessionActions = {
     rename: setRenaming,
     set: (id, change) => attempt(sessions.change(id, change)),
-    remove(id) {
-      const wasOpen = activeId() === id;
-      const undo = () => wasOpen && goTo(id);
-      attempt(
-        deleting().then(({ deleteLater }) => {
-          deleteLater(id, undo, () => sessions.forget(id));
-          if (wasOpen) goTo(null);
-        }),
-      );
-    },
+    remove: (id) => attempt(askThenRemove(id)),
   };
+  async function askThenRemove(id: string): Promise<void> {
+    // What an agent can do is known once it has run.
+    if (recordsGo() === null) await agents.refresh();
+    if (recordsGo() === null && keepers().length > 0) setLeaving(id);
+    else remove(id);
+  }
+  function remove(id: string) {
+    const wasOpen = activeId() === id;
+    const undo = () => wasOpen && goTo(id);
+    attempt(
+      deleting().then(({ deleteLater }) => {
+        deleteLater(id, undo, () => sessions.forget(id));
+        if (wasOpen) goTo(null);
+      }),
+    );
+  }
   // The page that was here before had begun it.
   if (doomed().length > 0) attempt(deleting().then(({ finishDeleting }) => finishDeleting(sessions.forget)));
   const shell: Shell = { sessions, agents, server, project, actions };
@@ -298,6 +310,20 @@ export function Cockpit(props: { onLeave(): void }) {
       </Switch>
       <Show when={showsDevices()}>
         <DevicesDialog trust={trust} onLeave={() => props.onLeave()} onClose={closeDevices} />
+      </Show>
+      <Show when={leaving()} keyed>
+        {(id) => (
+          <DeleteDialog
+            title={visible(sessions.list.find((session) => session.id === id)?.title ?? "")}
+            keepers={keepers()}
+            onDelete={(withRecords) => {
+              keepRecordsGo(withRecords);
+              setLeaving(null);
+              remove(id);
+            }}
+            onClose={() => setLeaving(null)}
+          />
+        )}
       </Show>
       <Show when={overlay() === "palette"}>
         <Palette rows={rows()} actions={toDo()} onClose={() => setOverlay(null)} />

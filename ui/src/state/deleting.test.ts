@@ -2,14 +2,15 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { api } from "../api/client";
 
 let deleted: string[];
-let answer: () => Promise<void>;
+let answer: () => Promise<Awaited<ReturnType<typeof api.deleteSession>>>;
 
 beforeEach(() => {
   vi.useFakeTimers();
   vi.resetModules();
   sessionStorage.clear();
+  localStorage.clear();
   deleted = [];
-  answer = () => Promise.resolve();
+  answer = () => Promise.resolve(undefined);
 });
 
 afterEach(() => void vi.useRealTimers());
@@ -18,8 +19,8 @@ afterEach(() => void vi.useRealTimers());
 async function load() {
   vi.resetModules();
   const client = await import("../api/client");
-  vi.spyOn(client.api, "deleteSession").mockImplementation((id) => {
-    deleted.push(id);
+  vi.spyOn(client.api, "deleteSession").mockImplementation((id, withRecords) => {
+    deleted.push(withRecords ? `${id} and its records` : id);
     return answer() as ReturnType<typeof api.deleteSession>;
   });
   return { ...(await import("./deleting")), ...(await import("./doomed")) };
@@ -68,4 +69,22 @@ it.each([
   await vi.waitFor(() => expect(page.isDoomed("one")).toBe(false));
   expect(sessionStorage.getItem("voxpilot.deleting")).toBeNull();
   expect(onDeleted).toHaveBeenCalledTimes(times);
+});
+
+it("names what an agent still keeps, and the session is gone all the same", async () => {
+  sessionStorage.setItem("voxpilot.deleting", "one");
+  localStorage.setItem("voxpilot.agent-records", "delete");
+  const page = await load();
+  answer = () => Promise.resolve({ kept_records: [{ agent: "Copilot", reason: "Copilot: it is in use" }] });
+  const toasts = await import("../kit/toasts");
+  const { render } = await import("solid-js/web");
+  const root = document.body.appendChild(document.createElement("div"));
+  const dispose = render(() => toasts.Toasts(), root);
+  const onDeleted = vi.fn();
+  page.finishDeleting(onDeleted);
+  await vi.waitFor(() => expect(onDeleted).toHaveBeenCalledExactlyOnceWith("one"));
+  expect(deleted).toEqual(["one and its records"]);
+  expect(root.textContent).toContain("The agent still has its own record. Copilot: it is in use");
+  dispose();
+  root.remove();
 });

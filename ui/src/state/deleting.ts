@@ -4,6 +4,8 @@ import { address } from "../api/address";
 import { ApiError, api, currentKey, sentence } from "../api/client";
 import { tell, tellUndoable } from "../kit/toasts";
 import { doomed, isDoomed, kept_name, setDoomed } from "./doomed";
+import { recordsGo } from "./records";
+import { visible } from "./visible";
 
 function doom(ids: readonly string[]): void {
   setDoomed(ids);
@@ -19,10 +21,13 @@ const spare = (id: string) => doom(doomed().filter((other) => other !== id));
 
 async function finish(id: string, onDeleted: () => void): Promise<void> {
   try {
-    await api.deleteSession(id).catch((reason) => {
+    const done = await api.deleteSession(id, recordsGo() === true).catch((reason) => {
       // It was heard when the page before this one went.
       if (!(reason instanceof ApiError && reason.status === 404)) throw reason;
     });
+    for (const { agent, reason } of done?.kept_records ?? []) {
+      tell(`The session is deleted. The agent still has its own record. ${visible(reason) || visible(agent)}`);
+    }
     onDeleted();
   } catch (reason) {
     tell(`It was not deleted: ${sentence(reason)}`);
@@ -40,7 +45,8 @@ function callLeaving(id: string): void {
   const key = currentKey();
   const headers: Record<string, string> = key === null ? {} : { "x-voxpilot-key": key };
   const request = { method: "DELETE", credentials: "same-origin", keepalive: true, headers } as const;
-  void fetch(address("/api/sessions/{id}", { id }), request).catch(() => {});
+  const query = recordsGo() === true ? "?agent_records=true" : "";
+  void fetch(address("/api/sessions/{id}", { id }) + query, request).catch(() => {});
 }
 
 /** `onUndone` brings back what was open; `onDeleted` is told when it is final. */
@@ -51,7 +57,7 @@ export function deleteLater(id: string, onUndone: () => void, onDeleted: () => v
   const stop = () => window.removeEventListener("pagehide", onLeave);
   window.addEventListener("pagehide", onLeave);
   tellUndoable(
-    "Session deleted",
+    recordsGo() === true ? "Session deleted, with the agent’s own record" : "Session deleted",
     () => {
       stop();
       spare(id);

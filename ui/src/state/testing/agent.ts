@@ -10,6 +10,8 @@ export function makeAgent(id: string, fields: Partial<Agent> = {}): Agent {
     health: "ok",
     abilities: [],
     can_login: false,
+    can_logout: false,
+    deletes_records: false,
     sandbox_open: [],
   };
   return { id, ...known, ...fields };

@@ -1,0 +1,51 @@
+import { createSignal } from "solid-js";
+import { Button } from "../kit/Button";
+import { Dialog } from "../kit/Dialog";
+import { Visible } from "../kit/Visible";
+
+interface DeleteDialogProps {
+  title: string;
+  /** The agents that can delete their own records. */
+  keepers: string[];
+  onDelete(withRecords: boolean): void;
+  onClose(): void;
+}
+
+/** Asked once: an agent may keep a copy of the session, from which it could be continued elsewhere. */
+export function DeleteDialog(props: DeleteDialogProps) {
+  const [withRecords, setWithRecords] = createSignal(true);
+  return (
+    <Dialog
+      title="Delete this session?"
+      onClose={() => props.onClose()}
+      foot={
+        <>
+          <Button kind="quiet" onClick={() => props.onClose()}>
+            Cancel
+          </Button>
+          <Button kind="deny" onClick={() => props.onDelete(withRecords())}>
+            Delete
+          </Button>
+        </>
+      }
+    >
+      <p>
+        “<Visible text={props.title} />” leaves VoxPilot with all that was said in it. You can undo that for a moment.
+      </p>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={withRecords()}
+          onChange={(event) => setWithRecords(event.currentTarget.checked)}
+        />
+        <span>Also delete the agent’s own record</span>
+      </label>
+      <p class="soft">
+        {list.format(props.keepers)} can delete what it keeps of a session. Otherwise the session can still be resumed
+        from there. This is asked once; your answer is kept in this browser, and Settings can change it.
+      </p>
+    </Dialog>
+  );
+}
+
+const list = new Intl.ListFormat("en");
