@@ -1,6 +1,6 @@
 //! What an agent does, in one vocabulary, whatever dialect it speaks. `agents` makes these; engine and page read them.
 
-mod ask;
+pub(crate) mod ask;
 mod demand;
 mod option;
 mod shown;
@@ -9,10 +9,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use crate::ids::RuleId;
 use crate::json::RawJson;
 use crate::text::{clip_start, utf16_len};
 
-pub use ask::{Approval, AskedFile, DIRECTORY_FIELDS, FILE_FIELDS, FilePlace, PermissionAsk};
+pub use ask::{Approval, AskedFile, DIRECTORY_FIELDS, FILE_FIELDS, FilePlace, PermissionAsk, SavedRule};
 pub use demand::{Demand, Exited, Failure, Fault, FormAction, Place, Problem, Reply, StartTerminal};
 pub use option::{OptionKind, PermissionOption};
 pub use shown::{AskedChange, ChangeText, Run, Shown, Variable, is_system_shell, shell_script};
@@ -103,7 +104,7 @@ pub enum Update {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<String>,
     },
-    /// The session's policy did not allow something that the agent asked for.
+    /// The session's policy or a saved rule did not allow something that the agent asked for.
     Denied {
         title: String,
         /// The agent's own id of the tool call it asked for.
@@ -112,6 +113,11 @@ pub enum Update {
         /// What was wrong with the request, where it was refused for that and put to nobody.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         malformed: Option<String>,
+        /// policy or rule; empty in logs of earlier versions, where it was the policy.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        by: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rule_id: Option<RuleId>,
     },
     /// What a person said when they did not allow something: the agent's next prompt in the same call.
     FollowUp {
@@ -119,6 +125,8 @@ pub enum Update {
     },
     /// Something that the agent asked for was allowed without asking a person.
     Approved(Approval),
+    /// A person had an answer remembered.
+    Rule(SavedRule),
     /// A message part that is not text (an image, a resource).
     Content {
         #[schema(value_type = Value)]
@@ -268,8 +276,9 @@ impl Update {
                 Update::Options { options } => RawJson::from(options).text().len(),
                 Update::Notice { level, text, .. } => level.len() + text.len(),
                 Update::Compaction { id, status, summary, error, .. } => id.len() + words(status) + words(summary) + words(error),
-                Update::Denied { title, agent_call, malformed } => title.len() + words(agent_call) + words(malformed),
+                Update::Denied { title, agent_call, malformed, .. } => title.len() + words(agent_call) + words(malformed),
                 Update::Approved(approval) => approval.bytes(),
+                Update::Rule(rule) => rule.text.len() + words(&rule.command),
                 Update::Content { content } => content.text().len(),
                 Update::Unknown { kind, raw } => kind.len() + raw.text().len(),
                 // Numbers, and a word about costs.

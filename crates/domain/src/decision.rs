@@ -84,7 +84,7 @@ impl Decision {
             (Verdict::Reject, Reach::Always) => Some(OptionKind::RejectOnce),
             _ => None,
         };
-        let once = once.filter(|_| ask.kind.as_deref() != Some("switch_mode")).and_then(|kind| ask.pick(&[kind]));
+        let once = once.filter(|_| !ask.is_mode()).and_then(|kind| ask.pick(&[kind]));
         once.map_or_else(|| self.option_id.clone(), |once| once.option_id)
     }
 

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use crate::agent::{PermissionAsk, Update};
 use crate::attachment::Attachment;
 use crate::decision::{Decision, Reach, Verdict};
-use crate::ids::{ArtifactId, MessageId, PermissionId, TurnId};
+use crate::ids::{ArtifactId, MessageId, PermissionId, RuleId, TurnId};
 use crate::policy::Policy;
 use crate::rule::Choice;
 use crate::runs_later::Warning;
@@ -156,6 +156,9 @@ pub struct PermissionResolved {
     pub reach: Option<Reach>,
     /// person, mcp (a program for them), policy, rule, timeout, cancel, agent (it no longer asks) or agent_gone.
     pub by: String,
+    /// The remembered answer that decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule_id: Option<RuleId>,
     /// Of a refusal: what the person said. The agent gets it as its next prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -169,6 +172,7 @@ impl PermissionResolved {
             verdict: Some(decision.verdict()),
             reach: Some(decision.reach()),
             by: by.into(),
+            rule_id: None,
             reason,
         }
     }
@@ -247,6 +251,9 @@ pub struct SessionChange {
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "given")]
     #[schema(value_type = Option<Policy>)]
     pub permission_policy: Option<Option<Policy>>,
+    /// How many remembered answers hold here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rules: Option<u32>,
 }
 
 /// A field that is `null` says something else than one that is not there.

@@ -10,13 +10,13 @@ use jiff::Timestamp;
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::agent::PermissionAsk;
+use crate::agent::{PermissionAsk, SavedRule};
 use crate::decision::Decision;
 use crate::event::{Event, Message, PermissionRequest, ToolCall};
 use crate::host::{self, Act, AgentSession, Host, Keep, Timer};
 use crate::ids::{MessageId, PermissionId, RunnerId, TurnId};
 use crate::policy::{Policy, PolicyOutcome};
-use crate::rule::{Decider, Rule, decide};
+use crate::rule::{Decider, Rule, RuleUse, decide};
 use crate::turn::{self, Now, Session};
 
 /// What a decision may depend on beside the state: read at that moment, never kept.
@@ -84,6 +84,8 @@ pub enum Input {
         content: Option<Value>,
         /// Of a refusal: what the person says, for the agent.
         reason: Option<String>,
+        /// What they have remembered of it.
+        saved: Option<SavedRule>,
     },
     /// The policy or the rules have changed: what waits is decided anew.
     Reconsider,
@@ -158,9 +160,10 @@ impl Machine {
         match input {
             Input::Turn(input) => run.turn(input),
             Input::Host { agent, input } => run.host(&agent, input),
-            Input::Answer { request_id, decision, by, content, reason } => {
+            Input::Answer { request_id, decision, by, content, reason, saved } => {
                 run.content = content;
-                run.turn(turn::Input::PermissionAnswer { request_id, decision, by, reason });
+                let rule = saved.map_or(RuleUse::None, RuleUse::Saved);
+                run.turn(turn::Input::PermissionAnswer { request_id, decision, by, reason, rule });
             }
             Input::Reconsider => run.reconsider(),
             Input::Resume => {
@@ -282,8 +285,8 @@ impl Run<'_> {
         let open: Vec<PermissionRequest> = self.machine.turn.turn.iter().flat_map(|turn| turn.permissions.clone()).collect();
         for open in open {
             let (PolicyOutcome::Decided(decision), by) = self.context.decide(&open.agent, &open.ask) else { continue };
-            let by = by.as_str().to_owned();
-            self.turn(turn::Input::PermissionAnswer { request_id: open.request_id, decision, by, reason: None });
+            let (rule, by) = (by.rule_use(), by.as_str().to_owned());
+            self.turn(turn::Input::PermissionAnswer { request_id: open.request_id, decision, by, reason: None, rule });
         }
     }
 }

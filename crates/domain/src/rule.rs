@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::agent::{DIRECTORY_FIELDS, FilePlace, OptionKind, PermissionAsk, Run};
+use crate::agent::ask::shortened;
+use crate::agent::{DIRECTORY_FIELDS, FilePlace, OptionKind, PermissionAsk, Run, SavedRule};
 use crate::decision::Decision;
 use crate::ids::RuleId;
 use crate::patch;
@@ -28,6 +29,15 @@ pub enum Scope {
     Session,
     /// Every session with the same work directory.
     Project,
+}
+
+/// What a remembered answer does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schema(as = RuleEffect)]
+pub enum Effect {
+    Allow,
+    Deny,
 }
 
 /// A remembered answer.
@@ -88,7 +98,18 @@ pub enum Subject {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Decider {
     Policy,
-    Rule,
+    Rule(RuleId),
+}
+
+/// What an answer has to do with remembered ones.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum RuleUse {
+    #[default]
+    None,
+    /// It is remembered itself.
+    Saved(SavedRule),
+    /// It is one that was remembered before.
+    Applied(RuleId),
 }
 
 impl Decider {
@@ -96,7 +117,18 @@ impl Decider {
     pub fn as_str(self) -> &'static str {
         match self {
             Decider::Policy => "policy",
-            Decider::Rule => "rule",
+            Decider::Rule(_) => "rule",
+        }
+    }
+
+    pub(crate) fn rule_use(self) -> RuleUse {
+        self.rule_id().map_or(RuleUse::None, RuleUse::Applied)
+    }
+
+    pub fn rule_id(self) -> Option<RuleId> {
+        match self {
+            Decider::Policy => None,
+            Decider::Rule(id) => Some(id),
         }
     }
 }
@@ -118,6 +150,18 @@ const COMMAND_FIELDS: [&str; 14] = [
     "isBackground",
     "security_risk",
 ];
+
+impl Rule {
+    pub fn effect(&self) -> Effect {
+        if self.allow { Effect::Allow } else { Effect::Deny }
+    }
+
+    /// What the conversation shows of it.
+    pub fn saved(&self) -> SavedRule {
+        let command = if let Subject::Command { command, .. } = &self.subject { Some(shortened(command)) } else { None };
+        SavedRule { rule_id: self.id, effect: self.effect(), scope: self.scope, text: self.text(), command }
+    }
+}
 
 impl Subject {
     pub fn of(ask: &PermissionAsk) -> Subject {
@@ -189,13 +233,14 @@ pub fn decide(policy: Policy, rules: &[Rule], agent: &str, ask: &PermissionAsk) 
         return (policy.decide(ask), Decider::Policy);
     }
     let subject = Subject::of(ask);
-    let covered = |allow: bool| rules.iter().any(|rule| rule.allow == allow && rule.subject.covers(agent, &subject, ask));
-    if covered(false) {
-        return (PolicyOutcome::Decided(ask.refuse()), Decider::Rule);
+    let covering = |allow: bool| rules.iter().find(|rule| rule.allow == allow && rule.subject.covers(agent, &subject, ask));
+    if let Some(rule) = covering(false) {
+        return (PolicyOutcome::Decided(ask.refuse()), Decider::Rule(rule.id));
     }
     // Once: what the agent remembers itself could not be taken back.
-    match ask.pick(&OptionKind::ALLOW).filter(|_| !ask.is_protected() && covered(true)) {
-        Some(decision) => (PolicyOutcome::Decided(decision), Decider::Rule),
-        None => (policy.decide(ask), Decider::Policy),
+    let allowing = covering(true).filter(|_| !ask.is_protected());
+    match (ask.pick(&OptionKind::ALLOW), allowing) {
+        (Some(decision), Some(rule)) => (PolicyOutcome::Decided(decision), Decider::Rule(rule.id)),
+        _ => (policy.decide(ask), Decider::Policy),
     }
 }

@@ -20,6 +20,7 @@ use crate::agent::{PermissionAsk, Update};
 use crate::decision::Decision;
 use crate::event::{Event, Message, PermissionRequest, PermissionResolved, QueueItem, ToolCall, TurnState};
 use crate::ids::{MessageId, PermissionId, TurnId};
+use crate::rule::RuleUse;
 use crate::text::utf16_len;
 
 pub use call::{Call, CallState, Work};
@@ -146,6 +147,7 @@ pub enum Input {
         by: String,
         /// Of a refusal: what the person says, for the agent.
         reason: Option<String>,
+        rule: RuleUse,
     },
     Cancel,
     CancelCall {

@@ -73,6 +73,8 @@ pub(crate) struct Actor {
     /// The user's message whose turn begins in the write that is being put together.
     begun_by: Option<MessageId>,
     viewers: Arc<()>,
+    /// As people were last shown it.
+    rule_count: u32,
     pub(crate) observer: Observer,
     idle_since: Instant,
     /// How much the session's messages hold.
@@ -147,12 +149,14 @@ impl Actor {
             trees: Trees::default(),
             begun_by: None,
             viewers,
+            rule_count: 0,
             observer,
             idle_since: Instant::now(),
             message_bytes,
             abandoned: snapshot.turn.is_some_and(|turn| turn.abandoned),
             shared,
         };
+        actor.rule_count = u32::try_from(actor.rules().len()).unwrap_or(u32::MAX);
         let call_ids = snapshot.confirms.into_iter().map(|call| call.id).collect();
         actor.step(Input::Turn(turn::Input::ConfirmsWaiting { call_ids }));
         Ok(actor)
@@ -381,9 +385,13 @@ impl Actor {
         idle.then(|| self.idle_since + patience())
     }
 
+    /// The engine's table and this task hold one each; whatever is beyond that is looking.
+    pub(crate) fn is_watched(&self) -> bool {
+        Arc::strong_count(&self.viewers) > 2
+    }
+
     fn idle(&mut self) {
-        // The engine's table and this task hold one each; whatever is beyond that is looking.
-        let watched = Arc::strong_count(&self.viewers) > 2;
+        let watched = self.is_watched();
         self.touch();
         if !watched || self.shared.agents.is_wanted() {
             tracing::info!(session = %self.id, "the agents were idle for their time to live, or others need their places: they are ended");

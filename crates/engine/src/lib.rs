@@ -324,6 +324,11 @@ impl Engine {
         Ok(self.shared.rules.of(id, &rules::project(&row.work_dir)))
     }
 
+    /// How many of them there are.
+    pub fn rule_count(&self, row: &SessionRow) -> u32 {
+        u32::try_from(self.shared.rules.count(row.id, &row.work_dir)).unwrap_or(u32::MAX)
+    }
+
     pub async fn revoke(&self, id: SessionId, rule: RuleId) -> Result<(), Refusal> {
         let scope = self.ask(id, |reply| Command::Revoke { id: rule, reply }).await?;
         if scope == Scope::Project {

@@ -21,6 +21,16 @@ impl Rules {
         self.lock().iter().filter(holds).map(|row| row.rule.clone()).collect()
     }
 
+    /// How many hold in a session with this work directory.
+    pub(crate) fn count(&self, session: SessionId, work_dir: &str) -> usize {
+        let (own, shared) = {
+            let rows = self.lock();
+            (rows.iter().filter(|row| row.session == Some(session)).count(), rows.iter().any(|row| row.session.is_none()))
+        };
+        // What the directory really is, is looked up only where it matters.
+        if shared { self.of(session, &project(work_dir)).len() } else { own }
+    }
+
     pub(crate) fn add(&self, row: RuleRow) {
         self.lock().push(row);
     }

@@ -112,11 +112,12 @@ impl World {
             option
         };
         let by = if option.is_none() && self.choices.once_in(2) { "timeout" } else { "person" };
-        if let Some(option) = option.as_ref().filter(|option| option.kind == OptionKind::AllowAlways && !request.ask.is_protected()) {
-            let subject = Subject::of(&request.ask);
-            let rule = Rule { id: RuleId(self.new_id()), scope: Scope::Session, allow: true, subject, created_at: Timestamp::UNIX_EPOCH };
+        if let Some(rule) = option.as_ref().and_then(|option| self.remembered(request, option)) {
+            let (request_id, decision) = (request.request_id, option.as_ref().map_or_else(Decision::cancelled, Decision::of));
+            let saved = Some(rule.saved());
+            self.tell(|| format!("the person has it remembered: {}", rule.text()));
             self.rules.push(rule);
-            self.tell(|| format!("\"{}\" is remembered", option.kind.as_str()));
+            return self.input(Input::Answer { request_id, decision, by: by.to_owned(), content: None, reason: None, saved });
         }
         if let Some(option) = option.as_ref().filter(|option| option.kind == OptionKind::RejectOnce && request.ask.form.is_none())
             && self.choices.once_in(2)
@@ -124,9 +125,21 @@ impl World {
             self.tell(|| "the person says why not".to_owned());
             let (request_id, decision) = (request.request_id, Decision::of(option));
             let (by, reason) = (by.to_owned(), Some("rather so".to_owned()));
-            return self.input(Input::Answer { request_id, decision, by, content: None, reason });
+            return self.input(Input::Answer { request_id, decision, by, content: None, reason, saved: None });
         }
         self.answer_permission(request.request_id, option.as_ref(), by)
+    }
+
+    /// What an answer for always makes a rule of; a refusal also where a person wants it.
+    fn remembered(&mut self, request: &PermissionRequest, option: &PermissionOption) -> Option<Rule> {
+        let allow = match option.kind {
+            OptionKind::AllowAlways if !request.ask.is_protected() => true,
+            OptionKind::RejectAlways => false,
+            OptionKind::RejectOnce if request.ask.form.is_none() && self.choices.once_in(8) => false,
+            _ => return None,
+        };
+        let subject = Subject::of(&request.ask);
+        Some(Rule { id: RuleId(self.new_id()), scope: Scope::Session, allow, subject, created_at: Timestamp::UNIX_EPOCH })
     }
 
     /// The option that a word means: by its kind, once before always.
@@ -142,7 +155,7 @@ impl World {
         let decision = option.map_or_else(Decision::cancelled, Decision::of);
         self.tell(|| format!("{by} answers a permission: {decision:?}"));
         let content = Some(serde_json::json!({ "a": 1 }));
-        self.input(Input::Answer { request_id, decision, by: by.to_owned(), content, reason: None })
+        self.input(Input::Answer { request_id, decision, by: by.to_owned(), content, reason: None, saved: None })
     }
 
     fn person_confirms(&mut self) -> Checked {

@@ -184,6 +184,8 @@ impl Row {
                 | Row::ResolvePermission { .. }
                 | Row::OpenConfirm(_)
                 | Row::ResolveConfirm { .. }
+                | Row::Rule(_)
+                | Row::RemoveRule { .. }
         )
     }
 

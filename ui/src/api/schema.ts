@@ -1093,6 +1093,7 @@ export interface components {
             files?: components["schemas"]["AskedFile"][];
             /** @description policy or rule. */
             by: string;
+            rule_id?: components["schemas"]["RuleId"] | null;
         };
         AgentChoice: {
             value?: string | null;
@@ -2015,6 +2016,7 @@ export interface components {
             reach?: components["schemas"]["Reach"] | null;
             /** @description person, mcp (a program for them), policy, rule, timeout, cancel, agent (it no longer asks) or agent_gone. */
             by: string;
+            rule_id?: components["schemas"]["RuleId"] | null;
             /** @description Of a refusal: what the person said. The agent gets it as its next prompt. */
             reason?: string | null;
         };
@@ -2180,7 +2182,14 @@ export interface components {
             text: string;
             scope: components["schemas"]["RuleScope"];
             subject: components["schemas"]["RuleSubject"];
+            /** @description What can be remembered so. */
+            effects?: components["schemas"]["RuleEffect"][];
         };
+        /**
+         * @description What a remembered answer does.
+         * @enum {string}
+         */
+        RuleEffect: "allow" | "deny";
         /**
          * Format: uuid
          * @description An answer to permissions that was remembered.
@@ -2238,6 +2247,16 @@ export interface components {
             path: string;
             text: string;
         };
+        /** @description A remembered answer, as the conversation shows it where it was given. */
+        SavedRule: {
+            rule_id: components["schemas"]["RuleId"];
+            effect: components["schemas"]["RuleEffect"];
+            scope: components["schemas"]["RuleScope"];
+            /** @description What it covers, in words. */
+            text: string;
+            /** @description Of a rule for one command. */
+            command?: string | null;
+        };
         SearchHit: {
             session_id: components["schemas"]["SessionId"];
             /** @description Of the session. */
@@ -2285,6 +2304,11 @@ export interface components {
             model?: string | null;
             agent?: string | null;
             permission_policy?: components["schemas"]["Policy"] | null;
+            /**
+             * Format: int32
+             * @description How many remembered answers hold here.
+             */
+            rules?: number | null;
         };
         /**
          * Format: uuid
@@ -2338,6 +2362,11 @@ export interface components {
             /** @description What has waited longest for a person, in one line. */
             question?: string | null;
             changes?: components["schemas"]["ChangesView"] | null;
+            /**
+             * Format: int32
+             * @description How many remembered answers hold here.
+             */
+            rules: number;
         };
         SetViewed: {
             path: string;
@@ -2639,6 +2668,9 @@ export interface components {
             agent_call?: string | null;
             /** @description What was wrong with the request, where it was refused for that and put to nobody. */
             malformed?: string | null;
+            /** @description policy or rule; empty in logs of earlier versions, where it was the policy. */
+            by?: string;
+            rule_id?: components["schemas"]["RuleId"] | null;
             /** @enum {string} */
             type: "denied";
         } | {
@@ -2648,6 +2680,9 @@ export interface components {
         } | (components["schemas"]["AgentApproval"] & {
             /** @enum {string} */
             type: "approved";
+        }) | (components["schemas"]["SavedRule"] & {
+            /** @enum {string} */
+            type: "rule";
         }) | {
             content: unknown;
             /** @enum {string} */

@@ -21,6 +21,7 @@ function row(id: string, fields: Partial<Row> = {}): Row {
     archived: false,
     muted: false,
     unseen: false,
+    rules: 0,
     ...fields,
   };
 }

@@ -4,9 +4,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::{AskedChange, Location, PermissionOption, Run, Shown};
+use super::{AskedChange, Location, PermissionOption, Run, Shown, Update};
 pub use crate::fields::{DIRECTORY_FIELDS, FILE_FIELDS};
+use crate::ids::RuleId;
 use crate::json::value_bytes;
+use crate::rule::{Decider, Effect, Scope};
 use crate::text::clip;
 
 /// How much of a command and how many files are told of what was allowed by itself.
@@ -94,6 +96,21 @@ pub struct Approval {
     pub files: Vec<AskedFile>,
     /// policy or rule.
     pub by: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule_id: Option<RuleId>,
+}
+
+/// A remembered answer, as the conversation shows it where it was given.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct SavedRule {
+    pub rule_id: RuleId,
+    pub effect: Effect,
+    pub scope: Scope,
+    /// What it covers, in words.
+    pub text: String,
+    /// Of a rule for one command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
 }
 
 impl Approval {
@@ -125,19 +142,39 @@ impl PermissionAsk {
         matches!(self.kind.as_deref(), Some("read" | "search")) && self.command.is_none() && self.diff.is_none()
     }
 
-    /// What is told of it when it was allowed by itself. Short: the whole of it stands with the agent's tool call.
-    pub fn approval(&self, by: &str) -> Approval {
+    /// It chooses a mode of the agent's, which holds until another is chosen: there is nothing to remember.
+    pub fn is_mode(&self) -> bool {
+        self.kind.as_deref() == Some("switch_mode")
+    }
+
+    /// What is shown of it when nobody was asked.
+    pub fn outcome(&self, allowed: bool, by: Decider) -> Update {
+        if allowed {
+            return Update::Approved(self.approval(by));
+        }
+        Update::Denied {
+            title: self.title.clone(),
+            agent_call: self.agent_call.clone(),
+            malformed: self.flaw(),
+            by: by.as_str().to_owned(),
+            rule_id: by.rule_id(),
+        }
+    }
+
+    /// Short: the whole of it stands with the agent's tool call.
+    fn approval(&self, by: Decider) -> Approval {
         Approval {
             title: shortened(&self.title),
             agent_call: self.agent_call.clone(),
             command: self.command.as_deref().map(shortened),
             cwd: self.cwd.clone(),
             files: self.files.iter().take(APPROVED_FILES).cloned().collect(),
-            by: by.to_owned(),
+            by: by.as_str().to_owned(),
+            rule_id: by.rule_id(),
         }
     }
 }
 
-fn shortened(text: &str) -> String {
+pub(crate) fn shortened(text: &str) -> String {
     if text.len() <= APPROVED_BYTES { text.to_owned() } else { format!("{}…", clip(text, APPROVED_BYTES)) }
 }

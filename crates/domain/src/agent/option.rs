@@ -133,9 +133,8 @@ impl PermissionAsk {
         if self.form.is_some() {
             return option.name.clone();
         }
-        let is_mode = self.kind.as_deref() == Some("switch_mode");
         let is_alone = self.options.iter().filter(|other| other.kind == option.kind).count() == 1;
-        match (is_mode, option.kind.verdict()) {
+        match (self.is_mode(), option.kind.verdict()) {
             (true, Verdict::Allow) => format!("Allow: {}", option.name),
             (true, Verdict::Reject) => format!("Deny: {}", option.name),
             _ if is_alone => option.kind.label().to_owned(),

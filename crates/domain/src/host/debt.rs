@@ -14,7 +14,7 @@ use crate::event::PermissionRequest;
 use crate::form;
 use crate::ids::{PermissionId, RunnerId};
 use crate::policy::PolicyOutcome;
-use crate::rule::Decider;
+use crate::rule::{Decider, RuleUse};
 use crate::turn::{CallState, Input as TurnInput};
 
 /// So many unanswered demands are worked on; the ones beyond are refused at once.
@@ -180,7 +180,7 @@ impl Step<'_> {
         let (PolicyOutcome::Decided(decision), by) = self.context.decide(&self.host.agent, &ask) else {
             return self.ask_person(id, call_id, ask);
         };
-        if by == Decider::Rule && !decision.allows() {
+        if matches!(by, Decider::Rule(_)) && !decision.allows() {
             return self.ask_and_answer(id, call_id, ask, decision, by);
         }
         self.tell_decided(&call_id, &ask, &decision, by);
@@ -213,11 +213,7 @@ impl Step<'_> {
 
     /// What was decided without a person is told in the record of the turn.
     pub(super) fn tell_decided(&mut self, call_id: &str, ask: &PermissionAsk, decision: &Decision, by: Decider) {
-        let update = if decision.allows() {
-            Update::Approved(ask.approval(by.as_str()))
-        } else {
-            Update::Denied { title: ask.title.clone(), agent_call: ask.agent_call.clone(), malformed: ask.flaw() }
-        };
+        let update = ask.outcome(decision.allows(), by);
         self.tell_turn(TurnInput::AgentUpdate { call_id: call_id.to_owned(), update });
     }
 
@@ -240,6 +236,7 @@ impl Step<'_> {
             decision: decision.clone(),
             by: by.as_str().to_owned(),
             reason: None,
+            rule: by.rule_use(),
         });
         // At once: the prompt's end may be the next line, and would answer otherwise.
         self.decided(id, decision, None);
@@ -338,7 +335,7 @@ impl Step<'_> {
         match (&debt.stage, &debt.demand) {
             (Stage::Asked, _) => {
                 let (decision, by) = (Decision::cancelled(), "agent".to_owned());
-                self.tell_turn(TurnInput::PermissionAnswer { request_id: id, decision, by, reason: None });
+                self.tell_turn(TurnInput::PermissionAnswer { request_id: id, decision, by, reason: None, rule: RuleUse::None });
             }
             (Stage::Preparing, _) => self.decide_guarded(id, Verdict::Cancel),
             (Stage::Doing, Demand::ReadFile { .. } | Demand::WaitForTerminal { .. }) => {

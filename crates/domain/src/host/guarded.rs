@@ -32,7 +32,7 @@ impl Step<'_> {
         let (PolicyOutcome::Decided(decision), by) = self.context.decide(&self.host.agent, &ask) else {
             return self.ask_person(id, call_id, ask);
         };
-        if by == Decider::Rule && !decision.allows() {
+        if matches!(by, Decider::Rule(_)) && !decision.allows() {
             return self.ask_and_answer(id, call_id, ask, decision, by);
         }
         self.tell_decided(&call_id, &ask, &decision, by);

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{Rule, Scope, Subject};
+use super::{Effect, Rule, Scope, Subject};
 use crate::agent::PermissionAsk;
+use crate::decision::Verdict;
 
 /// So many files are still named one by one.
 const MOST_FILES: usize = 16;
@@ -19,11 +20,15 @@ pub struct Choice {
     pub text: String,
     pub scope: Scope,
     pub subject: Subject,
+    /// What can be remembered so.
+    #[serde(default)]
+    pub effects: Vec<Effect>,
 }
 
-/// None where each time is a person's to decide: a form, a protected file, a change of mode.
+/// None of a form and of a change of mode, which are a person's each time. A protected file can be denied for always, and never allowed.
 pub fn choices(agent: &str, ask: &PermissionAsk) -> Vec<Choice> {
-    if ask.form.is_some() || ask.is_protected() || ask.kind.as_deref() == Some("switch_mode") {
+    let effects = effects(ask);
+    if effects.is_empty() {
         return Vec::new();
     }
     let choice = |id: &str, scope: Scope, subject: &Subject| Choice {
@@ -31,6 +36,7 @@ pub fn choices(agent: &str, ask: &PermissionAsk) -> Vec<Choice> {
         text: format!("{}, {}", subject.words(), scope.words()),
         scope,
         subject: subject.clone(),
+        effects: effects.clone(),
     };
     match Subject::of(ask) {
         subject @ Subject::Command { .. } => {
@@ -52,6 +58,16 @@ pub fn choices(agent: &str, ask: &PermissionAsk) -> Vec<Choice> {
             vec![choice("request-session", Scope::Session, &subject), choice("request-project", Scope::Project, &subject)]
         }
     }
+}
+
+fn effects(ask: &PermissionAsk) -> Vec<Effect> {
+    if ask.form.is_some() || ask.is_mode() {
+        return Vec::new();
+    }
+    let offers = |verdict: Verdict| ask.options.iter().any(|option| option.kind.verdict() == verdict);
+    let allow = (offers(Verdict::Allow) && !ask.is_protected()).then_some(Effect::Allow);
+    let deny = offers(Verdict::Reject).then_some(Effect::Deny);
+    allow.into_iter().chain(deny).collect()
 }
 
 impl Scope {

@@ -205,10 +205,25 @@ fn the_narrowest_is_offered_first_in_words_that_say_what_is_covered() {
 #[test]
 fn what_is_a_persons_each_time_is_offered_for_no_always() {
     let form = PermissionAsk { form: Some(serde_json::json!({})), ..ask("other") };
-    let protected = PermissionAsk { files: edit(".git/config", FilePlace::Protected).files, ..command("git config") };
-    for ask in [form, protected, edit(".git/config", FilePlace::Protected), ask("switch_mode")] {
+    for ask in [form, ask("switch_mode")] {
         assert_eq!(offered(&ask), Vec::<String>::new(), "{:?}", ask.kind);
     }
+}
+
+#[test]
+fn a_scope_can_be_allowed_or_denied_as_far_as_the_request_offers_it() {
+    let effects = |ask: &PermissionAsk| {
+        let mut all: Vec<_> = choices(AGENT, ask).into_iter().map(|choice| choice.effects).collect();
+        all.dedup();
+        all
+    };
+    let protected = PermissionAsk { files: edit(".git/config", FilePlace::Protected).files, ..command("git config") };
+    for ask in [protected, edit(".git/config", FilePlace::Protected)] {
+        assert_eq!(effects(&ask), [[Effect::Deny]], "a protected file is allowed each time");
+    }
+    assert_eq!(effects(&command("make")), [[Effect::Allow, Effect::Deny]]);
+    let only_yes = PermissionAsk { options: command("make").options[..2].to_vec(), ..command("make") };
+    assert_eq!(effects(&only_yes), [[Effect::Allow]]);
 }
 
 #[test]
@@ -249,8 +264,11 @@ fn files_are_covered_by_name() {
 
 #[test]
 fn what_is_remembered_is_said_in_words() {
-    let rule = chosen(true, &command("touch a"), "commands-session");
-    assert_eq!(rule.text(), "Allow every command of one, in this session");
+    let every = chosen(true, &command("touch a"), "commands-session");
+    assert_eq!(every.text(), "Allow every command of one, in this session");
+    let SavedRule { effect, text, command: shown, .. } = rule(false, &command("touch a")).saved();
+    assert_eq!((effect, shown.as_deref()), (Effect::Deny, Some("touch a")));
+    assert_eq!(text, "Deny this command, in this session");
     assert_eq!(
         super::tests::rule(false, &edit("a", FilePlace::Inside)).text(),
         "Deny every file change inside the project, in this session"

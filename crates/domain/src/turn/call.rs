@@ -45,7 +45,7 @@ const MOST_REFUSED: usize = 256;
 const DECLINED: &str = "declined";
 /// How one ends that was stopped before anybody had answered.
 const CANCELLED: &str = "cancelled";
-/// A request that the policy decided names nobody.
+/// Of logs of earlier versions, where a request that the policy decided names nobody.
 const BY_POLICY: &str = "policy";
 
 #[derive(Clone, PartialEq, Debug)]
@@ -215,8 +215,8 @@ impl Call {
 
     /// A call of the agent's that was begun after a rejection and is completed: it has found another way.
     pub(super) fn note_rejection(&mut self, update: &Update) {
-        if let Update::Denied { title, agent_call, .. } = update {
-            return self.reject(title, agent_call.as_ref(), BY_POLICY);
+        if let Update::Denied { title, agent_call, by, .. } = update {
+            return self.reject(title, agent_call.as_ref(), if by.is_empty() { BY_POLICY } else { by });
         }
         if let (Some(rejected), Update::ToolCall(call)) = (&self.rejected, update)
             && call.status.as_deref() == Some("completed")

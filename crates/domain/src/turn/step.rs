@@ -56,7 +56,9 @@ impl Step<'_> {
             Input::AgentHas { call_id } => self.agent_has(&call_id),
             Input::AgentEnd { call_id, agent, end } => self.agent_end(&call_id, agent, end),
             Input::Permission { call_id, agent, request_id, ask } => self.permission(call_id, agent, request_id, ask),
-            Input::PermissionAnswer { request_id, decision, by, reason } => self.permission_answer(request_id, decision, by, reason),
+            Input::PermissionAnswer { request_id, decision, by, reason, rule } => {
+                self.permission_answer(request_id, decision, by, reason, rule);
+            }
             Input::Cancel => self.cancel(),
             Input::CancelCall { call_id } => self.cancel_call(&call_id),
             Input::Abort { state, code, reason } => self.abort(state, code, reason),

@@ -84,8 +84,8 @@ pub(super) fn update(call: &Call, update: Update, settings: &Settings) -> (Optio
     let before = call.updates.iter().find(|known| is_known(known));
     let has_room = logged <= 2 * limits.logged && (call.updates.len() < 2 * UPDATES || before.is_some());
     let kept = match update {
-        // What was refused decides how the call ends.
-        decisive @ (Update::Denied { .. } | Update::FollowUp { .. }) => Some(decisive),
+        // What was refused decides how the call ends, and what was remembered can be taken back where it stands.
+        decisive @ (Update::Denied { .. } | Update::FollowUp { .. } | Update::Rule(_)) => Some(decisive),
         _ if !has_room => None,
         Update::ToolCall(tool_call) => Some(Update::ToolCall(slim(tool_call, before))),
         short @ (Update::Notice { .. } | Update::Approved(_) | Update::Usage { .. }) => Some(short),

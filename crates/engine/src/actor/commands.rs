@@ -58,6 +58,7 @@ impl Actor {
                 self.flush().await;
                 // It may well answer something else that waits.
                 let done = rule.map(|rule| rule.map(|row| (row.rule.scope, self.shared.rules.add(row)).0));
+                self.count_rules();
                 self.step(machine::Input::Reconsider);
                 self.flush().await;
                 let _ = reply.send(done);
@@ -105,6 +106,10 @@ impl Actor {
     fn rules_changed(&mut self, revoked: bool) {
         if revoked {
             self.tell_hosts(|| host::Input::ForgetAlways);
+        }
+        // A session that nobody looks at is not active for that.
+        if self.is_watched() {
+            self.count_rules();
         }
         self.step(machine::Input::Reconsider);
     }

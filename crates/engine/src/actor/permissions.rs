@@ -2,10 +2,10 @@
 
 use domain::agent::{FilePlace, OptionKind};
 use domain::decision::{Decision, Reach, Verdict};
-use domain::event::PermissionRequest;
+use domain::event::{PermissionRequest, SessionChange};
 use domain::ids::{PermissionId, RuleId};
 use domain::machine::Input;
-use domain::rule::{self, Rule, Scope, Subject};
+use domain::rule::{self, Effect, Rule, Scope, Subject};
 use jiff::Timestamp;
 use store::{Row, RuleRow};
 use tokio::time::{Duration, Instant};
@@ -41,15 +41,20 @@ impl Actor {
             (_, None) => None,
             (_, Some(_)) => return Err(Refusal::Invalid("only a form that is sent has content".to_owned())),
         };
+        let saved = rule.as_ref().map(|row| row.rule.saved());
         self.rows.extend(rule.clone().map(Row::Rule));
         let by = answer.by.as_str().to_owned();
-        self.step(Input::Answer { request_id, decision, by, content, reason });
+        self.step(Input::Answer { request_id, decision, by, content, reason, saved });
         Ok(rule)
     }
 
     /// What is remembered where the option itself says for always.
     fn rule_of(&self, open: &PermissionRequest, decision: &Decision, remember: Option<Scope>) -> Result<Option<RuleRow>, Refusal> {
         match (decision.verdict(), decision.reach()) {
+            (_, Reach::Always) if open.ask.is_mode() => match remember {
+                Some(_) => Err(Refusal::Invalid("a mode is chosen each time, so it is not remembered: leave `remember` out".to_owned())),
+                None => Ok(None),
+            },
             (Verdict::Allow, Reach::Always) if open.ask.is_protected() => {
                 let once = open.ask.options.iter().any(|option| option.kind == OptionKind::AllowOnce);
                 if remember.is_some() || once {
@@ -75,10 +80,20 @@ impl Actor {
     /// What a person chose of what they were offered; whether they allow it or not is in their decision.
     fn chosen_rule(&self, open: &PermissionRequest, decision: &Decision, scope: &str) -> Result<RuleRow, Refusal> {
         let choice = rule::choices(&open.agent, &open.ask).into_iter().find(|choice| choice.id == scope);
-        match choice {
-            Some(choice) if decision.verdict() != Verdict::Cancel => Ok(self.rule(choice.subject, decision.allows(), choice.scope)),
-            Some(_) => Err(Refusal::Invalid("this answer neither allows nor rejects, so it cannot be remembered".to_owned())),
-            None => Err(Refusal::Invalid(format!("`{scope}` is not one of the scopes that this request can be remembered for"))),
+        let effect = match decision.verdict() {
+            Verdict::Allow => Some(Effect::Allow),
+            Verdict::Reject => Some(Effect::Deny),
+            Verdict::Cancel => None,
+        };
+        match (choice, effect) {
+            (Some(choice), Some(effect)) if choice.effects.contains(&effect) => {
+                Ok(self.rule(choice.subject, effect == Effect::Allow, choice.scope))
+            }
+            (Some(_), Some(_)) => {
+                Err(Refusal::Invalid("a protected file is asked for each time: it can only be denied for always".to_owned()))
+            }
+            (Some(_), None) => Err(Refusal::Invalid("this answer neither allows nor rejects, so it cannot be remembered".to_owned())),
+            (None, _) => Err(Refusal::Invalid(format!("`{scope}` is not one of the scopes that this request can be remembered for"))),
         }
     }
 
@@ -93,8 +108,18 @@ impl Actor {
         self.rows.push(Row::RemoveRule { id });
         self.flush().await;
         self.shared.rules.remove(id);
+        self.count_rules();
         self.tell_hosts(|| domain::host::Input::ForgetAlways);
         Ok(found.scope)
+    }
+
+    /// People who look at the session see how many remembered answers hold here.
+    pub(super) fn count_rules(&mut self) {
+        let rules = u32::try_from(self.rules().len()).unwrap_or(u32::MAX);
+        if self.rule_count != rules {
+            self.rule_count = rules;
+            self.announce(SessionChange { rules: Some(rules), ..SessionChange::default() });
+        }
     }
 
     pub(crate) fn rules(&self) -> Vec<Rule> {
@@ -117,7 +142,7 @@ impl Actor {
         let overdue: Vec<_> = self.open_permissions().filter(|open| left(open.asked_at, timeout).is_zero()).cloned().collect();
         for PermissionRequest { request_id, session_name, ask, .. } in overdue {
             let (decision, by) = (ask.refuse(), "timeout".to_owned());
-            self.step(Input::Answer { request_id, decision, by, content: None, reason: None });
+            self.step(Input::Answer { request_id, decision, by, content: None, reason: None, saved: None });
             let text = format!("Nobody answered \"{}\" within {} seconds, so it was rejected.", ask.title, timeout.as_secs());
             self.notice("permission_timeout", "warning", "Rejected for want of an answer", text, Some(session_name));
         }

@@ -142,11 +142,13 @@ impl World {
         let all_in = |place: FilePlace| !ask.files.is_empty() && ask.files.iter().all(|file| file.place == place);
         let harmless = ask.kind.as_deref() == Some("read") && ask.command.is_none() && ask.diff.is_none() && all_in(FilePlace::Inside);
         let can = ask.options.iter().any(|option| option.kind.verdict() == Verdict::Allow);
+        let remembered = |allow: bool| self.rules.iter().any(|rule| rule.allow == allow && covers(&rule.subject, ask));
         match self.policy {
             _ if is_malformed(ask) => Judgement::Reject,
             Policy::Deny => Judgement::Reject,
+            _ if remembered(false) => Judgement::Reject,
             _ if all_in(FilePlace::Protected) || !can => Judgement::Ask,
-            _ if self.rules.iter().any(|rule| covers(&rule.subject, ask)) => Judgement::Allow,
+            _ if remembered(true) => Judgement::Allow,
             Policy::Auto => Judgement::Allow,
             Policy::ReadOnly if harmless => Judgement::Allow,
             Policy::ReadOnly | Policy::Ask => Judgement::Ask,

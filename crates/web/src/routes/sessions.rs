@@ -57,6 +57,8 @@ pub(crate) struct SessionView {
     pub question: Option<String>,
     /// What the last turn changed; `null` where that is not known.
     pub changes: Option<ChangesView>,
+    /// How many remembered answers hold here.
+    pub rules: u32,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -72,9 +74,10 @@ impl From<ChangeCounts> for ChangesView {
     }
 }
 
-impl From<SessionRow> for SessionView {
-    fn from(row: SessionRow) -> SessionView {
+impl SessionView {
+    pub(crate) fn new(app: &App, row: SessionRow) -> SessionView {
         SessionView {
+            rules: app.engine.rule_count(&row),
             id: row.id,
             title: row.title,
             work_dir: row.work_dir,
@@ -130,7 +133,7 @@ pub(crate) async fn list(State(app): State<App>, query: Result<Query<ListQuery>,
     let rows = app.engine.store().find_sessions(filter, before, limit).await?;
     let full = rows.len() as u32 == limit;
     let next = rows.last().filter(|_| full).map(|row| format_cursor(row.cursor()));
-    Ok(Json(SessionList { sessions: rows.into_iter().map(SessionView::from).collect(), next }))
+    Ok(Json(SessionList { sessions: rows.into_iter().map(|row| SessionView::new(&app, row)).collect(), next }))
 }
 
 pub(crate) fn format_cursor(cursor: SessionCursor) -> String {
@@ -184,13 +187,14 @@ pub(crate) async fn create(State(app): State<App>, body: Result<Json<NewSession>
     };
     // Not its title: this entry stays when the session is deleted.
     let detail = format!("session {}", row.id);
-    Ok((status, untold, Extension(Detail(detail)), Json(SessionView::from(row))))
+    Ok((status, untold, Extension(Detail(detail)), Json(SessionView::new(&app, row))))
 }
 
 #[utoipa::path(get, operation_id = "sessions_read", path = "/api/sessions/{id}", params(("id" = SessionId, Path)),
     responses((status = 200, body = SessionView), (status = 404, body = ErrorBody)))]
 pub(crate) async fn read(State(app): State<App>, Id(session): Id<SessionId>) -> ApiResult<Json<SessionView>> {
-    Ok(Json(app.engine.row(session).await?.into()))
+    let row = app.engine.row(session).await?;
+    Ok(Json(SessionView::new(&app, row)))
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -222,7 +226,13 @@ pub(crate) async fn change(
     if patch.seen == Some(false) {
         return Err(invalid("`seen` can only be set: what was seen cannot be unseen"));
     }
-    let change = SessionChange { title: patch.title, model: patch.model, agent: patch.agent, permission_policy: patch.permission_policy };
+    let change = SessionChange {
+        title: patch.title,
+        model: patch.model,
+        agent: patch.agent,
+        permission_policy: patch.permission_policy,
+        ..SessionChange::default()
+    };
     let marks = Marks { pinned: patch.pinned, archived: patch.archived, muted: patch.muted, seen: patch.seen.is_some() };
     let detail = told(&change, marks);
     let (changes, marked) = (change != SessionChange::default(), marks != Marks::default());
@@ -236,7 +246,7 @@ pub(crate) async fn change(
     };
     // Looking at a session is nothing that anybody would want to look up.
     let untold = (!changes && marks == Marks { seen: true, ..Marks::default() }).then_some(Extension(Untold));
-    Ok((untold, Extension(Detail(detail)), Json(SessionView::from(row))))
+    Ok((untold, Extension(Detail(detail)), Json(SessionView::new(&app, row))))
 }
 
 #[derive(Deserialize, IntoParams)]

@@ -157,7 +157,7 @@ impl Reader {
         for _ in 0..ROWS {
             let Some(id) = self.changed.pop_front() else { break };
             let (kind, data) = match self.app.engine.store().session(id).await {
-                Ok(Some(row)) => ("sessions", serde_json::to_vec(&SessionView::from(row))),
+                Ok(Some(row)) => ("sessions", serde_json::to_vec(&SessionView::new(&self.app, row))),
                 Ok(None) => ("sessions-gone", serde_json::to_vec(&serde_json::json!({ "id": id }))),
                 Err(error) => return over(&error),
             };

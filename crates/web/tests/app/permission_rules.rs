@@ -138,3 +138,117 @@ async fn a_chosen_scope_is_what_is_remembered() {
     assert_eq!(known[0]["text"], "Allow every command of faulty, in this session");
     assert_eq!(known.len(), 1);
 }
+
+/// The rows of the conversation about remembered answers: what was saved, and what they decided.
+fn rows(client: &Client) -> Vec<Value> {
+    let updates = of_kind(client, "agent-update").into_iter().map(|event| event.data["update"].clone());
+    updates.filter(|update| matches!(update["type"].as_str(), Some("rule" | "approved" | "denied"))).collect()
+}
+
+/// How many rules hold here, as a page was shown it, one after the other.
+fn counts(client: &Client) -> Vec<u64> {
+    of_kind(client, "session").iter().filter_map(|event| event.data["rules"].as_u64()).collect()
+}
+
+fn request(call: Value, kinds: &[&str]) -> String {
+    let mut call = call;
+    call["toolCallId"] = json!("k");
+    let options: Vec<_> = kinds.iter().map(|kind| json!({ "optionId": kind, "name": kind, "kind": kind })).collect();
+    format!("calls {}", json!([["session/request_permission", { "toolCall": call, "options": options }]]))
+}
+
+async fn asked(rig: &Rig, session: &str, client: &mut Client, prompt: &str) -> (Value, String) {
+    rig.say(session, prompt).await;
+    let request = client.until("permission", SOON, |event| event.kind == "permission-request").await.data;
+    let path = format!("/api/sessions/{session}/permissions/{}", request["request_id"].as_str().unwrap());
+    (request, path)
+}
+
+/// S2-37: whatever an agent asks for can be denied for always, with its own answer for that or without; what is denied from then on is
+/// shown, and names the rule.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_always_denied_is_not_asked_again_and_shown() {
+    let command = json!({ "title": "Run", "kind": "execute", "rawInput": { "command": "rm -rf build" } });
+    let secret = json!({ "title": "Read it", "kind": "read", "locations": [{ "path": ".env" }] });
+    let other = json!({ "title": "Fetch it", "kind": "fetch", "rawInput": { "url": "https://example.com" } });
+    for call in [command, secret, other] {
+        for kinds in [["allow_once", "reject_once"], ["allow_once", "reject_always"]] {
+            let rig = Rig::replies([]).await;
+            let session = rig.relay().await;
+            let mut client = rig.watch(&session).await;
+            let prompt = request(call.clone(), &kinds);
+            let (question, path) = asked(&rig, &session, &mut client, &prompt).await;
+            let scope = question["scopes"][0].clone();
+            assert!(scope["effects"].as_array().unwrap().contains(&json!("deny")), "{question}");
+            let answer = json!({ "option_id": kinds[1], "scope": scope["id"] });
+            assert_eq!(rig.post(&path, answer).await.status, 202);
+            assert_eq!(client.turn_end(SOON).await, "completed");
+            rig.say(&session, &prompt).await;
+            assert_eq!(client.turn_end(SOON).await, "completed");
+
+            let known = rules(&rig, &session).await;
+            assert_eq!((known.len(), &known[0]["allow"]), (1, &json!(false)));
+            let rows = rows(&client);
+            let (saved, denied) = (&rows[0], &rows[1]);
+            assert_eq!((&saved["type"], &saved["effect"], &saved["scope"]), (&json!("rule"), &json!("deny"), &json!("session")));
+            assert_eq!((&saved["rule_id"], &saved["text"]), (&known[0]["id"], &known[0]["text"]));
+            assert_eq!((&denied["type"], &denied["by"], &denied["rule_id"]), (&json!("denied"), &json!("rule"), &known[0]["id"]));
+            assert_eq!((deciders(&client), rows.len()), (vec!["person".to_owned(), "rule".to_owned()], 2));
+            assert_eq!(rig.get(&format!("/api/sessions/{session}")).await.json()["rules"], 1);
+        }
+    }
+}
+
+/// The rows stay after a reload, and whoever looks sees at once that the rule is gone.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_saved_rule_is_a_row_that_can_be_undone() {
+    let rig = Rig::replies([]).await;
+    let session = rig.relay().await;
+    let other = rig.relay().await;
+    let (mut client, mut neighbour) = (rig.watch(&session).await, rig.watch(&other).await);
+    let question = ask(&rig, &session, &mut client).await;
+    assert_eq!(rig.post(&question, json!({ "option_id": "yes", "scope": "command-project" })).await.status, 202);
+    assert_eq!(client.turn_end(SOON).await, "completed");
+    let row = rows(&client)[0].clone();
+    assert_eq!((&row["effect"], &row["command"]), (&json!("allow"), &json!("echo 1")));
+    neighbour.until("the count", SOON, |event| event.kind == "session" && event.data["rules"] == 1).await;
+
+    let stored = rig.get(&format!("/api/sessions/{session}/messages")).await.json();
+    let updates = stored["messages"].as_array().unwrap().iter().flat_map(|message| message["delegation"]["updates"].as_array().cloned());
+    assert!(updates.flatten().any(|placed| placed["update"] == row), "{stored}");
+    let list = rig.get("/api/sessions").await.json();
+    assert!(list["sessions"].as_array().unwrap().iter().all(|session| session["rules"] == 1), "{list}");
+
+    let path = format!("/api/sessions/{session}/permission-rules/{}", row["rule_id"].as_str().unwrap());
+    assert_eq!(rig.delete(&path).await.status, 204);
+    for client in [&mut client, &mut neighbour] {
+        client.until("the count", SOON, |event| event.kind == "session" && event.data["rules"] == 0).await;
+        assert_eq!(counts(client), [1, 0]);
+    }
+    assert_eq!(rig.get(&format!("/api/sessions/{session}")).await.json()["rules"], 0);
+}
+
+/// An agent's mode is chosen each time, and a protected file allowed each time.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mode_is_not_remembered_and_a_protected_file_not_allowed_for_always() {
+    let rig = Rig::replies([]).await;
+    let session = rig.relay().await;
+    let mut client = rig.watch(&session).await;
+    let kinds = ["allow_always", "allow_once", "reject_once"];
+    let mode = request(json!({ "title": "Ready to code?", "kind": "switch_mode" }), &kinds);
+    let (question, path) = asked(&rig, &session, &mut client, &mode).await;
+    assert!(question.get("scopes").is_none(), "{question}");
+    rig.post(&path, json!({ "option_id": "allow_always", "remember": "session" })).await.refuses(422, "invalid");
+    assert_eq!(rig.post(&path, json!({ "option_id": "allow_always" })).await.status, 202);
+    assert_eq!(client.turn_end(SOON).await, "completed");
+    assert!(rules(&rig, &session).await.is_empty() && rows(&client).is_empty());
+    assert!(client.seen.agent_text("main").contains("allow_always"), "the agent is told the mode that was chosen");
+
+    let secret = request(json!({ "title": "Read it", "kind": "read", "locations": [{ "path": ".env" }] }), &kinds);
+    let (question, path) = asked(&rig, &session, &mut client, &secret).await;
+    let scope = &question["scopes"][0];
+    assert_eq!(scope["effects"], json!(["deny"]), "{question}");
+    rig.post(&path, json!({ "option_id": "allow_once", "scope": scope["id"] })).await.refuses(422, "invalid");
+    assert_eq!(rig.post(&path, json!({ "option_id": "allow_once" })).await.status, 202);
+    assert_eq!(client.turn_end(SOON).await, "completed");
+}

@@ -18,7 +18,7 @@ const places: [RuleScope, string][] = [
 
 /** As the server words it; else what the page knows that it would cover. */
 export function reachesOf(request: PermissionRequest): Reach[] {
-  const told = request.scopes ?? [];
+  const told = (request.scopes ?? []).filter(({ effects }) => effects?.includes("allow") ?? true);
   if (told.length > 0) return told.map(({ id, text }) => ({ ...named(text, request.command), answer: { scope: id } }));
   const what = covers(request);
   if (what === null || !request.options.some((option) => option.kind === "allow_always")) return [];

@@ -17,7 +17,7 @@ fn refused() -> Rig {
     rig.signals(vec![Signal::Demand { agent_session, place: Place { seq: 1, index: 0 }, rpc_id: "7".into(), demand }]);
     let open: Vec<PermissionId> = rig.machine.turn().turn.iter().flat_map(|turn| &turn.permissions).map(|open| open.request_id).collect();
     let reason = Some("not today".to_owned());
-    rig.step(Input::Answer { request_id: open[0], decision, by: "person".into(), content: None, reason });
+    rig.step(Input::Answer { request_id: open[0], decision, by: "person".into(), content: None, reason, saved: None });
     rig
 }
 

@@ -84,7 +84,7 @@ impl Story {
     }
 
     pub(super) fn decide(&mut self, request_id: PermissionId, decision: Decision, by: &str) -> Vec<Effect> {
-        self.rig.step(Input::Answer { request_id, decision, by: by.into(), content: None, reason: None })
+        self.rig.step(Input::Answer { request_id, decision, by: by.into(), content: None, reason: None, saved: None })
     }
 
     pub(super) fn carried_out(&mut self, (demand, prepared): (Demand, Prepared)) -> Outcome {

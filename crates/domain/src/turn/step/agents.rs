@@ -69,7 +69,7 @@ impl Step<'_> {
     }
 
     /// What is kept of it.
-    fn append_update(&mut self, call_id: &str, update: Update) {
+    pub(super) fn append_update(&mut self, call_id: &str, update: Update) {
         let Some(call) = self.running_delegate(call_id) else { return };
         let (update, cut) = volume::update(call, update, self.settings);
         for update in [cut, update].into_iter().flatten() {

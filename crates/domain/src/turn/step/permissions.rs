@@ -1,9 +1,10 @@
 //! What agents ask before they go on: each question is answered once, and none outlives the call that it belongs to.
 
-use crate::agent::PermissionAsk;
+use crate::agent::{PermissionAsk, Update};
 use crate::decision::Decision;
 use crate::event::{Event, PermissionRequest, PermissionResolved};
 use crate::ids::PermissionId;
+use crate::rule::{Decider, RuleUse};
 
 use super::super::Effect;
 use super::Step;
@@ -33,12 +34,28 @@ impl Step<'_> {
         }
     }
 
-    pub(super) fn permission_answer(&mut self, request_id: PermissionId, decision: Decision, by: String, reason: Option<String>) {
+    pub(super) fn permission_answer(
+        &mut self,
+        request_id: PermissionId,
+        decision: Decision,
+        by: String,
+        reason: Option<String>,
+        rule: RuleUse,
+    ) {
         let turn = self.session.turn.as_ref();
         let Some(open) = turn.and_then(|turn| turn.permissions.iter().find(|open| open.request_id == request_id)) else { return };
         let (call_id, agent_call) = (open.tool_call_id.clone(), open.ask.agent_call.clone());
+        let (rule_id, update) = match rule {
+            RuleUse::None => (None, None),
+            RuleUse::Saved(rule) => (None, Some(Update::Rule(rule))),
+            RuleUse::Applied(id) => (Some(id), Some(open.ask.outcome(decision.allows(), Decider::Rule(id)))),
+        };
         self.effects.push(Effect::AnswerPermission { request_id, decision: decision.clone() });
-        self.append(Event::PermissionResolved(PermissionResolved::new(request_id, &decision, by, reason)));
+        let resolved = PermissionResolved { rule_id, ..PermissionResolved::new(request_id, &decision, by, reason) };
+        self.append(Event::PermissionResolved(resolved));
+        if let Some(update) = update {
+            self.append_update(&call_id, update);
+        }
         self.decline(&call_id, agent_call.as_deref());
     }
 

@@ -1,5 +1,6 @@
 //! What was rejected decides how a call ends; the agent's own word for it does not.
 
+use jiff::Timestamp;
 use uuid::Uuid;
 
 use super::super::{AgentEnd, Effect, Input};
@@ -7,7 +8,8 @@ use super::{AGENT, Story, delegate};
 use crate::agent::{OptionKind, PermissionAsk, PermissionOption, ToolCall as AgentCall, Update};
 use crate::decision::Decision;
 use crate::event::{CopilotDone, Event, ToolResult};
-use crate::ids::PermissionId;
+use crate::ids::{PermissionId, RuleId};
+use crate::rule::{Rule, RuleUse, Scope, Subject};
 
 fn ask(number: u128, agent_call: &str) -> (PermissionId, PermissionAsk) {
     let option = |kind: OptionKind| PermissionOption::new(format!("id of {}", kind.as_str()), kind.as_str(), kind);
@@ -36,7 +38,17 @@ impl Asked {
         let (request_id, ask) = ask(number, "t");
         let decision = option_id.map_or_else(Decision::cancelled, |id| ask.choose(id).expect("it is offered"));
         self.0.feed(Input::Permission { call_id: "c".into(), agent: "a".to_owned(), request_id, ask });
-        self.0.feed(Input::PermissionAnswer { request_id, decision, by: by.into(), reason: None });
+        self.0.feed(Input::PermissionAnswer { request_id, decision, by: by.into(), reason: None, rule: RuleUse::None });
+    }
+
+    /// What a remembered answer had to do with it.
+    fn ruled(&mut self, number: u128, option_id: &str, rule: RuleUse) -> Vec<Event> {
+        let (request_id, ask) = ask(number, "t");
+        let decision = ask.choose(option_id).expect("it is offered");
+        self.0.feed(Input::Permission { call_id: "c".into(), agent: "a".to_owned(), request_id, ask });
+        let by = if matches!(rule, RuleUse::Applied(_)) { "rule" } else { "person" }.to_owned();
+        let effects = self.0.feed(Input::PermissionAnswer { request_id, decision, by, reason: None, rule });
+        effects.into_iter().filter_map(|effect| if let Effect::Append(event) = effect { Some(event) } else { None }).collect()
     }
 
     fn completes(&mut self, id: &str) {
@@ -203,6 +215,31 @@ fn cancelled_by_itself_is_an_interruption_and_after_a_rejection_a_denial() {
         asked.answered(1, Some("id of reject_once"), "person");
         assert_eq!(asked.ends("cancelled").0.stop_reason, "denied", "relay: {relay}");
     }
+}
+
+/// A rule is shown where it was saved, and whatever it decided later names it.
+#[test]
+fn a_rule_stands_where_it_was_saved_and_where_it_decided() {
+    let rule_id = RuleId(Uuid::from_u128(7));
+    let subject = Subject::of(&ask(1, "t").1);
+    let rule = Rule { id: rule_id, scope: Scope::Session, allow: false, subject, created_at: Timestamp::UNIX_EPOCH };
+    let mut asked = Asked::begin(false);
+    let saved = asked.ruled(1, "id of reject_once", RuleUse::Saved(rule.saved()));
+    let [Event::PermissionResolved(answer), Event::AgentUpdate(row)] = &saved[..] else { panic!("{saved:?}") };
+    assert_eq!((answer.by.as_str(), answer.rule_id, &row.update), ("person", None, &Update::Rule(rule.saved())));
+
+    for (option, allowed) in [("id of reject_once", false), ("id of allow_once", true)] {
+        let decided = asked.ruled(2, option, RuleUse::Applied(rule_id));
+        let [Event::PermissionResolved(answer), Event::AgentUpdate(row)] = &decided[..] else { panic!("{decided:?}") };
+        assert_eq!((answer.by.as_str(), answer.rule_id), ("rule", Some(rule_id)));
+        let named = match &row.update {
+            Update::Approved(approval) if allowed => (approval.by.clone(), approval.rule_id),
+            Update::Denied { by, rule_id, malformed: None, .. } if !allowed => (by.clone(), *rule_id),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(named, ("rule".to_owned(), Some(rule_id)));
+    }
+    assert!(asked.0.restarted().call("c").unwrap().updates.iter().any(|placed| placed.update == Update::Rule(rule.saved())));
 }
 
 /// Who decided is told with the call, so that a page that is loaded again can still say it.

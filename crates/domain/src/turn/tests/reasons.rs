@@ -7,6 +7,7 @@ use super::{AGENT, Story, delegate};
 use crate::agent::{OptionKind, PermissionAsk, PermissionOption, PlanEntry, Update};
 use crate::event::{CopilotDone, Event, ToolResult};
 use crate::ids::PermissionId;
+use crate::rule::RuleUse;
 
 const REASON: &str = "use the other branch";
 
@@ -26,7 +27,7 @@ impl Refused {
         let request_id = PermissionId(Uuid::from_u128(number));
         let (decision, reason) = (ask.refuse(), reason.map(str::to_owned));
         self.0.feed(Input::Permission { call_id: "c".into(), agent: AGENT.into(), request_id, ask });
-        self.0.feed(Input::PermissionAnswer { request_id, decision, by: "person".into(), reason });
+        self.0.feed(Input::PermissionAnswer { request_id, decision, by: "person".into(), reason, rule: RuleUse::None });
     }
 
     fn text(&mut self, text: &str) {

@@ -13,6 +13,7 @@ use crate::agent::{OptionKind, PermissionAsk, PermissionOption, ToolCall as Agen
 use crate::decision::Decision;
 use crate::event::{Event, ToolCall, TurnState};
 use crate::ids::{MessageId, PermissionId};
+use crate::rule::RuleUse;
 
 /// One thing that happens. Numbers pick among what there is; see [`World::pick`].
 #[derive(Clone, Debug)]
@@ -188,7 +189,7 @@ impl World {
                 let request_id = request_id.unwrap_or(PermissionId(Uuid::from_u128(u128::MAX)));
                 let reason = n.is_multiple_of(2).then(|| "rather so".to_owned());
                 let decision = Decision::of(&PermissionOption::new("yes", "Yes", OptionKind::AllowOnce));
-                self.feed(Input::PermissionAnswer { request_id, decision, by: "person".to_owned(), reason });
+                self.feed(Input::PermissionAnswer { request_id, decision, by: "person".to_owned(), reason, rule: RuleUse::None });
             }
             Op::CancelCall(n) => {
                 let call_id = self.pick(*n);

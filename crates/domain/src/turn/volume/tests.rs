@@ -108,7 +108,7 @@ fn a_flood_of_small_things_comes_to_an_end_and_a_refusal_is_never_dropped() {
     }
     assert!(call(&story).updates.len() <= 2 * UPDATES);
     let before = call(&story).updates.len();
-    let denied = Update::Denied { title: "rm".to_owned(), agent_call: None, malformed: None };
+    let denied = Update::Denied { title: "rm".to_owned(), agent_call: None, malformed: None, by: "policy".to_owned(), rule_id: None };
     happens(&mut story, denied);
     assert_eq!(call(&story).updates.len(), before + 1);
     assert!(call(&story).rejected().is_some());
