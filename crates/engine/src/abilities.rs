@@ -9,6 +9,8 @@ use agents::catalogue::{Agent, Asks, SecondPrompt};
 use agents::{Capabilities, Dialect, Quirks};
 use serde::{Deserialize, Serialize};
 
+use crate::catalogue::Tested;
+
 /// A file of more than this is none of ours.
 const PROBE_BYTES: u64 = 64 * 1024;
 
@@ -70,7 +72,7 @@ impl Probe {
 }
 
 /// `said` is what it last said of itself, `version` what its program says that it is.
-pub(crate) fn of(agent: &Agent, version: Option<&str>, said: Option<&Capabilities>, data_dir: &Path) -> Vec<Ability> {
+pub(crate) fn of(agent: &Agent, version: Option<&str>, said: Option<&Capabilities>, data_dir: &Path) -> (Vec<Ability>, Option<Tested>) {
     let current = |of: Option<&str>| version.is_none_or(|version| of.is_none_or(|of| names(version, of)));
     let said = said.filter(|said| current(said.agent_version.as_deref()));
     let version = said.and_then(|said| said.agent_version.as_deref()).or(version);
@@ -78,7 +80,8 @@ pub(crate) fn of(agent: &Agent, version: Option<&str>, said: Option<&Capabilitie
         (Some(probed), Some(version)) => names(version, probed),
         (probed, version) => probed.is_none() && version.is_none(),
     });
-    list(agent, said, probe.as_ref())
+    let tested = probe.as_ref().map(|probe| Tested { at: probe.at.clone(), version: probe.version.clone() });
+    (list(agent, said, probe.as_ref()), tested)
 }
 
 fn list(agent: &Agent, said: Option<&Capabilities>, probe: Option<&Probe>) -> Vec<Ability> {
@@ -184,11 +187,11 @@ mod tests {
         let path = Probe::path(dir.path(), COPILOT);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, serde_json::to_vec(&probe).unwrap()).unwrap();
-        let asks = |version: Option<&str>, said: Option<&Capabilities>| value(&of(&copilot(), version, said, dir.path()), "asks").1;
+        let asks = |version: Option<&str>, said: Option<&Capabilities>| value(&of(&copilot(), version, said, dir.path()).0, "asks").1;
         assert_eq!(asks(Some("GitHub Copilot CLI 1.0.102."), None), Some("probe"));
         assert_eq!(asks(None, Some(&said())), Some("probe"));
         assert_eq!(asks(Some("GitHub Copilot CLI 1.0.1021."), Some(&said())), Some("known"));
         assert_eq!(asks(None, None), Some("known"));
-        assert_eq!(value(&of(&copilot(), Some("2.0"), Some(&said()), dir.path()), "loads"), (UNKNOWN, None));
+        assert_eq!(value(&of(&copilot(), Some("2.0"), Some(&said()), dir.path()).0, "loads"), (UNKNOWN, None));
     }
 }

@@ -11,6 +11,7 @@ use serde_json::Value;
 use store::{ServerRow, Store};
 
 use crate::abilities::{self, Ability};
+use crate::chores::Chore;
 use crate::sandbox::Run;
 use crate::{Engine, Refusal, Settings, Shared};
 
@@ -49,10 +50,20 @@ pub struct CatalogueEntry {
     pub login: Option<String>,
     /// There is a login that can be run from here.
     pub can_login: bool,
+    /// What was tried of it, if this version was ever tested.
+    pub tested: Option<Tested>,
+    /// What is being done about it, or could not be done.
+    pub chore: Option<Chore>,
     /// It said that it can sign a person out.
     pub can_logout: bool,
     /// It said that it can delete its own record of a session.
     pub deletes_records: bool,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Tested {
+    pub at: String,
+    pub version: Option<String>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -113,7 +124,7 @@ impl Shared {
         let by_npx = program.as_ref().is_some_and(|program| program.how == Found::Npx);
         let packaged = agent.package.as_ref().filter(|_| by_npx).and_then(|package| package.version().map(str::to_owned));
         let version = packaged.or(version).or_else(said).filter(|_| program.is_some());
-        let abilities = abilities::of(agent, version.as_deref(), kept.as_ref(), &settings.data_dir);
+        let (abilities, tested) = abilities::of(agent, version.as_deref(), kept.as_ref(), &settings.data_dir);
         let problem = settings.sandbox_problem(agent).or(problem).or_else(|| installing.clone());
         let health = match (&program, &installing, &problem, logged_in, &capabilities) {
             (None, ..) => "missing",
@@ -145,6 +156,8 @@ impl Shared {
             install: Some(install).filter(|install| program.is_none() && (install.npx || !install.command.is_empty())),
             login: agent.login_command(),
             can_login,
+            tested,
+            chore: self.chores.of(&agent.id),
             can_logout: kept.as_ref().is_some_and(|said| said.logout),
             deletes_records: kept.as_ref().is_some_and(|said| said.delete),
             capabilities,
@@ -235,7 +248,7 @@ impl Engine {
     }
 }
 
-async fn ask_versions(shared: &Shared) {
+pub(crate) async fn ask_versions(shared: &Shared) {
     // Whoever asks already will do.
     let Ok(_alone) = shared.asking_versions.try_acquire() else { return };
     let settings = &shared.settings;

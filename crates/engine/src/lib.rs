@@ -10,6 +10,7 @@ mod browse;
 mod catalogue;
 mod changes;
 mod choices;
+mod chores;
 mod command;
 mod conversations;
 mod disk;
@@ -58,9 +59,10 @@ pub use agents::Login;
 pub use agents::trace::{Entry, Filter, Payload};
 pub use attachments::{ATTACHMENT_MAX, MESSAGE_MAX, NewAttachment};
 pub use browse::{AgentsOwn, KeptRecord};
-pub use catalogue::{CatalogueEntry, Install};
+pub use catalogue::{CatalogueEntry, Install, Tested};
 pub use changes::{Changes, Counted, ProjectView, Scope as ChangesScope, Since, Source};
 pub use choices::Choices;
+pub use chores::{Chore, ChoreKind};
 pub use command::{AgentSessionView, Answer, AnsweredBy, Posted, Refusal};
 pub use conversations::{Asked, Conversation, Conversations, Directory};
 pub use disk::{Disk, size};
@@ -95,6 +97,7 @@ pub(crate) struct Shared {
     sessions: Mutex<HashMap<SessionId, Live>>,
     /// By agent id.
     learned: Mutex<HashMap<String, catalogue::Learned>>,
+    chores: chores::Chores,
     /// When the data directory was last measured, and what came out.
     disk: Mutex<Option<(Instant, Disk)>>,
     /// One at a time takes over a session of an agent's own.
@@ -164,6 +167,7 @@ impl Engine {
             metrics,
             sessions: Mutex::default(),
             learned: Mutex::default(),
+            chores: chores::Chores::default(),
             disk: Mutex::default(),
             taking_over: Semaphore::new(1),
             own: Mutex::default(),

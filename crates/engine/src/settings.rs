@@ -21,6 +21,8 @@ const FETCH_TIMEOUT: Duration = Duration::from_secs(600);
 pub struct Settings {
     /// This binary, which is also the runner.
     pub exe: PathBuf,
+    /// With these another command of this binary reads the same settings.
+    pub flags: Vec<String>,
     pub data_dir: PathBuf,
     pub work_dir: PathBuf,
     /// More directories in which sessions may work.

@@ -55,7 +55,13 @@ fn command() -> Command {
         )
         .subcommand(
             with_settings("probe", "Try out what an agent can do, offline and in a directory of its own, and write it down")
-                .arg(Arg::new("agent-id").value_name("AGENT").help("the agent's id, see `voxpilot doctor`").required(true)),
+                .arg(Arg::new("agent-id").value_name("AGENT").help("the agent's id, see `voxpilot doctor`").required(true))
+                .arg(
+                    Arg::new("progress")
+                        .long("progress")
+                        .action(ArgAction::SetTrue)
+                        .help("print each step as a JSON object when it begins"),
+                ),
         )
         .subcommand(
             with_settings("repair", "Repair the damaged record that an agent keeps of a session; a copy of it is kept")
@@ -107,7 +113,7 @@ fn run(matches: &ArgMatches) -> Result<ExitCode> {
         Some(("probe", matches)) => {
             let (config, sources) = config::load(config::flags(matches))?;
             let agent: &String = matches.get_one("agent-id").context("the agent is missing")?;
-            probe::run(&config, &sources, agent)
+            probe::run(&config, &sources, agent, probe::Progress { is_told: matches.get_flag("progress") })
         }
         Some(("repair", matches)) => {
             let (config, sources) = config::load(config::flags(matches))?;

@@ -16,6 +16,7 @@ use agents::catalogue::{Agent, Found, Offline, Program, Words};
 use anyhow::{Context, Result, bail};
 use engine::{Probe, Settings};
 use jiff::Timestamp;
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::config::{Config, EnvValue, Sources};
 use crate::say::say;
@@ -38,6 +39,20 @@ pub(crate) const WORDS: Words = Words {
 /// What it is told first, and asked for after the crash.
 pub(crate) const CODEWORD: &str = "papaya";
 
+/// Whoever started the probe may want to know how far it is.
+#[derive(Clone, Copy)]
+pub struct Progress {
+    pub is_told: bool,
+}
+
+impl Progress {
+    fn tell(self, done: usize, of: usize, step: &str) {
+        if self.is_told {
+            say(format_args!("{}", serde_json::json!({ "step": step, "done": done, "of": of })));
+        }
+    }
+}
+
 /// One thing that was tried.
 pub(crate) struct Outcome {
     /// The ability that it decides, if it decides one.
@@ -47,7 +62,7 @@ pub(crate) struct Outcome {
 }
 
 #[tokio::main(flavor = "current_thread")]
-pub async fn run(config: &Config, sources: &Sources, agent: &str) -> Result<ExitCode> {
+pub async fn run(config: &Config, sources: &Sources, agent: &str, progress: Progress) -> Result<ExitCode> {
     let real = serve::settings(config, sources)?;
     let known = real.agent(agent).map_err(anyhow::Error::msg)?;
     let offline = known.offline();
@@ -56,10 +71,20 @@ pub async fn run(config: &Config, sources: &Sources, agent: &str) -> Result<Exit
     let scratch = Scratch::make(sources)?;
     let model = Model::start().await.context("starting the scripted model")?;
     let settings = apart(config, sources, &scratch, (known, &program), offline.map(|offline| (offline, model.url())))?;
-    let outcomes = match offline {
-        Some(offline) => steps::all(&settings, agent, offline.words.unwrap_or(WORDS), &scratch.work()).await,
-        None => steps::words_only(&settings, agent, &scratch.work()).await,
+    let work = scratch.work();
+    let trying = async {
+        match offline {
+            Some(offline) => steps::all(&settings, agent, offline.words.unwrap_or(WORDS), &work, progress).await,
+            None => steps::words_only(&settings, agent, &work, progress).await,
+        }
     };
+    let outcomes = tokio::select! {
+        outcomes = trying => outcomes,
+        told = told_to_stop() => told.and_then(|()| bail!("stopped")),
+    };
+    for left in agents::find_runners(&scratch.data().join("runners")) {
+        agents::end_runner(&left).await.map_err(anyhow::Error::msg).context("ending the agent")?;
+    }
     let (version, outcomes) = outcomes?;
     print(agent, version.as_deref(), &outcomes);
     if offline.is_none() {
@@ -72,6 +97,14 @@ pub async fn run(config: &Config, sources: &Sources, agent: &str) -> Result<Exit
     write(&path, &probe).with_context(|| format!("writing {}", path.display()))?;
     say(format_args!("written to {}", path.display()));
     Ok(ExitCode::SUCCESS)
+}
+
+async fn told_to_stop() -> Result<()> {
+    let mut terminate = signal(SignalKind::terminate()).context("listening for signals")?;
+    tokio::select! {
+        _ = terminate.recv() => Ok(()),
+        interrupted = tokio::signal::ctrl_c() => interrupted.context("listening for signals"),
+    }
 }
 
 /// The settings, with everything of the person's taken out of them.

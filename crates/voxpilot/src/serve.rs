@@ -92,9 +92,13 @@ enum End {
 /// know, also where the system had picked it. Gives back why it failed.
 fn start_again(sources: &Sources, address: SocketAddr) -> io::Error {
     let exe = std::env::current_exe().ok().filter(|exe| exe.exists()).unwrap_or_else(|| "/proc/self/exe".into());
+    Command::new(exe).arg("serve").args(flags(sources)).arg(format!("--bind={address}")).arg(format!("--{RESTARTED}")).exec()
+}
+
+/// What the server was started with, but for its address: it is given where it is wanted.
+fn flags(sources: &Sources) -> impl Iterator<Item = String> {
     let flags = sources.flags.iter().filter(|(key, _)| *key != "bind");
-    let flags = flags.map(|(key, value)| format!("--{}={value}", key.replace('_', "-")));
-    Command::new(exe).arg("serve").args(flags).arg(format!("--bind={address}")).arg(format!("--{RESTARTED}")).exec()
+    flags.map(|(key, value)| format!("--{}={value}", key.replace('_', "-")))
 }
 
 async fn serve(config: &Config, sources: &Sources) -> Result<End> {
@@ -291,6 +295,7 @@ pub(crate) fn settings(config: &Config, sources: &Sources) -> Result<engine::Set
     Ok(engine::Settings {
         sandbox: sandbox(&exe, config, sources),
         exe,
+        flags: flags(sources).collect(),
         data_dir: config.data_dir.clone(),
         work_dir: config.work_dir.clone(),
         work_dirs: config.work_dirs.clone(),

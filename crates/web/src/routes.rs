@@ -130,6 +130,9 @@ const CALLS: &[Call] = &[
     act("POST", "/api/agents/{id}/npx", "agent-npx"),
     act("POST", "/api/agents/{id}/login", "agent-login"),
     act("POST", "/api/agents/{id}/logout", "agent-logout"),
+    act("POST", "/api/agents/{id}/test", "agent-tested"),
+    act("POST", "/api/agents/{id}/install", "agent-installed"),
+    act("DELETE", "/api/agents/{id}/chore", "agent-chore-stopped"),
     call("GET", "/api/conversations", Who::Reader),
     // It starts agents.
     call("POST", "/api/conversations", Who::Owner),

@@ -20,6 +20,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agents/{id}/chore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Stops a test or an installation, or forgets that it failed. */
+        delete: operations["agents_stop_chore"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{id}/install": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Runs `install.command` as the server's user. `GET /api/agents` says how far it is. */
+        post: operations["agents_install"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agents/{id}/login": {
         parameters: {
             query?: never;
@@ -85,6 +119,23 @@ export interface paths {
         put?: never;
         /** What an agent has stored, also from outside of VoxPilot. Starts the agent for as long as it takes, so it is no `GET`. */
         post: operations["agents_own_sessions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Tries out what the agent can do, offline and in a directory of its own. `GET /api/agents` says how far it is. */
+        post: operations["agents_test"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1102,6 +1153,23 @@ export interface components {
             /** @description Of a group: its choices. */
             options?: components["schemas"]["AgentChoice"][] | null;
         };
+        AgentChore: {
+            /** @description test or install. */
+            kind: string;
+            /** @description What it does now, or did last; may be empty. */
+            step: string;
+            /** Format: int32 */
+            done: number;
+            /**
+             * Format: int32
+             * @description How many steps there are; 0 where nobody knows.
+             */
+            of: number;
+            /** Format: date-time */
+            since: string;
+            /** @description Why it failed; null while it is under way. */
+            problem?: string | null;
+        };
         AgentInstall: {
             /** @description What to type in a terminal of the server's machine. */
             command: string;
@@ -1171,6 +1239,11 @@ export interface components {
         };
         AgentSessions: {
             agents: components["schemas"]["AgentSessionView"][];
+        };
+        AgentTested: {
+            /** Format: date-time */
+            at: string;
+            version?: string | null;
         };
         AgentToolCall: {
             id: string;
@@ -1403,6 +1476,8 @@ export interface components {
             login?: components["schemas"]["AgentLogin"] | null;
             /** @description There is a login that `POST /api/agents/{id}/login` can run. */
             can_login: boolean;
+            tested?: components["schemas"]["AgentTested"] | null;
+            chore?: components["schemas"]["AgentChore"] | null;
             /** @description `POST /api/agents/{id}/logout` can sign out of it. */
             can_logout: boolean;
             /** @description It can delete its own record of a session, see `agent_records` of `DELETE /api/sessions/{id}`. */
@@ -2737,6 +2812,72 @@ export interface operations {
             };
         };
     };
+    agents_stop_chore: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogueAgent"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    agents_install: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogueAgent"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     login: {
         parameters: {
             query?: {
@@ -2907,6 +3048,43 @@ export interface operations {
                 };
             };
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    agents_test: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogueAgent"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

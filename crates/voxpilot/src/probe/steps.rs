@@ -9,7 +9,7 @@ use domain::agent::Failure;
 use engine::Settings;
 
 use super::driven::{Driven, Heard};
-use super::{CODEWORD, Outcome};
+use super::{CODEWORD, Outcome, Progress};
 
 const YES: &str = "yes";
 const NO: &str = "no";
@@ -17,8 +17,13 @@ const UNKNOWN: &str = "unknown";
 
 type Version = Option<String>;
 
+/// What is tried, in order.
+const STEPS: [&str; 7] =
+    ["starts", "answers", "asks before it acts", "stops when told to", "is killed", "lists its sessions", "comes back"];
+
 /// What it says of itself, and no more.
-pub(super) async fn words_only(settings: &Settings, agent: &str, cwd: &Path) -> Result<(Version, Vec<Outcome>)> {
+pub(super) async fn words_only(settings: &Settings, agent: &str, cwd: &Path, progress: Progress) -> Result<(Version, Vec<Outcome>)> {
+    progress.tell(0, 1, STEPS[0]);
     let driven = Driven::start(settings, agent, cwd).await?;
     let said = driven.connection.capabilities().clone();
     driven.end().await?;
@@ -26,15 +31,17 @@ pub(super) async fn words_only(settings: &Settings, agent: &str, cwd: &Path) -> 
 }
 
 /// Everything.
-pub(super) async fn all(settings: &Settings, agent: &str, words: Words, cwd: &Path) -> Result<(Version, Vec<Outcome>)> {
+pub(super) async fn all(settings: &Settings, agent: &str, words: Words, cwd: &Path, progress: Progress) -> Result<(Version, Vec<Outcome>)> {
+    let at = |step: usize| progress.tell(step, STEPS.len(), STEPS[step]);
+    at(0);
     let mut driven = Driven::start(settings, agent, cwd).await?;
     let said = driven.connection.capabilities().clone();
     let mut outcomes = told(&said);
-    let lived = live(&mut driven, words, cwd, &mut outcomes).await;
+    let lived = live(&mut driven, words, cwd, &mut outcomes, &at).await;
     driven.end().await?;
     if let Some(agent_session) = lived? {
         let mut again = Driven::start(settings, agent, cwd).await?;
-        let back = come_back(&mut again, words, &agent_session, &mut outcomes).await;
+        let back = come_back(&mut again, words, &agent_session, &mut outcomes, &at).await;
         again.end().await?;
         back?;
     }
@@ -49,7 +56,8 @@ fn told(said: &Capabilities) -> Vec<Outcome> {
 }
 
 /// From a new session to a kill in the middle of work. Gives the session, where there is something to come back to.
-async fn live(driven: &mut Driven, words: Words, cwd: &Path, outcomes: &mut Vec<Outcome>) -> Result<Option<String>> {
+async fn live(driven: &mut Driven, words: Words, cwd: &Path, outcomes: &mut Vec<Outcome>, at: &impl Fn(usize)) -> Result<Option<String>> {
+    at(1);
     let opened = match driven.open(None).await {
         Ok(opened) => opened,
         Err(failure) => {
@@ -72,6 +80,7 @@ async fn live(driven: &mut Driven, words: Words, cwd: &Path, outcomes: &mut Vec<
     }
     outcomes.push(outcome(Some("usage"), "tells what it uses", if driven.heard.usage { YES } else { NO }));
 
+    at(2);
     driven.prompt(&opened, words.act).await?;
     driven.until(|heard| heard.end.is_some() || heard.gone).await;
     let made = cwd.join("probe-made.txt").exists();
@@ -84,6 +93,7 @@ async fn live(driven: &mut Driven, words: Words, cwd: &Path, outcomes: &mut Vec<
     outcomes.push(outcome(Some("asks"), "asks before it acts", asks));
     outcomes.push(outcome(None, "does what was allowed", if made { YES } else { NO }));
 
+    at(3);
     driven.prompt(&opened, words.slow).await?;
     let running = driven.until(|heard| !heard.text.is_empty() || heard.end.is_some() || heard.gone).await && driven.heard.end.is_none();
     driven.cancel(&opened).await?;
@@ -97,6 +107,7 @@ async fn live(driven: &mut Driven, words: Words, cwd: &Path, outcomes: &mut Vec<
     };
     outcomes.push(outcome(Some("cancels"), "stops when told to", cancels));
 
+    at(4);
     driven.prompt(&opened, words.slow).await?;
     driven.until(|heard| !heard.text.is_empty() || heard.end.is_some() || heard.gone).await;
     driven.kill().await?;
@@ -104,10 +115,12 @@ async fn live(driven: &mut Driven, words: Words, cwd: &Path, outcomes: &mut Vec<
 }
 
 /// A new process after the kill.
-async fn come_back(driven: &mut Driven, words: Words, agent_session: &str, outcomes: &mut Vec<Outcome>) -> Result<()> {
+async fn come_back(driven: &mut Driven, words: Words, agent_session: &str, outcomes: &mut Vec<Outcome>, at: &impl Fn(usize)) -> Result<()> {
+    at(5);
     if let Some(lists) = driven.lists(agent_session).await {
         outcomes.push(outcome(Some("lists"), "lists it after a kill", if lists { YES } else { NO }));
     }
+    at(6);
     let known = KnownSession { agent_session: agent_session.to_owned(), prompted: true, ..KnownSession::default() };
     let opened = driven.open(Some(&known)).await.map_err(|failure: Failure| anyhow::Error::msg(failure.to_string()));
     let opened = opened.context("no session after the kill")?;

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod page;
+
 use std::process::Output;
 use std::time::Duration;
 

@@ -6,6 +6,7 @@ use axum::Json;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use domain::ids::SessionId;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
@@ -169,6 +170,10 @@ pub(crate) struct CatalogueAgent {
     pub login: Option<AgentLogin>,
     /// There is a login that `POST /api/agents/{id}/login` can run.
     pub can_login: bool,
+    /// When this version was tested last; null where it never was.
+    pub tested: Option<AgentTested>,
+    /// A test or an installation that is under way, or has failed.
+    pub chore: Option<AgentChore>,
     /// `POST /api/agents/{id}/logout` can sign out of it.
     pub can_logout: bool,
     /// It can delete its own record of a session, see `agent_records` of `DELETE /api/sessions/{id}`.
@@ -181,6 +186,35 @@ pub(crate) struct AgentInstall {
     pub command: String,
     /// It could be fetched by npx when it is started, and may not yet.
     pub npx: bool,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct AgentTested {
+    #[schema(format = "date-time")]
+    pub at: String,
+    pub version: Option<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct AgentChore {
+    /// test or install.
+    pub kind: String,
+    /// What it does now, or did last; may be empty.
+    pub step: String,
+    pub done: u32,
+    /// How many steps there are; 0 where nobody knows.
+    pub of: u32,
+    #[schema(value_type = String, format = "date-time")]
+    pub since: Timestamp,
+    /// Why it failed; null while it is under way.
+    pub problem: Option<String>,
+}
+
+impl From<engine::Chore> for AgentChore {
+    fn from(chore: engine::Chore) -> AgentChore {
+        let engine::Chore { kind, step, done, of, since, problem } = chore;
+        AgentChore { kind: kind.as_str().to_owned(), step, done, of, since, problem }
+    }
 }
 
 #[derive(Serialize, ToSchema)]
@@ -208,6 +242,8 @@ impl From<engine::CatalogueEntry> for CatalogueAgent {
             install: entry.install.map(|install| AgentInstall { command: install.command, npx: install.npx }),
             login: entry.login.map(|command| AgentLogin { command }),
             can_login: entry.can_login,
+            tested: entry.tested.map(|tested| AgentTested { at: tested.at, version: tested.version }),
+            chore: entry.chore.map(AgentChore::from),
             can_logout: entry.can_logout,
             deletes_records: entry.deletes_records,
         }
@@ -254,6 +290,27 @@ pub(crate) async fn npx(
 ) -> ApiResult<Json<CatalogueAgent>> {
     let Json(permission) = body?;
     Ok(Json(app.engine.allow_npx(&id, permission.allowed).await?.into()))
+}
+
+/// Tries out what the agent can do, offline and in a directory of its own. `GET /api/agents` says how far it is.
+#[utoipa::path(post, operation_id = "agents_test", path = "/api/agents/{id}/test", params(("id" = String, Path)),
+    responses((status = 200, body = CatalogueAgent), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
+pub(crate) async fn test(State(app): State<App>, Path(id): Path<String>) -> ApiResult<Json<CatalogueAgent>> {
+    Ok(Json(app.engine.test_agent(&id)?.into()))
+}
+
+/// Runs `install.command` as the server's user. `GET /api/agents` says how far it is.
+#[utoipa::path(post, operation_id = "agents_install", path = "/api/agents/{id}/install", params(("id" = String, Path)),
+    responses((status = 200, body = CatalogueAgent), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
+pub(crate) async fn install(State(app): State<App>, Path(id): Path<String>) -> ApiResult<Json<CatalogueAgent>> {
+    Ok(Json(app.engine.install_agent(&id)?.into()))
+}
+
+/// Stops a test or an installation, or forgets that it failed.
+#[utoipa::path(delete, operation_id = "agents_stop_chore", path = "/api/agents/{id}/chore", params(("id" = String, Path)),
+    responses((status = 200, body = CatalogueAgent), (status = 422, body = ErrorBody)))]
+pub(crate) async fn stop_chore(State(app): State<App>, Path(id): Path<String>) -> ApiResult<Json<CatalogueAgent>> {
+    Ok(Json(app.engine.stop_chore(&id)?.into()))
 }
 
 /// Has the agent forget who is signed in. Starts the agent for as long as it takes. A process of it that runs keeps what it knows until it ends.

@@ -255,6 +255,7 @@ fn settings(dir: &Path, model: &ModelServer, options: &Options) -> engine::Setti
     });
     engine::Settings {
         exe,
+        flags: vec![],
         data_dir: dir.join("data"),
         work_dir: dir.join("work"),
         work_dirs: Vec::new(),

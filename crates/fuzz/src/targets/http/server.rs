@@ -157,6 +157,7 @@ fn settings(dir: &Path) -> engine::Settings {
     });
     engine::Settings {
         exe: nowhere,
+        flags: vec![],
         data_dir: dir.join("data"),
         work_dir: dir.join("work"),
         work_dirs: Vec::new(),
