@@ -29,6 +29,8 @@ pub struct Hit {
     pub title: String,
     /// None where it is the title.
     pub message: Option<(MessageId, Role)>,
+    /// The call whose result the message is.
+    pub call: Option<String>,
     /// Plain text in one line.
     pub excerpt: String,
     pub at: Timestamp,
@@ -48,7 +50,14 @@ pub(crate) async fn search(store: &Store, query: &str, limit: usize) -> Result<F
     let sessions = store.read(session::conversations).await?;
     for (id, title, updated_at, messages) in sessions {
         if let Some(place) = sought.find(&title) {
-            hits.push(Hit { session: id, title: title.clone(), message: None, excerpt: excerpt(&title, place), at: updated_at });
+            hits.push(Hit {
+                session: id,
+                title: title.clone(),
+                message: None,
+                call: None,
+                excerpt: excerpt(&title, place),
+                at: updated_at,
+            });
         }
         let mut last = messages;
         while last > 0 && hits.len() <= limit && Instant::now() < until {
@@ -56,7 +65,7 @@ pub(crate) async fn search(store: &Store, query: &str, limit: usize) -> Result<F
             let words = Arc::clone(&sought);
             for said in store.read(move |conn| message::matching(conn, id, (from, last), &words, most)).await? {
                 let message = Some((said.id, said.role));
-                hits.push(Hit { session: id, title: title.clone(), message, excerpt: said.excerpt, at: said.at });
+                hits.push(Hit { session: id, title: title.clone(), message, call: said.call, excerpt: said.excerpt, at: said.at });
             }
             last = from;
         }
@@ -68,13 +77,37 @@ pub(crate) async fn search(store: &Store, query: &str, limit: usize) -> Result<F
     Ok(Found { hits, more: false })
 }
 
-/// The text around a hit.
+/// The text around a hit, without the marks of its markdown.
 pub(crate) fn excerpt(whole: &str, (from, to): (usize, usize)) -> String {
     let begin = whole.ceil_char_boundary(from.saturating_sub(BEFORE));
     let end = whole.floor_char_boundary((to + AFTER).min(whole.len())).max(to);
-    let line = whole[begin..end].split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = whole[begin..end].lines().map(plain).collect::<Vec<_>>().join(" ");
+    let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
     let (before, after) = (if begin > 0 { "…" } else { "" }, if end < whole.len() { "…" } else { "" });
     format!("{before}{}{after}", text::visible(&line))
+}
+
+/// A line of markdown as it reads: what opens it, marks of code and of stress, and the addresses of links are left out.
+fn plain(line: &str) -> String {
+    let words = line.trim_start();
+    if words.starts_with("```") || words.starts_with("~~~") {
+        return String::new();
+    }
+    let words = ["> ", "- ", "* ", "+ "].iter().fold(words, |words, mark| words.strip_prefix(mark).unwrap_or(words));
+    let heading = words.trim_start_matches('#');
+    let words = if heading.len() < words.len() && heading.starts_with(' ') { heading.trim_start() } else { words };
+    without_links(&words.replace('`', "").replace("**", ""))
+}
+
+fn without_links(text: &str) -> String {
+    let (mut plain, mut rest) = (String::new(), text);
+    while let Some((before, after)) = rest.split_once("](") {
+        let (Some(open), Some(close)) = (before.rfind('['), after.find(')')) else { break };
+        plain.push_str(before[..open].trim_end_matches('!'));
+        plain.push_str(&before[open + 1..]);
+        rest = &after[close + 1..];
+    }
+    plain + rest
 }
 
 #[cfg(test)]
@@ -84,6 +117,11 @@ mod tests {
     #[test]
     fn an_excerpt_is_a_line_around_the_hit() {
         assert_eq!(excerpt("a needle\n  here", (2, 8)), "a needle here");
+        assert_eq!(
+            excerpt("# Title\n- `sleep 1` **ended** with [exit](https://e.example) code 0", (11, 16)),
+            "Title sleep 1 ended with exit code 0"
+        );
+        assert_eq!(excerpt("a[0](1 needle", (7, 13)), "a[0](1 needle");
         let long = format!("{}needle{}", "ä".repeat(100), "😀".repeat(100));
         assert_eq!(excerpt(&long, (200, 206)), format!("…{}needle{}…", "ä".repeat(30), "😀".repeat(35)));
     }

@@ -2338,6 +2338,8 @@ export interface components {
             title: string;
             message_id?: components["schemas"]["MessageId"] | null;
             role?: components["schemas"]["Role"] | null;
+            /** @description Of the call whose result the message is: people see what it holds there. */
+            tool_call_id?: string | null;
             /** @description What is around it, as plain text in one line. */
             excerpt: string;
             /** Format: date-time */

@@ -4,6 +4,7 @@ import { list } from "../api/list";
 import type { Hit, Row } from "../api/types";
 import { Icon, type IconName } from "../kit/Icon";
 import { Dot, Kbd, type Status } from "../kit/small";
+import { openAt } from "../state/goal";
 import { activeId, goTo } from "../state/route";
 import { statusOf, whenText } from "../state/rows";
 import { visible } from "../state/visible";
@@ -122,7 +123,7 @@ export default function Palette(props: PaletteProps) {
             note: hit.excerpt,
             icon: "comment",
             end: whenText(hit.at),
-            run: () => goTo(hit.session_id),
+            run: () => openAt({ sessionId: hit.session_id, entries: placesOf(hit), query: query() }),
           }),
         ),
     ];
@@ -220,6 +221,9 @@ export default function Palette(props: PaletteProps) {
     </dialog>
   );
 }
+
+/** What an agent did is shown where it was called. */
+const placesOf = ({ message_id, tool_call_id }: Hit) => [message_id, tool_call_id].filter((id) => id != null);
 
 /** The words that were looked for, marked. */
 function Marked(props: { text: string; query: string }) {

@@ -24,7 +24,7 @@ export interface OpenSession {
   gone: () => boolean;
   loadingOlder: () => boolean;
   /** Fetches older messages; `insert` puts them in when it calls what it is given. */
-  loadOlder(insert: (apply: () => void) => void): Promise<void>;
+  loadOlder(insert: (apply: () => void) => void, limit?: number): Promise<void>;
   /** Lets go of what is far above the end, where that is much. */
   dropOldest(): void;
   confirm(callId: string, approved: boolean): Promise<void>;
@@ -126,12 +126,12 @@ export function openSession(id: string, createSource?: ConnectionOptions["create
     broken: breaks.current,
     gone,
     loadingOlder,
-    async loadOlder(insert) {
+    async loadOlder(insert, limit = page_limit) {
       const before = untrack(() => state.oldestMessage);
       if (before === null || untrack(() => loadingOlder() || !state.moreBefore)) return;
       setLoadingOlder(true);
       try {
-        const page = await api.messages(id, before, page_limit);
+        const page = await api.messages(id, before, limit);
         // A snapshot may have taken over meanwhile; then this page no longer fits.
         if (state.oldestMessage !== before) return;
         insert(() => change((draft) => applyOlder(draft, page.messages, page.more, page.artifacts)));

@@ -104,7 +104,7 @@ export function AgentTurn(props: AgentTurnProps) {
         <Show when={lead()}>
           {(row) => (
             <Show when={isLeadOpen() || row().approved.length > 0}>
-              <div hidden={!isLeadOpen()}>
+              <div hidden={!isLeadOpen()} data-fold={leadKey()}>
                 <LeadBody row={row()} flow={flow()} scope={props.call.id} running={running()} id={leadId()} />
               </div>
             </Show>

@@ -24,6 +24,7 @@ export function Fold(props: FoldProps) {
   return (
     <details
       class={`fold ${props.class ?? ""}`}
+      data-fold={props.key}
       open={open()}
       onToggle={(event) => {
         const now = event.currentTarget.open;

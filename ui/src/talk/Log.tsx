@@ -1,8 +1,22 @@
-import { createEffect, createMemo, createSignal, For, on, onMount, Show, untrack } from "solid-js";
+import {
+  createEffect,
+  createMemo,
+  createSignal,
+  For,
+  getOwner,
+  on,
+  onMount,
+  runWithOwner,
+  Show,
+  untrack,
+} from "solid-js";
 import type { NewAttachment } from "../api/types";
 import { Icon } from "../kit/Icon";
+import { insist } from "../kit/later";
 import { Spinner } from "../kit/Spinner";
+import { goal } from "../state/goal";
 import type { OpenSession } from "../state/openSession";
+import { readingPlace } from "../state/readingPlace";
 import { Entry } from "./Entry";
 import { EntryView } from "./EntryView";
 import { loadAllParts, loadParts } from "./parts";
@@ -23,6 +37,7 @@ interface LogProps {
 /** The conversation. */
 export function Log(props: LogProps) {
   const stick = createStick();
+  const owner = getOwner();
   const state = props.open.state;
   const drawn = createWindow(() => state.entries.length);
   let scroller!: HTMLDivElement;
@@ -49,8 +64,8 @@ export function Log(props: LogProps) {
     drawn.attach(scroller);
   });
   const [isDrawn, setDrawn] = createSignal(false);
-  createEffect(() => {
-    if (!state.ready || untrack(isDrawn)) return;
+  let isOpening = false;
+  const drawWithParts = () => {
     const draw = () => {
       setDrawn(true);
       loadAllParts();
@@ -58,6 +73,19 @@ export function Log(props: LogProps) {
     const parts = untrack(() => loadParts(state));
     if (parts) void parts.then(draw);
     else draw();
+  };
+  createEffect(() => {
+    if (!state.ready || isOpening) return;
+    isOpening = true;
+    const isElsewhere = untrack(() => goal()?.sessionId === props.open.id || readingPlace(props.open.id) !== null);
+    const reading = insist(() => import("./reading")).then(({ createReading }) =>
+      runWithOwner(owner, () =>
+        createReading({ open: props.open, stick, scroller, isDrawn, insert: keepPlace, isElsewhere }),
+      ),
+    );
+    // What is not to be seen at its end is fetched before anything is drawn.
+    if (isElsewhere) void reading.then(drawWithParts);
+    else drawWithParts();
   });
   // Whoever reads the end of a conversation that grew for days needs no more than its end.
   createEffect(
@@ -121,7 +149,7 @@ export function Log(props: LogProps) {
           </Show>
           <For each={isDrawn() ? state.entries : []}>
             {(entry, index) => (
-              <Entry window={drawn} index={index()}>
+              <Entry window={drawn} id={entry.id} index={index()}>
                 <EntryView
                   open={props.open}
                   entry={entry}

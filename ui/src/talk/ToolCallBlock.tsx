@@ -10,6 +10,7 @@ import type { StreamingToolCall } from "../state/model";
 import { ArtifactCard } from "./ArtifactCard";
 import { AgentCard } from "./agent/AgentCard";
 import { callStatus } from "./callStatus";
+import { handOf, setHand } from "./folds";
 
 interface ToolCallBlockProps {
   call: StreamingToolCall;
@@ -64,8 +65,17 @@ function PlainCall(props: { call: StreamingToolCall }) {
   const args = createMemo(() => readArguments(props.call.arguments));
   const icon = () => icons.find(([part]) => props.call.name.includes(part))?.[1] ?? "other";
   const output = () => props.call.display ?? props.call.result;
+  const key = () => `plain:${props.call.id}`;
   return (
-    <details class="tool-block plain">
+    <details
+      class="tool-block plain"
+      data-fold={key()}
+      open={handOf(key()) ?? false}
+      onToggle={(event) => {
+        const { open } = event.currentTarget;
+        if (open !== (handOf(key()) ?? false)) setHand(key(), open);
+      }}
+    >
       <summary class="line">
         <Icon name={icon()} />
         <span class="tool-name">

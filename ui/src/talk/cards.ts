@@ -1,4 +1,3 @@
 // What a main AI does: its own calls, and the agents that it hands work to.
 
-export { AgentGroup } from "./AgentGroup";
 export { ToolCallBlock } from "./ToolCallBlock";

@@ -4,8 +4,9 @@
 import { later } from "../kit/later";
 import type { Entry, SessionState } from "../state/model";
 import { isStraight } from "../state/straight";
+import { startedWith } from "./groups";
 
-export const AgentGroup = later(async () => (await import("./cards")).AgentGroup);
+export const AgentGroup = later(async () => (await import("./AgentGroup")).AgentGroup);
 export const ToolCallBlock = later(async () => (await import("./cards")).ToolCallBlock);
 export const Ending = later(async () => (await import("./Ending")).Ending);
 export const EndingFoot = later(async () => (await import("./EndingFoot")).EndingFoot);
@@ -16,20 +17,21 @@ const all = [AgentGroup, ToolCallBlock, Ending, EndingFoot, SentFiles];
 type Part = { preload(): Promise<unknown> };
 
 /** What draws an entry and is not here from the start. */
-function partsOf(entry: Entry, state: SessionState): Part[] {
+function partsOf(entry: Entry, index: number, state: SessionState): Part[] {
   if (entry.kind === "ending") return [Ending];
   if (entry.kind === "message") return entry.attachments.length > 0 ? [SentFiles] : [];
   const call = entry.kind === "call" ? state.calls[entry.id] : undefined;
   const reason = call?.copilotDone?.stopReason ?? "end_turn";
   return [
-    ...(call && !isStraight(call) ? [AgentGroup, ToolCallBlock] : []),
+    ...(call && !isStraight(call) ? [ToolCallBlock] : []),
+    ...(call && startedWith(state.entries, index, state.calls) ? [AgentGroup] : []),
     ...(reason !== "end_turn" || state.login !== null ? [EndingFoot] : []),
   ];
 }
 
 /** Loads what these entries need; null if that is nothing. */
 export function loadParts(state: SessionState): Promise<unknown> | null {
-  const needed = new Set(state.entries.flatMap((entry) => partsOf(entry, state)));
+  const needed = new Set(state.entries.flatMap((entry, index) => partsOf(entry, index, state)));
   return needed.size === 0 ? null : Promise.all([...needed].map((part) => part.preload()));
 }
 

@@ -11,6 +11,8 @@ const hand_events = ["wheel", "touchmove", "pointerdown", "keydown"] as const;
 export interface Stick {
   atEnd: () => boolean;
   toEnd(): void;
+  /** Lets go of the end: somewhere else is to be read. */
+  leave(): void;
   /** Starts to watch; `content` is what grows inside the scroller. */
   attach(scroller: HTMLElement, content: HTMLElement): void;
 }
@@ -30,6 +32,10 @@ export function createStick(): Stick {
     scroller.scrollTop = scroller.scrollHeight;
     lastTop = scroller.scrollTop;
     lastHeight = scroller.scrollHeight;
+  };
+  const leave = () => {
+    stuck = false;
+    setAtEnd(false);
   };
   const seeHand = () => {
     handAt = performance.now();
@@ -52,6 +58,7 @@ export function createStick(): Stick {
   return {
     atEnd,
     toEnd,
+    leave,
     attach(box, content) {
       scroller = box;
       box.addEventListener("scroll", onScroll, { passive: true });

@@ -212,16 +212,22 @@ pub(crate) fn delegated(conn: &Connection, session: SessionId, bytes: usize) -> 
 pub(crate) struct Said {
     pub(crate) id: MessageId,
     pub(crate) role: Role,
+    /// The call whose result it is.
+    pub(crate) call: Option<String>,
     pub(crate) at: Timestamp,
     pub(crate) excerpt: String,
 }
 
 /// Those at places behind the first and up to the second that hold the text where people see it, the latest first. Of an endless text
-/// only the beginning is looked at.
+/// only the beginning is looked at. What the relay repeats of an agent's words is passed over: people see those words once.
 pub(crate) fn matching(conn: &Connection, session: SessionId, (behind, to): (u64, u64), sought: &Sought, most: usize) -> Read<Vec<Said>> {
-    let sql = "SELECT id, role, created_at, substr(COALESCE(display, content), 1, ?5) AS text FROM messages \
+    let sql = "SELECT id, role, tool_call_id, created_at, substr(COALESCE(display, content), 1, ?5) AS text FROM messages AS said \
                WHERE session_id = ?1 AND position > ?2 AND position <= ?3 \
-               AND substr(COALESCE(display, content), 1, ?5) LIKE ?4 ESCAPE '\\' ORDER BY position DESC";
+               AND substr(COALESCE(display, content), 1, ?5) LIKE ?4 ESCAPE '\\' \
+               AND NOT (role = 'assistant' AND turn_id IS NOT NULL AND EXISTS (SELECT 1 FROM messages AS told \
+                        WHERE told.session_id = said.session_id AND told.position = said.position - 1 \
+                        AND told.turn_id = said.turn_id AND told.tool_call_id LIKE 'relay\\_%' ESCAPE '\\')) \
+               ORDER BY position DESC";
     let given = params![session.to_string(), number(behind), number(to), sought.pattern(), LOOKED_AT];
     let mut found = Vec::new();
     statement::each(conn, sql, given, |row| {
@@ -230,7 +236,7 @@ pub(crate) fn matching(conn: &Connection, session: SessionId, (behind, to): (u64
             && let Some(place) = sought.find(&text)
             && let (Ok(id), Ok(role), Ok(at)) = (row.parsed("id"), row.word("role"), row.parsed("created_at"))
         {
-            found.push(Said { id, role, at, excerpt: excerpt(&text, place) });
+            found.push(Said { id, role, call: row.maybe("tool_call_id").ok().flatten(), at, excerpt: excerpt(&text, place) });
         }
         Ok(if found.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     })?;

@@ -1,7 +1,9 @@
 //! Looking for words in everything that was said.
 
 use domain::event::Role;
+use domain::ids::TurnId;
 use store::Row;
+use uuid::Uuid;
 
 use crate::fixture::*;
 
@@ -43,4 +45,23 @@ async fn what_people_see_is_searched_and_a_damaged_message_is_passed_over() {
     let file = fixture.file();
     file.execute_batch("UPDATE messages SET role = 'nobody' WHERE position = 1").unwrap();
     assert_eq!(fixture.store.search("for people", 9).await.unwrap().hits.len(), 1);
+}
+
+#[tokio::test]
+async fn an_answer_that_the_relay_repeats_is_found_once_with_its_call() {
+    let (fixture, id) = Fixture::with_session().await;
+    let turn = Some(TurnId(Uuid::from_u128(7)));
+    let mut said = message(1, Role::Tool, "the needle");
+    (said.turn_id, said.tool_call_id) = (turn, Some("relay_1".into()));
+    let mut repeated = message(2, Role::Assistant, "the needle");
+    repeated.turn_id = turn;
+    let mut told = message(3, Role::Tool, "the needle");
+    (told.turn_id, told.tool_call_id) = (turn, Some("call_1".into()));
+    let mut own = message(4, Role::Assistant, "I found the needle");
+    own.turn_id = turn;
+    let rows_of = [said, repeated, told, own].map(Row::Message).to_vec();
+    fixture.store.commit(rows(id, rows_of)).await.unwrap();
+    let hits = fixture.store.search("needle", 9).await.unwrap().hits;
+    let places: Vec<_> = hits.iter().map(|hit| (hit.message.unwrap().0, hit.call.as_deref())).collect();
+    assert_eq!(places, [(message_id(4), None), (message_id(3), Some("call_1")), (message_id(1), Some("relay_1"))]);
 }

@@ -34,6 +34,8 @@ pub(crate) struct SearchHit {
     /// `null` where it is the title that was found, and so is `role`.
     pub message_id: Option<MessageId>,
     pub role: Option<Role>,
+    /// Of the call whose result the message is: people see what it holds there.
+    pub tool_call_id: Option<String>,
     /// What is around it, as plain text in one line.
     pub excerpt: String,
     #[schema(value_type = String, format = "date-time")]
@@ -60,7 +62,7 @@ pub(crate) async fn search(State(app): State<App>, query: Result<Query<SearchQue
     let found = app.engine.store().search(sought, limit as usize).await?;
     let hit = |hit: store::Hit| {
         let (message_id, role) = hit.message.unzip();
-        SearchHit { session_id: hit.session, title: hit.title, message_id, role, excerpt: hit.excerpt, at: hit.at }
+        SearchHit { session_id: hit.session, title: hit.title, message_id, role, tool_call_id: hit.call, excerpt: hit.excerpt, at: hit.at }
     };
     Ok(Json(SearchResult { hits: found.hits.into_iter().map(hit).collect(), more: found.more }))
 }

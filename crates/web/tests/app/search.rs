@@ -17,6 +17,7 @@ async fn titles_messages_and_what_agents_said_are_found() {
     assert_eq!((hits.len(), &needle["more"]), (1, &json!(false)), "{needle}");
     assert_eq!((&hits[0]["session_id"], &hits[0]["title"], &hits[0]["role"]), (&json!(first), &json!("look for it"), &json!("tool")));
     assert!(hits[0]["excerpt"].as_str().unwrap().contains("the Needle is here") && hits[0]["at"].is_string(), "{needle}");
+    assert!(hits[0]["tool_call_id"].is_string(), "where people see it: {needle}");
     let message = hits[0]["message_id"].as_str().unwrap();
     assert_eq!(rig.get(&format!("/api/sessions/{first}/messages/{message}")).await.status, 200);
     let sure = found("0%25_s").await;

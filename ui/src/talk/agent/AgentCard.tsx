@@ -52,6 +52,7 @@ export function AgentCard(props: AgentCardProps) {
       <details
         ref={card}
         class="copilot-block"
+        data-fold={`card:${props.call.id}`}
         classList={{ [status().tone]: true, asks: asks() && running() }}
         open={open()}
         onToggle={(event) => !props.isLane && fold.onToggle(event)}
