@@ -25,6 +25,8 @@ const dots: Record<Standing["tone"], Status> = {
 interface AgentItemProps {
   agent: Agent;
   isDefault: boolean;
+  /** Somebody came for this one: it is shown and has the focus. */
+  isWanted?: boolean;
   withAbilities: boolean;
   onStart(): Promise<void>;
   /** It is another than it was: as the server says, or to be asked for. */
@@ -50,7 +52,7 @@ export function AgentItem(props: AgentItemProps) {
   const disabled = () => sending.busy() || watchesOnly();
   const why = () => (watchesOnly() ? watch_only : undefined);
   return (
-    <li class="agent-row">
+    <li class="agent-row" tabindex="-1" ref={(row) => props.isWanted && showRow(row)}>
       <AgentMark agent={props.agent.title} />
       <div class="agent-row-name">
         <h2>
@@ -197,6 +199,13 @@ export function AgentItem(props: AgentItemProps) {
       </Show>
     </li>
   );
+}
+
+function showRow(row: HTMLElement): void {
+  requestAnimationFrame(() => {
+    row.scrollIntoView({ block: "center" });
+    row.focus({ preventScroll: true });
+  });
 }
 
 interface NpxSureProps {

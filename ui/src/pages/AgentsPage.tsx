@@ -13,6 +13,8 @@ const narrow = window.matchMedia?.("(max-width: 899px)");
 
 interface AgentsPageProps {
   agents: Agents;
+  /** The one that somebody came for. */
+  wanted?: string | undefined;
   onMenu(): void;
   /** Makes a session with it and goes there. */
   onStart(agent: string): Promise<void>;
@@ -50,6 +52,7 @@ export function AgentsPage(props: AgentsPageProps) {
                   {(agent) => (
                     <AgentItem
                       agent={agent()}
+                      isWanted={id === props.wanted}
                       isDefault={id === props.agents.preferred()}
                       withAbilities={isNarrow()}
                       onStart={() => props.onStart(id)}

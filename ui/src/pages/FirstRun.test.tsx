@@ -10,57 +10,72 @@ afterEach(() => {
 });
 
 const rows = () => [...document.querySelectorAll("li")].map((row) => row.textContent);
+const links = () => [...document.querySelectorAll("a")].map((link) => link.getAttribute("href"));
 
-it("says what there is and what is left, and begins what one presses", () => {
-  const [onPhone, onTask] = [vi.fn(), vi.fn()];
+it("shows what is done and what is left, and starts the task", () => {
+  const [onPhone, start] = [vi.fn(), vi.fn()];
   dispose = render(
     () => (
       <FirstRun
-        project={{ name: "parcel", branch: "main" }}
         agent={makeAgent("copilot", { title: "Copilot", version: "1.0" })}
         model="relay"
         devices={1}
-        task="Explain this project"
+        task={{ text: "Explain this project", start }}
         onPhone={onPhone}
-        onTask={onTask}
       />
     ),
     document.body,
   );
   expect(rows()).toEqual([
-    "DoneThe server runs in parcel, branch main",
     "DoneCopilot is ready1.0",
-    "To doChoose a main AIWithout one you talk straight to Copilot. That works too.Choose",
-    "To doAdd your phoneAnswer questions from anywhere on your network.Show code",
+    "To doAdd a main AIOptional. Without one you talk to Copilot directly.Add…",
+    "To doAdd your phoneAnswer questions when you’re away from the desk.Add…",
     "To doGive it a first task“Explain this project”Start",
   ]);
+  expect(links()).toEqual(["#/settings/main-ai"]);
   const press = (name: string) =>
     [...document.querySelectorAll("button")].find((one) => one.textContent === name)?.click();
-  press("Show code");
+  press("Add…");
   press("Start");
   expect(onPhone).toHaveBeenCalledOnce();
-  expect(onTask).toHaveBeenCalledExactlyOnceWith("Explain this project");
+  expect(start).toHaveBeenCalledOnce();
 });
 
-it("an agent that cannot work yet says so, and where that is mended", () => {
+it("an agent that cannot work yet links to its own row", () => {
   dispose = render(
     () => (
       <FirstRun
-        project={undefined}
         agent={makeAgent("codex", { title: "Codex", health: "login_required", logged_in: false })}
         model="gpt"
         devices={2}
-        task={undefined}
+        task={{ text: "Count to 50", with: "Demo agent", start: () => {} }}
         onPhone={() => {}}
-        onTask={() => {}}
       />
     ),
     document.body,
   );
-  expect(rows()[1]).toBe("To doCodex · signed outIt does the work.Set up");
-  expect(document.querySelector("a")?.getAttribute("href")).toBe("#/agents");
-  expect(rows().slice(2), "what is done says so").toEqual([
-    "DoneA main AI is chosengpt",
-    "DoneAnother device is let inAnswer questions from anywhere on your network.",
+  expect(rows()).toEqual([
+    "To doCodex · signed outIt does the work.Set up",
+    "DoneMain AI is setgpt",
+    "DoneAnother device is signed inAnswer questions when you’re away from the desk.",
+    "To doGive it a first task“Count to 50” with Demo agentStart",
   ]);
+  expect(links()).toEqual(["#/agents/codex"]);
+});
+
+it("the demo agent alone is not an agent that is set up", () => {
+  dispose = render(
+    () => (
+      <FirstRun
+        agent={makeAgent("demo", { title: "Demo agent" })}
+        model="relay"
+        devices={1}
+        task={undefined}
+        onPhone={() => {}}
+      />
+    ),
+    document.body,
+  );
+  expect(rows()[0]).toContain("To doSet up an agentOnly the demo agent is here.");
+  expect(links()[0]).toBe("#/agents");
 });

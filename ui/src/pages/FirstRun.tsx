@@ -3,103 +3,52 @@ import type { Agent } from "../api/types";
 import { Button } from "../kit/Button";
 import { Icon } from "../kit/Icon";
 import { Visible } from "../kit/Visible";
-import { standing, unusable } from "../state/agents";
+import { isReady, standing } from "../state/agents";
 import { watchesOnly } from "../state/device";
-import { pageHref } from "../state/route";
+import { agentHref, pageHref, settingsHref } from "../state/route";
+
+/** A task that can be started as it is. */
+export interface FirstTask {
+  text: string;
+  /** The agent that does it, where it is not the one that works by default. */
+  with?: string;
+  start(): void;
+}
 
 interface FirstRunProps {
-  project: { name: string; branch?: string | null } | undefined;
   /** The one that works where nobody chooses. */
   agent: Agent | undefined;
   /** Of new sessions; `relay` is none. */
   model: string | undefined;
-  /** How many devices are let in; unknown at first. */
+  /** How many devices are signed in; unknown at first. */
   devices: number | undefined;
-  /** What somebody may begin with. */
-  task: string | undefined;
+  task: FirstTask | undefined;
   onPhone(): void;
-  onTask(task: string): void;
 }
 
 interface Step {
   done: boolean;
   title: JSX.Element;
-  note?: string | undefined;
+  note?: JSX.Element;
   action?: JSX.Element;
 }
 
-/** What there is, and what is left to do, for somebody who is here for the first time. Nothing of it has to be done. */
+/** What there is and what is left to do on the first visit. Every step is optional. */
 export function FirstRun(props: FirstRunProps) {
-  const ready = () => props.agent !== undefined && unusable(props.agent) === null && !needsLogin();
-  const needsLogin = () => props.agent?.health === "login_required" || props.agent?.logged_in === false;
-  const hasMainAi = () => props.model !== undefined && props.model !== "relay";
-  const hasOther = () => (props.devices ?? 1) > 1;
   const steps = (): Step[] => [
+    agentStep(props.agent),
+    modelStep(props.model, props.agent),
     {
-      done: true,
-      title: (
-        <>
-          <b>The server runs</b>
-          <Show when={props.project}>
-            {(project) => (
-              <>
-                {" "}
-                in <Visible text={project().name} />
-                <Show when={project().branch}>
-                  {(branch) => (
-                    <>
-                      , branch <Visible text={branch()} />
-                    </>
-                  )}
-                </Show>
-              </>
-            )}
-          </Show>
-        </>
-      ),
-    },
-    {
-      done: ready(),
-      title: (
-        <b>
-          <Show when={props.agent} fallback="Set up an agent">
-            {(agent) => (
-              <>
-                <Visible text={agent().title} /> {ready() ? "is ready" : `· ${standing(agent()).words.toLowerCase()}`}
-              </>
-            )}
-          </Show>
-        </b>
-      ),
-      note: ready() ? (props.agent?.version ?? undefined) : "It does the work.",
-      action: (
-        <a class="button small" href={pageHref("agents")}>
-          {ready() ? "Agents" : "Set up"}
-        </a>
-      ),
-    },
-    {
-      done: hasMainAi(),
-      title: <b>{hasMainAi() ? "A main AI is chosen" : "Choose a main AI"}</b>,
-      note: hasMainAi()
-        ? props.model
-        : `Without one you talk straight to ${props.agent?.title ?? "the agent"}. That works too.`,
-      action: (
-        <a class="button small" href="#/settings">
-          Choose
-        </a>
-      ),
-    },
-    {
-      done: hasOther(),
-      title: <b>{hasOther() ? "Another device is let in" : "Add your phone"}</b>,
-      note: "Answer questions from anywhere on your network.",
+      done: (props.devices ?? 1) > 1,
+      title: (props.devices ?? 1) > 1 ? "Another device is signed in" : "Add your phone",
+      note: "Answer questions when you’re away from the desk.",
       action: (
         <Button small disabled={watchesOnly()} onClick={() => props.onPhone()}>
-          Show code
+          Add…
         </Button>
       ),
     },
+    ...(props.task ? [taskStep(props.task)] : []),
   ];
   return (
     <ul class="first-run card" aria-label="First steps">
@@ -113,7 +62,7 @@ export function FirstRun(props: FirstRunProps) {
               </Show>
             </span>
             <span class="grow">
-              {step.title}
+              <b>{step.title}</b>
               <Show when={step.note}>
                 <small>{step.note}</small>
               </Show>
@@ -122,24 +71,74 @@ export function FirstRun(props: FirstRunProps) {
           </li>
         )}
       </For>
-      <Show when={props.task}>
-        {(task) => (
-          <li>
-            <span class="first-run-tick">
-              <span class="visually-hidden">To do</span>
-            </span>
-            <span class="grow">
-              <b>Give it a first task</b>
-              <small>
-                “<Visible text={task()} />”
-              </small>
-            </span>
-            <Button kind="main" small disabled={watchesOnly()} onClick={() => props.onTask(task())}>
-              Start
-            </Button>
-          </li>
-        )}
-      </Show>
     </ul>
   );
+}
+
+function agentStep(agent: Agent | undefined): Step {
+  const href = agent === undefined || agent.id === "demo" ? pageHref("agents") : agentHref(agent.id);
+  const action = (
+    <a class="button small" href={href}>
+      Set up
+    </a>
+  );
+  if (agent === undefined || agent.id === "demo") {
+    const note = agent && "Only the demo agent is here. It follows a few phrases and has no model.";
+    return { done: false, title: "Set up an agent", note: note ?? "It does the work.", action };
+  }
+  const state = () => standing(agent).words.toLowerCase();
+  const title = (
+    <>
+      <Visible text={agent.title} />{" "}
+      {isReady(agent) ? (agent.health === "ok" ? "is ready" : "is installed") : `· ${state()}`}
+    </>
+  );
+  return isReady(agent)
+    ? { done: true, title, note: agent.version && <Visible text={agent.version} /> }
+    : { done: false, title, note: "It does the work.", action };
+}
+
+function modelStep(model: string | undefined, agent: Agent | undefined): Step {
+  if (model !== undefined && model !== "relay") {
+    return { done: true, title: "Main AI is set", note: <Visible text={model} /> };
+  }
+  return {
+    done: false,
+    title: "Add a main AI",
+    note: (
+      <>
+        Optional. Without one you talk to <Visible text={agent?.title ?? "the agent"} /> directly.
+      </>
+    ),
+    action: (
+      <a class="button small" href={settingsHref("main-ai")} aria-label="Add a main AI">
+        Add…
+      </a>
+    ),
+  };
+}
+
+function taskStep(task: FirstTask): Step {
+  return {
+    done: false,
+    title: "Give it a first task",
+    note: (
+      <>
+        “<Visible text={task.text} />”
+        <Show when={task.with}>
+          {(name) => (
+            <>
+              {" "}
+              with <Visible text={name()} />
+            </>
+          )}
+        </Show>
+      </>
+    ),
+    action: (
+      <Button kind="main" small disabled={watchesOnly()} onClick={() => task.start()}>
+        Start
+      </Button>
+    ),
+  };
 }

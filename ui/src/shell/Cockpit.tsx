@@ -200,6 +200,10 @@ export function Cockpit(props: { onLeave(): void }) {
   ];
   const hearsServer = () => isConnected() && sessions.error() === null;
   const reviewOf = (now: Route) => (now.kind === "review" ? { since: now.since, file: now.file } : {});
+  const wantedAgent = () => {
+    const now = route();
+    return now.kind === "page" && now.page === "agents" ? now.section : undefined;
+  };
   const artifactId = () => {
     const now = route();
     return now.kind === "artifact" ? now.id : null;
@@ -258,7 +262,12 @@ export function Cockpit(props: { onLeave(): void }) {
           </main>
         </Match>
         <Match when={activePage() === "agents"}>
-          <AgentsPage agents={agents} onMenu={() => goTo(null)} onStart={(agent) => start({ agent })} />
+          <AgentsPage
+            agents={agents}
+            wanted={wantedAgent()}
+            onMenu={() => goTo(null)}
+            onStart={(agent) => start({ agent })}
+          />
         </Match>
         <Match when={activePage() === "settings"}>
           <SettingsPage onMenu={() => goTo(null)} onChanged={() => server.refresh()} />

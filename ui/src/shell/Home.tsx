@@ -5,7 +5,8 @@ import { Icon, type IconName } from "../kit/Icon";
 import { later } from "../kit/later";
 import { Dot, PlusMinus } from "../kit/small";
 import { Visible } from "../kit/Visible";
-import { titleOf } from "../state/agents";
+import type { FirstTask } from "../pages/FirstRun";
+import { isReady, titleOf } from "../state/agents";
 import { watch_only, watchesOnly } from "../state/device";
 import { beginSession } from "../state/fresh";
 import { devices_href, go, goTo, pageHref, sessionHref } from "../state/route";
@@ -20,7 +21,7 @@ import { PolicyChoice } from "./PolicyChoice";
 import { createNow } from "./SessionList";
 import { RowEnd } from "./SessionRow";
 import type { Shell } from "./shell";
-import { suggestionsFor } from "./suggestions";
+import { suggestionsFor, suggestionsForDemo } from "./suggestions";
 
 const FirstRun = later(async () => (await import("../pages/FirstRun")).FirstRun);
 
@@ -65,8 +66,8 @@ export function Home(props: { shell: Shell; rows: Row[]; groups: Group[] }) {
     setAttempt(attempt() + 1);
     focusComposer();
   };
-  const start = (content: string, attachments: NewAttachment[]) => {
-    const id = beginSession(chosen(), content, attachments);
+  const start = (content: string, attachments: NewAttachment[], draft = chosen()) => {
+    const id = beginSession(draft, content, attachments);
     setChosen({});
     store(choices_name, "");
     goTo(id);
@@ -76,6 +77,16 @@ export function Home(props: { shell: Shell; rows: Row[]; groups: Group[] }) {
     return ids.flatMap((id) => props.rows.find((row) => row.id === id) ?? []).slice(0, most_shown);
   });
   const starts = createMemo(() => suggestionsFor(known(), server.info(), isRelay(), project.changes()));
+  /** A first task that works with what is here: where nothing else does, the demo agent does it. */
+  const first = (): FirstTask | undefined => {
+    const demo = agents.list().find(({ id }) => id === "demo");
+    const [task] = starts();
+    if (!isRelay() || isReady(known()) || demo === undefined) {
+      return task && { text: task.text, start: () => start(task.text, []) };
+    }
+    const [{ text }] = suggestionsForDemo;
+    return { text, with: demo.title, start: () => start(text, [], { ...chosen(), agent: demo.id, model: "relay" }) };
+  };
   const others = createMemo(() => agents.list().filter(({ id, installed }) => installed && id !== "demo"));
 
   return (
@@ -110,13 +121,11 @@ export function Home(props: { shell: Shell; rows: Row[]; groups: Group[] }) {
       <div class="shelf column">
         <Show when={isFirst()}>
           <FirstRun
-            project={{ name: project.name(), branch: project.branch() }}
             agent={known()}
             model={model()}
             devices={devices.latest}
-            task={starts()[0]?.text}
+            task={first()}
             onPhone={() => go(devices_href)}
-            onTask={suggest}
           />
         </Show>
         <Show when={busy().length > 0}>

@@ -9,10 +9,14 @@ export interface Suggestion {
   changes?: Project["changes"];
 }
 
-/** It has no model behind it and follows these phrases. */
-const for_demo = ["Create a file hello.txt with hello from VoxPilot", "Run `git status`", "Count to 50"];
-
 const whole = (text: string): Suggestion => ({ text, icon: "execute" });
+
+/** The demo agent has no model behind it and follows these phrases. */
+export const suggestionsForDemo: [Suggestion, ...Suggestion[]] = [
+  whole("Create a file hello.txt with hello from VoxPilot"),
+  whole("Run `git status`"),
+  whole("Count to 50"),
+];
 
 export function suggestionsFor(
   agent: Agent | undefined,
@@ -21,9 +25,9 @@ export function suggestionsFor(
   changes: Project["changes"],
 ): Suggestion[] {
   if (info === null) return [];
-  const own = info.suggestions.map((text) => whole(text));
+  const own = info.suggestions.map(whole);
   // Behind a main AI it is that which answers, whoever does the work.
-  if (agent?.id === "demo" && isRelay) return own.length > 0 ? own : for_demo.map(whole);
+  if (agent?.id === "demo" && isRelay) return own.length > 0 ? own : suggestionsForDemo;
   const review: Suggestion[] =
     changes && changes.files > 0
       ? [

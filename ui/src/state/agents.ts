@@ -68,6 +68,12 @@ export function unusable(agent: Agent): string | null {
   return agent.sandbox === "unavailable" ? "no sandbox here" : null;
 }
 
+/** Whether a message to it would be worked on now, as far as is known. */
+export function isReady(agent: Agent | undefined): boolean {
+  if (agent === undefined || unusable(agent) !== null) return false;
+  return agent.logged_in !== false && !["login_required", "failing"].includes(agent.health);
+}
+
 const places: Record<string, string> = {
   path: "installed on this machine",
   npm: "installed with npm",

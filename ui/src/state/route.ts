@@ -13,7 +13,8 @@ export type Route =
   | { kind: "review"; id: string; since?: "turn"; file?: string }
   /** A stored set of changes, under review. */
   | { kind: "artifact"; id: string }
-  | { kind: "page"; page: Page }
+  /** The settings have sections; of the agents one may be meant. */
+  | { kind: "page"; page: Page; section?: string }
   /** Nothing that there is: said so, and nothing else is opened in its place. */
   | { kind: "bad" };
 
@@ -28,6 +29,10 @@ export function readRoute(hash: string): Route {
   if (id !== undefined) return { kind: review ? "review" : "session", id };
   const artifact = artifact_pattern.exec(hash)?.[1];
   if (artifact !== undefined) return { kind: "artifact", id: artifact };
+  const section = /^#\/settings\/([a-z-]+)$/.exec(hash)?.[1];
+  if (section !== undefined) return { kind: "page", page: "settings", section };
+  const agent = /^#\/agents\/([\w.-]+)$/.exec(hash)?.[1];
+  if (agent !== undefined) return { kind: "page", page: "agents", section: agent };
   const page = pages.find((name) => hash === pageHref(name));
   return page ? { kind: "page", page } : { kind: "bad" };
 }
@@ -100,6 +105,10 @@ function decoded(text: string): string {
 export function pageHref(page: Page): string {
   return `#/${page}`;
 }
+
+export const settingsHref = (section: string) => `#/settings/${section}`;
+
+export const agentHref = (id: string) => `#/agents/${id}`;
 
 export function go(href: string): void {
   location.hash = href;
