@@ -1,6 +1,6 @@
 // What changed, from the figures in the head to the review that is sent.
 
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Locator, Page } from "@playwright/test";
 import type { Cockpit } from "../harness/cockpit";
@@ -42,6 +42,12 @@ const script: Rule[] = [
     { prompt: "create a file called more.txt with the text more", session_name: "main" },
     "Written.",
   ),
+  ...callsTool(
+    "do the work",
+    "copilot_agent",
+    { prompt: "run `sh ../work.sh`", session_name: "main" },
+    "The work is done.",
+  ),
   { when: { last_user_contains: "hello" }, reply: { text: "Hello." } },
   { reply: { text: "main: say it louder" } },
 ];
@@ -78,13 +84,19 @@ async function begin(cockpit: Cockpit, server: Server): Promise<void> {
   await expect.poll(known).toBe("git");
 }
 
-/** A turn in which a file changes. */
-async function work(cockpit: Cockpit, server: Server, text = after): Promise<void> {
+/** A turn in which an agent runs this. */
+async function workBy(cockpit: Cockpit, server: Server, script: string): Promise<void> {
   await begin(cockpit, server);
-  writeFileSync(join(server.work, "src/main.rs"), text);
-  await cockpit.send("hello again");
-  await expect(cockpit.answers).toHaveCount(2);
+  writeFileSync(join(server.directory, "work.sh"), script);
+  await cockpit.send("do the work");
+  await expect(cockpit.answers.last()).toContainText("The work is done.");
   await cockpit.expectIdle();
+}
+
+/** A turn in which an agent changes a file. */
+async function work(cockpit: Cockpit, server: Server, text = after): Promise<void> {
+  writeFileSync(join(server.directory, "main.rs"), text);
+  await workBy(cockpit, server, "cp ../main.rs src/main.rs");
 }
 
 /** Straight to the review of the session on the page. */
@@ -176,14 +188,13 @@ test("a change is taken back and given back, then the file, and it is committed 
 
   await page.getByRole("button", { name: "Commit", exact: true }).click();
   const dialog = page.getByRole("dialog", { name: "Commit" });
-  await dialog.getByRole("checkbox", { name: /notes\.md/ }).uncheck();
+  await expect(dialog.getByRole("checkbox", { name: /notes\.md/ }), "no agent wrote it").not.toBeChecked();
   await dialog.getByRole("button", { name: "Draft a message" }).click();
   await expect(dialog.getByRole("textbox", { name: "Commit message" })).toHaveValue("main: say it louder");
   await dialog.getByRole("button", { name: "Commit 1 file" }).click();
   await expect(page.getByText(/^Committed [0-9a-f]{8}/)).toBeVisible();
   await page.getByRole("button", { name: /^Changes: / }).click();
   await page.getByRole("menuitemradio", { name: "Uncommitted" }).click();
-  await expect(fileOf(page, "notes.md")).toBeVisible();
   await expect(main).toHaveCount(0);
 });
 
@@ -225,13 +236,12 @@ test("what an agent changes meanwhile is told, and shown when somebody wants it,
 
 test("files that were renamed, deleted, are binary or large say so @desktop", async ({ cockpit, server }) => {
   const { page } = cockpit;
-  await begin(cockpit, server);
-  const at = (name: string) => join(server.work, name);
-  renameSync(at("old-name.txt"), at("new-name.txt"));
-  rmSync(at("gone.txt"));
+  const at = (name: string) => join(server.directory, name);
   writeFileSync(at("logo.bin"), Buffer.from([0, 1, 2, 3]));
   writeFileSync(at("large.txt"), "a line of a file that is large\n".repeat(30_000));
-  writeFileSync(at("src/main.rs"), after);
+  writeFileSync(at("main.rs"), after);
+  const moves = "mv old-name.txt new-name.txt; rm gone.txt; cp ../logo.bin ../large.txt .; cp ../main.rs src/main.rs";
+  await workBy(cockpit, server, moves);
   await openReview(page);
   const renamed = fileOf(page, "new-name.txt");
   await expect(renamed).toContainText("old-name.txt");

@@ -15,6 +15,9 @@ pub struct Batch {
     /// every line count exactly once.
     pub cursor: u64,
     pub signals: Vec<Signal>,
+    /// When the runner heard the first and the last record, in ms since 1970.
+    pub since_ms: u64,
+    pub until_ms: u64,
 }
 
 #[derive(Clone, PartialEq, Debug)]

@@ -368,6 +368,11 @@ impl ToolCall {
         !matches!(self.status.as_deref(), Some("completed" | "failed" | "cancelled" | "interrupted" | "declined" | "rejected"))
     }
 
+    /// It may change files, as far as its kind tells.
+    pub fn may_write(&self) -> bool {
+        !matches!(self.kind.as_deref(), Some("read" | "search" | "think" | "fetch" | "switch_mode"))
+    }
+
     /// Nothing tells what it is going to do.
     pub fn says_nothing(&self) -> bool {
         self.input.as_ref().is_none_or(RawJson::is_empty) && self.content.as_ref().is_none_or(Vec::is_empty)

@@ -26,7 +26,7 @@ use uuid::Uuid;
 
 use crate::Shared;
 use crate::agent::{Links, options::Replies};
-use crate::changes::Trees;
+use crate::changes::{Attribution, ScanPlace, Scans, Trees};
 use crate::command::{Command, Refusal};
 use crate::model_call::{ModelCall, ModelSignal};
 use crate::observer::Observer;
@@ -70,6 +70,9 @@ pub(crate) struct Actor {
     pub(crate) option_replies: Replies,
     /// The work directory before and after each turn.
     pub(crate) trees: Trees,
+    /// Which changes of the work directory are this session's.
+    attribution: Attribution,
+    scans: Scans,
     /// The user's message whose turn begins in the write that is being put together.
     begun_by: Option<MessageId>,
     viewers: Arc<()>,
@@ -130,6 +133,8 @@ impl Actor {
         let machine = Machine::new(state, shared.store.agent_sessions(id).await?);
         let observer = shared.observer(&snapshot).await?;
         let message_bytes = shared.store.message_bytes(id).await?;
+        let windows = shared.store.windows(id, None).await?;
+        let (attribution, rows) = Attribution::restored(&snapshot, windows, Timestamp::now().as_millisecond());
         let mut actor = Actor {
             id,
             project: crate::rules::project(&snapshot.session.work_dir),
@@ -140,13 +145,15 @@ impl Actor {
             tasks: Tasks::default(),
             model: ModelCall::default(),
             effects: Vec::new(),
-            rows: Vec::new(),
+            rows,
             stored_queue: Queue { items: snapshot.queue },
             reviews: HashMap::new(),
             tool_tasks: HashMap::new(),
             demand_tasks: HashMap::new(),
             option_replies: Replies::default(),
             trees: Trees::default(),
+            attribution,
+            scans: Scans::default(),
             begun_by: None,
             viewers,
             rule_count: 0,
@@ -273,6 +280,7 @@ impl Actor {
     fn take_trees(&mut self) {
         let kept = self.shared.settings.trees_dir(self.id);
         if let Some(turn) = self.trees.ended.take() {
+            self.scans.stop();
             let place = (self.shared.store.clone(), self.id);
             let work = self.trees.after(place, &self.row.work_dir, kept.clone(), turn);
             self.tasks.start(async move { Ended::Tree(work.await) });
@@ -281,6 +289,20 @@ impl Actor {
             let work = self.trees.before(&self.row.work_dir, kept, turn);
             self.tasks.start(async move { Ended::Tree(work.await) });
         }
+        if self.attribution.take_ended() && self.machine.turn().turn.is_some() {
+            self.scans.want();
+        }
+        self.scan();
+    }
+
+    /// Looks at what the tool calls that have ended wrote.
+    pub(crate) fn scan(&mut self) {
+        let Some((turn, before)) = self.trees.known_before() else { return };
+        let Some(pause) = self.scans.next() else { return };
+        let (shared, session, work_dir) = (Arc::clone(&self.shared), self.id, self.row.work_dir.clone());
+        let place = ScanPlace { shared, session, work_dir, turn, before };
+        let task = self.tasks.start(async move { Ended::Scanned(place.scan(pause).await) });
+        self.scans.began(task);
     }
 
     /// A database that refuses (a full disk, say) holds the session up; it never makes it forget.
@@ -331,6 +353,7 @@ impl Actor {
         let answered = batch.signals.iter().any(|signal| matches!(signal, agents::Signal::PromptEnded { .. }));
         let signals = crate::agent::signals::convert(self.id, host, self.asks(host.agent()), batch.signals);
         self.observer.heard(host, &signals);
+        self.attribution.heard((batch.since_ms, batch.until_ms), &signals);
         if answered {
             self.keep_names(&agent, runner);
         }

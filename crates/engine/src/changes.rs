@@ -1,10 +1,13 @@
 //! What changed in a session's work directory: by git, from trees that are taken around each turn, and where there is no repository
 //! by what the agents say of themselves.
 //!
-//! Owns which two states are compared, and what was taken back and may be wanted again. How trees are made, compared and put back is
+//! Owns which two states are compared, which changes are the session's own, and what was taken back and may be wanted again. How trees are made, compared and put back is
 //! the affair of `tools`.
 
+mod attribution;
 mod draft;
+mod ledger;
+mod scan;
 mod told;
 mod trees;
 mod undo;
@@ -22,6 +25,9 @@ use uuid::Uuid;
 use crate::settings::Settings;
 use crate::{Engine, Refusal};
 
+pub(crate) use attribution::Attribution;
+use ledger::Ledger;
+pub(crate) use scan::{Place as ScanPlace, Scanned, Scans};
 pub(crate) use trees::{TreeTaken, Trees, forget, sessions};
 pub(crate) use undo::Undos;
 
@@ -70,7 +76,10 @@ pub struct Changes {
     pub total_files: u32,
     pub total_additions: u32,
     pub total_deletions: u32,
+    /// What this session's agents changed; the totals are of these.
     pub files: Vec<FileChange>,
+    /// What changed meanwhile and cannot be attributed to them, without lines: these may be asked for. Never counted.
+    pub meanwhile: Vec<FileChange>,
     /// What it makes sense to count from here.
     pub sinces: Vec<Since>,
 }
@@ -120,11 +129,14 @@ impl Engine {
         self.within(async {
             match self.look(&row, scope).await? {
                 Looked::Git { checkout, comparison, place } => {
-                    let files = if summary { comparison.summary() } else { checkout.files(&comparison).await.map_err(refused)? };
-                    let counts = (comparison.total_files(), comparison.additions(), comparison.deletions());
-                    let cut = comparison.is_cut() || files.iter().any(|file| file.too_large);
-                    let version = comparison.version;
-                    Ok(filled(Changes { cut, version, ..nothing(scope, Source::Git, project, place) }, files, counts))
+                    let is_cut = comparison.is_cut();
+                    let (own, others) = self.parted(&row, scope, &checkout, comparison).await?;
+                    let files = if summary { own.summary() } else { checkout.files(&own).await.map_err(refused)? };
+                    let meanwhile = without_lines(others.summary());
+                    let counts = (own.total_files(), own.additions(), own.deletions());
+                    let cut = is_cut || files.iter().any(|file| file.too_large);
+                    let version = format!("{}.{}", own.version, told::digest(&names(&files)));
+                    Ok(filled(Changes { cut, version, meanwhile, ..nothing(scope, Source::Git, project, place) }, files, counts))
                 }
                 Looked::Told { told, place } => {
                     let source = if told.is_empty() { Source::None } else { Source::Agents };
@@ -189,7 +201,8 @@ impl Engine {
             let undo = match self.look(&row, scope).await? {
                 Looked::Git { checkout, comparison, .. } => {
                     let digest = comparison.digest(path).ok_or_else(moved)?;
-                    if version != digest && version != comparison.version {
+                    let of_all = version.split_once('.').map_or(version, |(trees, _)| trees);
+                    if version != digest && of_all != comparison.version {
                         return Err(moved());
                     }
                     checkout.revert(&comparison, path, hunk).await?
@@ -215,8 +228,14 @@ impl Engine {
         done.map_err(|_| Refusal::Invalid("the files could not be put back".to_owned()))?.map_err(Refusal::from)
     }
 
+    /// Commits the files of these names, or what the session's agents changed.
     pub async fn commit_changes(&self, id: SessionId, message: &str, paths: Option<&[String]>) -> Result<Commit, Refusal> {
         let row = self.row(id).await?;
+        let own = match paths {
+            Some(_) => None,
+            None => Some(names(&self.changes(id, Scope { since: Since::Head, turn: None }, true).await?.files)),
+        };
+        let paths = paths.or(own.as_deref());
         self.within(async {
             let checkout = Checkout::open(Path::new(&row.work_dir), None).await.map_err(Refusal::Conflict)?;
             let commit = checkout.commit(message, paths).await?;
@@ -296,6 +315,24 @@ impl Engine {
         }
     }
 
+    /// What the session's agents changed, and the rest.
+    async fn parted(
+        &self,
+        row: &SessionRow,
+        scope: Scope,
+        checkout: &Checkout,
+        comparison: Comparison,
+    ) -> Result<(Comparison, Comparison), Refusal> {
+        let turn = match scope.since {
+            Since::Turn if scope.turn.is_none() => self.shared.store.latest_turn(row.id).await?.map(|turn| turn.id),
+            Since::Turn => scope.turn,
+            Since::Session | Since::Base | Since::Head => None,
+        };
+        let ledger = Ledger::read(&self.shared.store, row.id, turn).await?;
+        let touched = checkout.touched(&comparison).await;
+        Ok(comparison.part(&ledger.credited(&touched)))
+    }
+
     async fn told(&self, row: &SessionRow, scope: Scope, place: Place) -> Result<Looked, Refusal> {
         let told = match scope.since {
             Since::Turn | Since::Session => told::read(&self.shared.store, row, scope).await?,
@@ -357,6 +394,7 @@ fn nothing(scope: Scope, source: Source, project: String, place: Place) -> Chang
         total_additions: 0,
         total_deletions: 0,
         files: Vec::new(),
+        meanwhile: Vec::new(),
         sinces: place.sinces,
     }
 }
@@ -364,4 +402,15 @@ fn nothing(scope: Scope, source: Source, project: String, place: Place) -> Chang
 fn filled(changes: Changes, files: Vec<FileChange>, counts: (u32, u32, u32)) -> Changes {
     let (total_files, total_additions, total_deletions) = counts;
     Changes { files, total_files, total_additions, total_deletions, ..changes }
+}
+
+fn names(files: &[FileChange]) -> Vec<String> {
+    files.iter().map(|file| file.path.clone()).collect()
+}
+
+fn without_lines(mut files: Vec<FileChange>) -> Vec<FileChange> {
+    for file in &mut files {
+        file.too_large = !file.binary;
+    }
+    files
 }

@@ -265,6 +265,29 @@ CREATE TABLE snapshots (
     PRIMARY KEY (session_id, turn_id)
 );
 
+CREATE TABLE windows (
+    session_id TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    turn_id TEXT NOT NULL,
+    call TEXT NOT NULL,
+    since_ms BIGINT NOT NULL,
+    -- None while the call runs.
+    until_ms BIGINT,
+    PRIMARY KEY (session_id, call, since_ms)
+);
+
+CREATE TABLE credits (
+    session_id TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    turn_id TEXT NOT NULL,
+    -- Relative to the session's work directory.
+    path TEXT NOT NULL,
+    -- How it is known: reported by the agent, or seen in a window.
+    evidence TEXT NOT NULL,
+    since_ms BIGINT NOT NULL,
+    until_ms BIGINT NOT NULL,
+    PRIMARY KEY (session_id, turn_id, path, evidence, since_ms)
+);
+CREATE INDEX credits_by_time ON credits (evidence, until_ms);
+
 CREATE TABLE comments (
     session_id TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
     id TEXT NOT NULL,

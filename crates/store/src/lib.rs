@@ -60,6 +60,7 @@ use statement::Read;
 pub use table::artifact::ArtifactRow;
 pub use table::attachment::AttachmentRow;
 pub use table::audit::AuditRow;
+pub use table::credit::{CreditRow, Evidence, WindowRow};
 pub use table::device::DeviceRow;
 pub use table::link::LinkRow;
 pub use table::message::Page;
@@ -244,6 +245,21 @@ impl Store {
     /// The working tree before and after each turn, in the order of the turns.
     pub async fn trees(&self, session: SessionId) -> Result<Vec<TreeRow>> {
         self.read(move |conn| table::tree::all(conn, session)).await
+    }
+
+    /// When tool calls of the session's agents could write, in one turn or in all.
+    pub async fn windows(&self, session: SessionId, turn: Option<TurnId>) -> Result<Vec<WindowRow>> {
+        self.read(move |conn| table::credit::windows(conn, session, turn)).await
+    }
+
+    /// The files that the session's agents wrote, in one turn or in all.
+    pub async fn credits(&self, session: SessionId, turn: Option<TurnId>) -> Result<Vec<CreditRow>> {
+        self.read(move |conn| table::credit::all(conn, session, turn)).await
+    }
+
+    /// What the agents of other sessions in the same work directory have reported since then to have written.
+    pub async fn reported_by_others(&self, session: SessionId, since_ms: i64) -> Result<Vec<CreditRow>> {
+        self.read(move |conn| table::credit::of_others(conn, session, since_ms)).await
     }
 
     pub async fn turn(&self, session: SessionId, id: TurnId) -> Result<Option<TurnRow>> {

@@ -20,7 +20,7 @@ use crate::statement::{self, Read};
 use crate::{blocking, connect, shape};
 
 /// What people said, did and keep, in an order in which each row finds what it refers to.
-const COPIED: [&str; 14] = [
+const COPIED: [&str; 16] = [
     "sessions",
     "messages",
     "receipts",
@@ -32,6 +32,8 @@ const COPIED: [&str; 14] = [
     "audit_details",
     "notices",
     "snapshots",
+    "windows",
+    "credits",
     "comments",
     "viewed",
     "events",

@@ -13,6 +13,7 @@ use crate::frame::piece;
 use crate::table::artifact::ArtifactRow;
 use crate::table::attachment::AttachmentRow;
 use crate::table::audit::AuditRow;
+use crate::table::credit::{CreditRow, WindowRow};
 use crate::table::device::DeviceRow;
 use crate::table::link::LinkRow;
 use crate::table::permission::PermissionRow;
@@ -51,6 +52,14 @@ pub enum Row {
     MarkSession(Marks),
     /// The working tree before or after a turn: fills in what is given.
     Tree(TreeRow),
+    /// When a tool call of an agent could write: inserts it, or sets its end.
+    Window(WindowRow),
+    /// The call's windows prove nothing.
+    RemoveWindows {
+        call: String,
+    },
+    /// A file that an agent of the session wrote. Inserting it twice changes nothing.
+    Credit(CreditRow),
     /// What the last turn changed in the work directory; none where that is not known.
     Changed(Option<ChangeCounts>),
     /// Removes the session with everything it has; the events of the same write are void.

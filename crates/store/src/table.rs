@@ -7,6 +7,7 @@ pub(crate) mod attachment;
 pub(crate) mod audit;
 pub(crate) mod column;
 pub(crate) mod confirm;
+pub(crate) mod credit;
 pub(crate) mod device;
 pub(crate) mod event;
 pub(crate) mod like;
@@ -57,6 +58,9 @@ pub(crate) fn apply(conn: &Connection, place: Place<'_>, row: &Row) -> Written {
         Row::UpdateSession(change) => session::update(conn, session, change, place.now),
         Row::MarkSession(marks) => session::mark(conn, session, *marks, place.now),
         Row::Tree(tree) => tree::save(conn, session, tree),
+        Row::Window(window) => credit::save_window(conn, session, window),
+        Row::RemoveWindows { call } => credit::remove_windows(conn, session, call),
+        Row::Credit(row) => credit::save(conn, session, row),
         Row::Changed(counts) => session::count_changes(conn, session, *counts),
         Row::DeleteSession => session::delete(conn, session),
         Row::Message(message) => message::save(conn, session, message),

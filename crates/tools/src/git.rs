@@ -20,6 +20,7 @@ mod revert;
 mod revision;
 mod snapshot;
 mod stand_in;
+mod touched;
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -36,6 +37,7 @@ pub use commit::Commit;
 pub use compare::{Comparison, FileChange, FileLines, Side, Status};
 pub use revert::{Undo, revert_text};
 pub use snapshot::Taken;
+pub use touched::Touched;
 
 /// Names of untracked files told to the model.
 const MOST_UNTRACKED: usize = 50;

@@ -33,7 +33,7 @@ pub use changes::changed_since;
 pub use definitions::{Candidate, Definition, Kind, definitions, delegate, kind};
 pub use files::{FileError, OpenDirectory, beginning, current_text, directory, read_text};
 pub use fingerprint::{Fingerprint, fingerprint};
-pub use git::{Checkout, Commit, Comparison, FileChange, FileLines, Side, Status, Taken, Undo, revert_text};
+pub use git::{Checkout, Commit, Comparison, FileChange, FileLines, Side, Status, Taken, Touched, Undo, revert_text};
 pub use paths::{Named, find, mentioned, search};
 pub use project::Project;
 pub use view::{FileView, Picture, ViewKind, image_type, picture, view, viewable};

@@ -35,6 +35,8 @@ export const changesApi = {
     answer(client.POST("/api/sessions/{id}/changes/undo", { ...inSession(session), body: { undo } })),
   commit: (session: string, body: Commit) =>
     answer(client.POST("/api/sessions/{id}/changes/commit", { ...inSession(session), body, ...upTo(long_ms) })),
-  draft: (session: string) =>
-    answer(client.POST("/api/sessions/{id}/changes/draft", { ...inSession(session), ...upTo(long_ms) })),
+  draft: (session: string, paths: string[]) =>
+    answer(
+      client.POST("/api/sessions/{id}/changes/draft", { ...inSession(session), body: { paths }, ...upTo(long_ms) }),
+    ),
 };

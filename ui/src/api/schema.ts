@@ -1501,7 +1501,10 @@ export interface components {
             total_additions: number;
             /** Format: int32 */
             total_deletions: number;
+            /** @description What this session's agents changed; the totals are of these. */
             files: components["schemas"]["FileChange"][];
+            /** @description What changed meanwhile and cannot be attributed to them, without lines: these may be asked for. Never counted. */
+            meanwhile: components["schemas"]["FileChange"][];
             /** @description What it makes sense to count from here. */
             sinces: components["schemas"]["Since"][];
         };
@@ -1966,7 +1969,11 @@ export interface components {
         };
         NewCommit: {
             message: string;
-            /** @description Only these of the changed files; everything where none are given. */
+            /** @description Only these of the changed files; what the session's agents changed where none are given. */
+            paths?: string[] | null;
+        };
+        NewDraft: {
+            /** @description The files that are to be committed; what the session's agents changed where none are given. */
             paths?: string[] | null;
         };
         NewLink: {
@@ -4292,7 +4299,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewDraft"];
+            };
+        };
         responses: {
             200: {
                 headers: {

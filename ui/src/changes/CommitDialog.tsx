@@ -1,6 +1,7 @@
-import { createMemo, createResource, createSignal, For, Show } from "solid-js";
+import { createMemo, createResource, createSignal, For, type JSX, Show } from "solid-js";
 import { changesApi } from "../api/changes";
-import { sentence } from "../api/client";
+import { api, sentence } from "../api/client";
+import type { FileChange } from "../api/types";
 import { Button } from "../kit/Button";
 import { Dialog } from "../kit/Dialog";
 import { InlineError } from "../kit/InlineError";
@@ -12,32 +13,42 @@ import { readStored, store } from "../state/storage";
 import { visible } from "../state/visible";
 import { filesWords } from "./count";
 import { noteChanged } from "./summary";
-import { statusWord } from "./words";
+import { meanwhile_hint, meanwhile_title, statusWord } from "./words";
 
-/** Everything that is not committed yet, or a choice of it. */
+/** What is not committed yet: the session's own files ticked, what else changed meanwhile not. Commits exactly what is ticked. */
 export function CommitDialog(props: { sessionId: string; onClose(): void; onDone(): void }) {
   const name = `commit.${props.sessionId}`;
   const [changes] = createResource(
     () => props.sessionId,
     (id) => changesApi.summary(id, "head"),
   );
+  const [session] = createResource(
+    () => props.sessionId,
+    (id) => api.session(id).catch(() => undefined),
+  );
+  /** Who would write the message. */
+  const hasMainAi = () => session.latest !== undefined && session.latest.model !== "relay";
   const [message, setMessage] = createSignal(readStored(name) ?? "");
-  const [left, setLeft] = createSignal<ReadonlySet<string>>(new Set<string>());
+  const [turned, setTurned] = createSignal<ReadonlySet<string>>(new Set<string>());
   const drafting = createSubmit();
   const committing = createSubmit();
   const files = createMemo(() => (changes.error ? [] : (changes()?.files ?? [])));
-  const chosen = () => files().filter(({ path }) => !left().has(path));
+  const meanwhile = createMemo(() => (changes.error ? [] : (changes()?.meanwhile ?? [])));
+  const chosen = () => [
+    ...files().filter(({ path }) => !turned().has(path)),
+    ...meanwhile().filter(({ path }) => turned().has(path)),
+  ];
+  const paths = () => chosen().map(({ path }) => path);
   const put = (text: string) => {
     setMessage(text);
     store(name, text);
   };
-  const draft = () => drafting.submit(async () => put((await changesApi.draft(props.sessionId)).message));
+  const draft = () => drafting.submit(async () => put((await changesApi.draft(props.sessionId, paths())).message));
   const canCommit = () => message().trim() !== "" && chosen().length > 0 && !committing.busy();
   const commit = async () => {
     if (!canCommit()) return;
-    const paths = left().size === 0 ? {} : { paths: chosen().map(({ path }) => path) };
     const isDone = await committing.submit(async () => {
-      const body = { message: message().trim(), ...paths };
+      const body = { message: message().trim(), paths: paths() };
       const { commit, branch, left_out } = await changesApi.commit(props.sessionId, body);
       if (left_out?.length) tell(`Too large to be committed: ${visible(left_out.join(", "))}`);
       tell(visible(`Committed ${commit.slice(0, 8)}${branch ? ` on ${branch}` : ""}`));
@@ -48,10 +59,28 @@ export function CommitDialog(props: { sessionId: string; onClose(): void; onDone
     props.onDone();
   };
   const toggle = (path: string) => {
-    const next = new Set(left());
+    const next = new Set(turned());
     if (!next.delete(path)) next.add(path);
-    setLeft(next);
+    setTurned(next);
   };
+  const rows = (listed: FileChange[], isTicked: (path: string) => boolean): JSX.Element => (
+    <ul class="commit-files">
+      <For each={listed}>
+        {(file) => (
+          <li>
+            <label>
+              <input type="checkbox" checked={isTicked(file.path)} onChange={() => toggle(file.path)} />
+              <span class="cut grow mono">
+                <Visible text={file.path} />
+              </span>
+              <Show when={statusWord(file)}>{(word) => <span class="tag">{word()}</span>}</Show>
+              <PlusMinus additions={file.additions} deletions={file.deletions} />
+            </label>
+          </li>
+        )}
+      </For>
+    </ul>
+  );
   return (
     <Dialog
       class="commit"
@@ -59,9 +88,11 @@ export function CommitDialog(props: { sessionId: string; onClose(): void; onDone
       onClose={() => props.onClose()}
       foot={
         <>
-          <Button kind="quiet" disabled={drafting.busy() || files().length === 0} onClick={() => void draft()}>
-            {drafting.busy() ? "Drafting…" : "Draft a message"}
-          </Button>
+          <Show when={hasMainAi()}>
+            <Button kind="quiet" disabled={drafting.busy() || chosen().length === 0} onClick={() => void draft()}>
+              {drafting.busy() ? "Drafting…" : "Draft a message"}
+            </Button>
+          </Show>
           <span class="grow" />
           <Button kind="main" disabled={!canCommit()} onClick={() => void commit()}>
             {committing.busy() ? "Committing…" : `Commit ${filesWords(chosen().length)}`}
@@ -71,6 +102,7 @@ export function CommitDialog(props: { sessionId: string; onClose(): void; onDone
     >
       <textarea
         class="field"
+        autofocus
         aria-label="Commit message"
         placeholder="What this changes, and why"
         maxLength={20_000}
@@ -86,8 +118,10 @@ export function CommitDialog(props: { sessionId: string; onClose(): void; onDone
       <Show when={!changes.error} fallback={<InlineError message={sentence(changes.error)} />}>
         <Show when={!changes.loading} fallback={<p class="mute">Looking for what is not committed…</p>}>
           <p class="commit-where soft">
-            {files().length === 0 ? "Nothing to commit." : `${filesWords(files().length)} not committed`}
-            <Show when={changes()?.branch}>
+            {files().length === 0
+              ? "This session has nothing to commit."
+              : `${filesWords(files().length)} not committed`}
+            <Show when={files().length > 0 && changes()?.branch}>
               {(branch) => (
                 <>
                   {" on "}
@@ -98,22 +132,14 @@ export function CommitDialog(props: { sessionId: string; onClose(): void; onDone
               )}
             </Show>
           </p>
-          <ul class="commit-files">
-            <For each={files()}>
-              {(file) => (
-                <li>
-                  <label>
-                    <input type="checkbox" checked={!left().has(file.path)} onChange={() => toggle(file.path)} />
-                    <span class="cut grow mono">
-                      <Visible text={file.path} />
-                    </span>
-                    <Show when={statusWord(file)}>{(word) => <span class="tag">{word()}</span>}</Show>
-                    <PlusMinus additions={file.additions} deletions={file.deletions} />
-                  </label>
-                </li>
-              )}
-            </For>
-          </ul>
+          {rows(files(), (path) => !turned().has(path))}
+          <Show when={meanwhile().length > 0}>
+            <fieldset class="commit-meanwhile">
+              <legend>{meanwhile_title}</legend>
+              <p class="mute">{meanwhile_hint}</p>
+              {rows(meanwhile(), (path) => turned().has(path))}
+            </fieldset>
+          </Show>
         </Show>
       </Show>
     </Dialog>

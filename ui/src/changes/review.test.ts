@@ -42,6 +42,7 @@ const changesOf = (files: FileChange[]): Changes => ({
   total_additions: 1,
   total_deletions: 1,
   files,
+  meanwhile: [],
   sinces: ["turn", "session"],
 });
 

@@ -71,6 +71,7 @@ export function artifactSource(id: string, onTitle: (title: string) => void): So
         total_additions: stored.total_additions,
         total_deletions: stored.total_deletions,
         sinces: [],
+        meanwhile: [],
         files: stored.files.map((file) => ({
           ...file,
           status: statuses.includes(file.status) ? (file.status as Status) : "modified",

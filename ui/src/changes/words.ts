@@ -16,6 +16,9 @@ export function commentsWords(count: number): string {
   return count === 1 ? "1 comment" : `${count} comments`;
 }
 
+export const meanwhile_title = "Also changed meanwhile";
+export const meanwhile_hint = "Not by this session. Not counted, not committed unless you tick it.";
+
 /** What is beside the path; nothing for what is only modified. */
 export function statusWord(file: FileChange): string | null {
   const words: Record<FileChange["status"], string | null> = {

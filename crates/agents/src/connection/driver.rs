@@ -92,6 +92,9 @@ pub(super) struct Driver {
     waiting: Decoded,
     /// How much the agent has said since something is held.
     waiting_bytes: usize,
+    /// When the runner heard the first record since the last batch, and the last.
+    since_ms: Option<u64>,
+    until_ms: u64,
     /// When it is passed on at the latest.
     overdue: Option<Instant>,
     /// Prompts that are sent again; the reader does not wait for them.
@@ -110,7 +113,21 @@ impl Driver {
         // The first record is our greeting; a cursor beyond it has been moved there by what the agent said.
         let has_spoken = cursor > 1;
         let (waiting, overdue, repeats) = (Decoded::default(), None, JoinSet::new());
-        Self { peer, source, decoder, cursor, has_spoken, quirks, signals, waiting, waiting_bytes: 0, overdue, repeats }
+        Self {
+            peer,
+            source,
+            decoder,
+            cursor,
+            has_spoken,
+            quirks,
+            signals,
+            waiting,
+            waiting_bytes: 0,
+            since_ms: None,
+            until_ms: 0,
+            overdue,
+            repeats,
+        }
     }
 
     /// Ends with the agent, or when nobody takes the signals any more.
@@ -173,6 +190,8 @@ impl Driver {
         let mut exit = None;
         for record in records {
             self.cursor = record.seq;
+            self.since_ms.get_or_insert(record.time_ms);
+            self.until_ms = record.time_ms;
             match record.body {
                 Body::FromAgent(line) => {
                     self.has_spoken = true;
@@ -217,6 +236,7 @@ impl Driver {
     /// Whether anybody still listens.
     async fn send(&mut self) -> bool {
         let signals = self.waiting.take_signals();
+        let (since_ms, until_ms) = (self.since_ms.take().unwrap_or(self.until_ms), self.until_ms);
         if signals.is_empty() {
             return true;
         }
@@ -225,7 +245,7 @@ impl Driver {
                 self.peer.pending.prompt_ended(call_id);
             }
         }
-        let taken = self.signals.send(Batch { cursor: self.cursor, signals }).await.is_ok();
+        let taken = self.signals.send(Batch { cursor: self.cursor, signals, since_ms, until_ms }).await.is_ok();
         if !taken {
             self.peer.pending.fail("nobody takes the agent's signals any more");
             self.peer.forget_turns();

@@ -9,7 +9,7 @@ use tokio::task::JoinError;
 
 use super::Actor;
 use crate::agent::{self, Work};
-use crate::changes::TreeTaken;
+use crate::changes::{Scanned, TreeTaken};
 use crate::room::Place;
 use crate::tool_call;
 
@@ -42,6 +42,8 @@ pub(crate) enum Ended {
     },
     /// The work directory before or after a turn; none where it could not be taken down.
     Tree(Option<TreeTaken>),
+    /// What tool calls wrote.
+    Scanned(Scanned),
     /// What npx says while it fetches an agent.
     Fetching(agent::Progress),
     Host {
@@ -140,6 +142,13 @@ impl Actor {
                 self.trees.heard(&taken);
                 self.rows.push(store::Row::Tree(taken.row));
                 self.rows.extend(taken.counts.map(|counts| store::Row::Changed(Some(counts))));
+                self.rows.extend(taken.credits);
+                self.scan();
+            }
+            Ok(Ended::Scanned(scanned)) => {
+                self.scans.ended(&scanned);
+                self.rows.extend(scanned.rows);
+                self.scan();
             }
             Ok(Ended::Tree(None) | Ended::Nothing) => {}
             Err(error) if error.is_cancelled() => {}

@@ -23,17 +23,24 @@ impl Actor {
         let mut events = Vec::new();
         let mut rows = std::mem::take(&mut self.rows);
         let mut acts = Vec::new();
+        let now_ms = Timestamp::now().as_millisecond();
         for effect in std::mem::take(&mut self.effects) {
             match effect {
                 Effect::Append(event) => {
                     self.rows_for(&event, &mut rows);
+                    self.attribution.follow(&event, now_ms, &mut rows);
                     events.push(event);
                 }
                 Effect::Save(message) => {
                     self.count(&message);
                     rows.push(Row::Message(message));
                 }
-                Effect::Keep(keep) => self.keep(keep, &mut rows),
+                Effect::Keep(keep) => {
+                    if let Keep::DebtBegun { id } = keep {
+                        self.attribution.begun(id, now_ms);
+                    }
+                    self.keep(keep, &mut rows);
+                }
                 act => acts.push(act),
             }
         }

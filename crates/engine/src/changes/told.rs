@@ -177,7 +177,7 @@ fn relative(path: &str, work_dir: &Path) -> String {
     below.unwrap_or(path).to_owned()
 }
 
-fn digest(value: &impl Hash) -> String {
+pub(super) fn digest(value: &impl Hash) -> String {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
     format!("{:016x}", hasher.finish())

@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use domain::ids::{SessionId, TurnId};
-use store::{ChangeCounts, Store, TreeRow};
+use store::{ChangeCounts, Row, Store, TreeRow};
 use tokio::sync::watch;
 use tools::Checkout;
 
+use super::ledger::Ledger;
 use crate::settings::Settings;
 
 /// So long a prompt waits; the tree is given up then.
@@ -43,8 +44,10 @@ impl Gate {
 
 pub(crate) struct TreeTaken {
     pub(crate) row: TreeRow,
-    /// What the turn changed, where it has ended.
+    /// What the session's agents changed in the turn, where it has ended.
     pub(crate) counts: Option<ChangeCounts>,
+    /// What they wrote, as far as it was not stored before.
+    pub(crate) credits: Vec<Row>,
 }
 
 impl Trees {
@@ -62,8 +65,13 @@ impl Trees {
             let taken = tokio::time::timeout(BEFORE, taken(&work_dir, &kept)).await;
             drop(shut);
             let (tree, _) = taken.ok()??;
-            Some(TreeTaken { row: TreeRow { turn_id, before: Some(tree), after: None }, counts: None })
+            Some(TreeTaken { row: TreeRow { turn_id, before: Some(tree), after: None }, counts: None, credits: Vec::new() })
         }
+    }
+
+    /// The tree before the turn, where it is known.
+    pub(crate) fn known_before(&self) -> Option<(TurnId, String)> {
+        self.before.clone()
     }
 
     pub(crate) fn heard(&mut self, taken: &TreeTaken) {
@@ -89,15 +97,17 @@ impl Trees {
                 // Another server saw the turn begin.
                 None => store.trees(session).await.ok()?.into_iter().find(|row| row.turn_id == turn_id).and_then(|row| row.before),
             };
-            let counts = match known.or(stored) {
-                Some(before) => checkout.compare(&before, &tree).await.ok().map(|comparison| ChangeCounts {
-                    files: comparison.total_files().into(),
-                    additions: comparison.additions().into(),
-                    deletions: comparison.deletions().into(),
-                }),
-                None => None,
+            let row = TreeRow { turn_id, before: None, after: Some(tree.clone()) };
+            let Some(before) = known.or(stored) else { return Some(TreeTaken { row, counts: None, credits: Vec::new() }) };
+            let Ok(comparison) = checkout.compare(&before, &tree).await else {
+                return Some(TreeTaken { row, counts: None, credits: Vec::new() });
             };
-            Some(TreeTaken { row: TreeRow { turn_id, before: None, after: Some(tree) }, counts })
+            let ledger = Ledger::read(&store, session, Some(turn_id)).await.ok()?;
+            let touched = checkout.touched(&comparison).await;
+            let credits = ledger.found(&touched, turn_id);
+            let (own, _) = comparison.part(&ledger.credited(&touched));
+            let (files, additions, deletions) = (own.total_files().into(), own.additions().into(), own.deletions().into());
+            Some(TreeTaken { row, counts: Some(ChangeCounts { files, additions, deletions }), credits })
         };
         async move { tokio::time::timeout(AFTER, work).await.ok().flatten() }
     }

@@ -75,7 +75,7 @@ async fn stored(store: &Store, session: SessionId) -> Vec<u64> {
 #[tokio::test]
 async fn a_full_disk_fails_the_write_that_met_it_and_no_other() {
     let dir = tempfile::tempdir().unwrap();
-    let store = small_store(&dir.path().join("log.db"), 80).await;
+    let store = small_store(&dir.path().join("log.db"), 100).await;
     let (a, b) = (SessionId(Uuid::from_u128(1)), SessionId(Uuid::from_u128(2)));
     store.commit(create(a)).await.unwrap();
     store.commit(create(b)).await.unwrap();
@@ -96,7 +96,7 @@ async fn a_full_disk_fails_the_write_that_met_it_and_no_other() {
 #[tokio::test]
 async fn a_disk_that_is_full_of_small_pieces_says_so() {
     let dir = tempfile::tempdir().unwrap();
-    let store = small_store(&dir.path().join("log.db"), 80).await;
+    let store = small_store(&dir.path().join("log.db"), 100).await;
     store.commit(create(SESSION)).await.unwrap();
     let mut stored = 0;
     let failed = loop {

@@ -8,7 +8,10 @@ use domain::host::AgentSession;
 use domain::ids::{ArtifactId, AttachmentId, PermissionId, SessionId, TurnId};
 use domain::policy::Policy;
 use serde_json::json;
-use store::{ArtifactRow, AttachmentRow, PermissionRow, Row, RunnerRow, RunningTurn, StoreError, TreeRow, TurnRow, Write};
+use store::{
+    ArtifactRow, AttachmentRow, CreditRow, Evidence, PermissionRow, Row, RunnerRow, RunningTurn, StoreError, TreeRow, TurnRow, WindowRow,
+    Write,
+};
 use uuid::Uuid;
 
 use crate::fixture::*;
@@ -215,6 +218,38 @@ async fn the_trees_around_a_turn_come_one_after_the_other_and_go_with_the_sessio
     assert_eq!(fixture.store.trees(id).await.unwrap(), [tree(1, Some("a"), Some("b")), tree(2, None, Some("c"))]);
     fixture.store.commit(rows(id, vec![Row::DeleteSession])).await.unwrap();
     assert!(fixture.store.trees(id).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn windows_and_credits_are_kept_by_turn_and_other_sessions_reports_by_time() {
+    let (fixture, id) = Fixture::with_session().await;
+    let window =
+        |n: u128, since_ms: i64, until_ms: Option<i64>| WindowRow { turn_id: turn_id(n), call: format!("c{n}"), since_ms, until_ms };
+    let credit = |n: u128, path: &str, evidence: Evidence, since_ms: i64| CreditRow {
+        turn_id: turn_id(n),
+        path: path.to_owned(),
+        evidence,
+        since_ms,
+        until_ms: since_ms + 5,
+    };
+    let opened = vec![Row::Window(window(1, 10, None)), Row::Window(window(2, 30, None)), Row::Window(window(3, 50, None))];
+    fixture.store.commit(rows(id, opened)).await.unwrap();
+    let report = credit(1, "a", Evidence::Report, 12);
+    let written = vec![Row::Credit(report.clone()), Row::Credit(report.clone()), Row::Credit(credit(2, "b", Evidence::Window, 31))];
+    let ended = vec![Row::Window(window(1, 10, Some(20))), Row::RemoveWindows { call: "c3".to_owned() }];
+    fixture.store.commit(rows(id, [ended, written].concat())).await.unwrap();
+    assert_eq!(fixture.store.windows(id, None).await.unwrap(), [window(1, 10, Some(20)), window(2, 30, None)]);
+    assert_eq!(fixture.store.windows(id, Some(turn_id(2))).await.unwrap(), [window(2, 30, None)]);
+    assert_eq!(fixture.store.credits(id, Some(turn_id(1))).await.unwrap(), [report.clone()]);
+    assert_eq!(fixture.store.credits(id, None).await.unwrap().len(), 2);
+
+    let other = session_id(2);
+    fixture.store.commit(create(other)).await.unwrap();
+    assert_eq!(fixture.store.reported_by_others(other, 17).await.unwrap(), [report], "only what was reported");
+    assert!(fixture.store.reported_by_others(other, 18).await.unwrap().is_empty());
+    assert!(fixture.store.reported_by_others(id, 0).await.unwrap().is_empty(), "only of others");
+    fixture.store.commit(rows(id, vec![Row::DeleteSession])).await.unwrap();
+    assert!(fixture.store.credits(id, None).await.unwrap().is_empty() && fixture.store.windows(id, None).await.unwrap().is_empty());
 }
 
 #[tokio::test]

@@ -134,7 +134,11 @@ impl Comparison {
 
     /// The files without their lines.
     pub fn summary(&self) -> Vec<FileChange> {
-        self.entries.iter().take(MOST_LISTED).map(Entry::change).collect()
+        self.listed().iter().map(Entry::change).collect()
+    }
+
+    pub(super) fn listed(&self) -> &[Entry] {
+        &self.entries[..self.entries.len().min(MOST_LISTED)]
     }
 
     pub fn is_cut(&self) -> bool {
@@ -171,7 +175,7 @@ impl Checkout {
 
     /// The files with their lines, as far as these are not too many.
     pub async fn files(&self, comparison: &Comparison) -> Result<Vec<FileChange>, String> {
-        let listed = &comparison.entries[..comparison.entries.len().min(MOST_LISTED)];
+        let listed = comparison.listed();
         let shown = &listed[..listed.len().min(MOST_SHOWN)];
         let texts = self.texts(shown, LISTED_BYTES).await.map_err(|why| why.0)?;
         let mut files: Vec<FileChange> = listed.iter().map(Entry::change).collect();

@@ -141,7 +141,7 @@ pub(crate) async fn undo(
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewCommit {
     pub message: String,
-    /// Only these of the changed files; everything where none are given.
+    /// Only these of the changed files; what the session's agents changed where none are given.
     #[serde(default)]
     pub paths: Option<Vec<String>>,
 }
@@ -163,11 +163,17 @@ pub(crate) async fn commit(
     body: Result<Json<NewCommit>, JsonRejection>,
 ) -> ApiResult<Json<Committed>> {
     let Json(wanted) = body?;
-    if wanted.paths.as_ref().is_some_and(|paths| paths.len() > PATHS_MAX) {
-        return Err(invalid(format!("`paths` has more than {PATHS_MAX} entries: commit everything, or in parts")));
-    }
+    check_paths(wanted.paths.as_deref())?;
     let commit = app.engine.commit_changes(session, &wanted.message, wanted.paths.as_deref()).await?;
     Ok(Json(Committed { commit: commit.commit, branch: commit.branch, left_out: commit.left_out }))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewDraft {
+    /// The files that are to be committed; what the session's agents changed where none are given.
+    #[serde(default)]
+    pub paths: Option<Vec<String>>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -176,10 +182,25 @@ pub(crate) struct Draft {
 }
 
 /// The message of a commit, written by the session's model.
-#[utoipa::path(post, operation_id = "changes_draft", path = "/api/sessions/{id}/changes/draft", params(("id" = SessionId, Path)),
+#[utoipa::path(post, operation_id = "changes_draft", path = "/api/sessions/{id}/changes/draft", params(("id" = SessionId, Path)), request_body = NewDraft,
     responses((status = 200, body = Draft), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 503, body = ErrorBody)))]
-pub(crate) async fn draft(State(app): State<App>, Id(session): Id<SessionId>) -> ApiResult<Json<Draft>> {
-    Ok(Json(Draft { message: app.engine.draft_commit(session).await? }))
+pub(crate) async fn draft(
+    State(app): State<App>,
+    Id(session): Id<SessionId>,
+    body: Result<Json<NewDraft>, JsonRejection>,
+) -> ApiResult<Json<Draft>> {
+    let Json(wanted) = body?;
+    check_paths(wanted.paths.as_deref())?;
+    Ok(Json(Draft { message: app.engine.draft_commit(session, wanted.paths.as_deref()).await? }))
+}
+
+fn check_paths(paths: Option<&[String]>) -> ApiResult<()> {
+    match paths {
+        Some(paths) if paths.len() > PATHS_MAX => {
+            Err(invalid(format!("`paths` has more than {PATHS_MAX} entries: commit in parts, or with git itself")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The server's own work directory.

@@ -9,14 +9,14 @@ use testkit::model_server::Reply;
 
 use crate::rig::{Rig, SOON};
 
-fn git(dir: &Path, args: &[&str]) -> String {
+pub(crate) fn git(dir: &Path, args: &[&str]) -> String {
     let done = Command::new("git").args(args).current_dir(dir).output().unwrap();
     assert!(done.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&done.stderr));
     String::from_utf8(done.stdout).unwrap()
 }
 
 /// A repository with one commit, and a change that no agent made.
-fn repository(rig: &Rig) -> PathBuf {
+pub(crate) fn repository(rig: &Rig) -> PathBuf {
     let work = rig.dir.path().join("work");
     git(&work, &["init", "-q", "--initial-branch=main"]);
     git(&work, &["config", "user.name", "Ada"]);
@@ -41,14 +41,22 @@ async fn write(rig: &Rig, session: &str, files: &[(&str, &str)]) -> String {
     posted["turn_id"].as_str().unwrap().to_owned()
 }
 
-async fn changes(rig: &Rig, session: &str, query: &str) -> Value {
+pub(crate) async fn changes(rig: &Rig, session: &str, query: &str) -> Value {
     let answer = rig.get(&format!("/api/sessions/{session}/changes?{query}")).await;
     assert_eq!(answer.status, 200, "{}", answer.text);
     answer.json()
 }
 
-fn names(changes: &Value) -> Vec<&str> {
-    changes["files"].as_array().unwrap().iter().map(|file| file["path"].as_str().unwrap()).collect()
+pub(crate) fn names(changes: &Value) -> Vec<&str> {
+    listed(&changes["files"])
+}
+
+pub(crate) fn meanwhile(changes: &Value) -> Vec<&str> {
+    listed(&changes["meanwhile"])
+}
+
+fn listed(files: &Value) -> Vec<&str> {
+    files.as_array().unwrap().iter().map(|file| file["path"].as_str().unwrap()).collect()
 }
 
 async fn relay(rig: &Rig) -> String {
@@ -56,7 +64,7 @@ async fn relay(rig: &Rig) -> String {
 }
 
 /// What a turn changed is counted a moment after its end.
-async fn counted(rig: &Rig, session: &str, wanted: Value) {
+pub(crate) async fn counted(rig: &Rig, session: &str, wanted: Value) {
     let waiting = async {
         loop {
             let row = rig.get(&format!("/api/sessions/{session}")).await.json();
@@ -83,7 +91,9 @@ async fn what_a_turn_changed_is_told_from_what_was_changed_before() {
     assert_eq!((&turn["total_files"], &turn["total_additions"], &turn["total_deletions"]), (&json!(2), &json!(2), &json!(1)));
     assert_eq!(turn["sinces"], json!(["turn", "session", "head"]));
     assert_eq!(turn["files"][0]["hunks"][0]["lines"][1], json!({ "kind": "delete", "old": 2, "text": "2" }));
-    assert_eq!(names(&changes(&rig, &session, "since=head").await), ["a", "mine", "new/b"]);
+    let head = changes(&rig, &session, "since=head").await;
+    assert_eq!((names(&head), meanwhile(&head)), (vec!["a", "new/b"], vec!["mine"]));
+    assert_eq!(head["total_files"], 2, "what no agent of the session wrote is not counted");
 
     write(&rig, &session, &[("c", "c\n")]).await;
     counted(&rig, &session, json!({ "files": 1, "additions": 1, "deletions": 0 })).await;
@@ -97,7 +107,7 @@ async fn what_a_turn_changed_is_told_from_what_was_changed_before() {
     git(&work, &["add", "c"]);
     git(&work, &["commit", "-qm", "second"]);
     let base = changes(&rig, &session, "since=base").await;
-    assert_eq!((&base["base"], names(&base)), (&json!("main"), vec!["a", "c", "mine", "new/b"]));
+    assert_eq!((&base["base"], names(&base), meanwhile(&base)), (&json!("main"), vec!["a", "c", "new/b"], vec!["mine"]));
     assert_eq!(git(&work, &["status", "--porcelain"]), " M a\n M mine\n?? new/\n", "looking leaves no trace");
 
     let trees = rig.dir.path().join("data/trees").join(&session);
@@ -169,7 +179,8 @@ async fn changes_are_committed_with_a_message_that_the_model_drafts() {
     let work = repository(&rig);
     let session = rig.session().await;
     let path = format!("/api/sessions/{session}/changes");
-    let draft = rig.post(&format!("{path}/draft"), json!({})).await;
+    rig.post(&format!("{path}/draft"), json!({})).await.refuses(409, "conflict");
+    let draft = rig.post(&format!("{path}/draft"), json!({ "paths": ["mine"] })).await;
     assert_eq!(draft.json(), json!({ "message": "Say two" }), "{}", draft.text);
     assert_eq!(rig.get(&format!("/api/sessions/{session}/messages")).await.json()["messages"], json!([]));
     let straight = relay(&rig).await;
@@ -177,6 +188,7 @@ async fn changes_are_committed_with_a_message_that_the_model_drafts() {
 
     rig.post(&format!("{path}/commit"), json!({ "message": " " })).await.refuses(409, "conflict");
     rig.post(&format!("{path}/commit"), json!({ "message": "x", "paths": ["a"] })).await.refuses(409, "changed");
+    rig.post(&format!("{path}/commit"), json!({ "message": "x" })).await.refuses(409, "conflict");
     let committed = rig.post(&format!("{path}/commit"), json!({ "message": "Say two", "paths": ["mine"] })).await;
     assert_eq!(committed.status, 200, "{}", committed.text);
     assert_eq!(committed.json(), json!({ "commit": git(&work, &["rev-parse", "HEAD"]).trim(), "branch": "main" }));

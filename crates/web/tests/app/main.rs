@@ -10,6 +10,7 @@ mod agents_own;
 mod artifacts;
 mod asking;
 mod attachments;
+mod attribution;
 mod bodies;
 mod browser;
 mod cancel;
