@@ -48,9 +48,13 @@ export class Cockpit {
 
   /** The list of sessions: always there on a desk, a page of its own on a phone. */
   async openSessions(): Promise<void> {
-    const back = this.page.getByRole("link", { name: "Show sessions" }).or(this.page.getByRole("button", { name: "Show sessions" }));
-    if (await back.isVisible()) await back.click();
-    await expect(this.sidebar.getByRole("button", { name: "New session" })).toBeInViewport();
+    const fresh = this.sidebar.getByRole("button", { name: "New session" });
+    const back = this.page
+      .getByRole("link", { name: "Show sessions" })
+      .or(this.page.getByRole("button", { name: /^(Show sessions|All settings|Back)$/ }));
+    // From a section of the settings it leads over them and the session before.
+    for (let steps = 0; steps < 3 && !(await fresh.isVisible()) && (await back.isVisible()); steps += 1) await back.click();
+    await expect(fresh).toBeInViewport();
   }
 
   /** The rows of the list. */

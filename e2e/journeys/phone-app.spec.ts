@@ -105,17 +105,3 @@ test("allow from the notification, without opening the page @phone", async ({ co
   await push(cdp, server.url, { kind: "closed", session_id: session.id, title: session.title, text: "" });
   await expect.poll(() => shown(own)).toEqual([]);
 });
-
-test("every setting says where it came from, and one that can be chosen is", async ({ cockpit, page, server }) => {
-  await expect(cockpit.composer).toBeVisible();
-  await page.goto(`${server.url}/#/settings`);
-  const title = page.locator(".setting[data-key=title]");
-  await title.getByRole("textbox", { name: "Project name" }).fill("The train");
-  await title.getByRole("button", { name: "Save" }).click();
-  await expect(title).toContainText("changed here");
-  await expect(page.locator(".setting[data-key=bind]")).toContainText("VOXPILOT_BIND");
-  await expect(page.locator(".setting[data-key=permission_policy]")).toContainText("VOXPILOT_PERMISSION_POLICY");
-  await expectAccessible(page);
-  await title.getByRole("button", { name: "Take back what was chosen for Project name" }).click();
-  await expect(title).toContainText("default");
-});

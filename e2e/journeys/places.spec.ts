@@ -68,8 +68,8 @@ test.describe("in a project", () => {
   test("settings and agents", async ({ cockpit, page, server }, info) => {
     for (const title of titles) await make(server, title);
     await expect(cockpit.composer).toBeVisible();
-    await page.goto(`${server.url}/#/settings`);
-    await expect(page.locator(".setting[data-key=bind]")).toBeVisible();
+    await page.goto(`${server.url}/#/settings/permissions`);
+    await expect(page.locator(".setting[data-key=permission_policy]")).toBeVisible();
     await photograph(page, info, "settings");
     await page.goto(`${server.url}/#/agents`);
     await expect(page.getByRole("heading", { name: "Claude Code" })).toBeVisible();

@@ -38,7 +38,7 @@ test("from turning notifications on to the answer that is given in one, and the 
 }) => {
   const own = await workerOf(context, page);
   const cdp = await context.newCDPSession(page);
-  await page.goto(`${server.url}/#/settings`);
+  await page.goto(`${server.url}/#/settings/notifications`);
   await page.getByRole("switch", { name: "Notifications on this device" }).tap();
   await page.getByRole("button", { name: "Send a test" }).tap();
   const { payload: trial } = await until(service, "test");
@@ -101,7 +101,7 @@ test("a muted session calls nobody, and a device that turned it off is not calle
   const kinds = service.pushed.slice(before).map(({ payload }) => [payload.kind, payload.title]);
   expect(kinds).toEqual([["needs-you", payload.title]]);
 
-  await page.goto(`${server.url}/#/settings`);
+  await page.goto(`${server.url}/#/settings/notifications`);
   const toggle = page.getByRole("switch", { name: "Notifications on this device" });
   await expect(toggle).toBeChecked();
   await toggle.tap();

@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use domain::policy::Policy;
 use engine::Choices;
 use serde_json::{Map, Value};
-use web::{Configuration, Here, OriginKind, SettingKind, SettingOrigin, SettingRefusal, SettingView};
+use web::{Configuration, Here, OriginKind, SettingKind, SettingOrigin, SettingRefusal, SettingUnit, SettingView};
 
-use crate::config::{self, Change, Config, Entry, Kind, Origin, Shown, Sources, as_text, can_be_chosen, shown, visible};
+use crate::config::{self, Change, Config, Entry, Kind, Origin, Shown, Sources, Unit, as_text, can_be_chosen, shown, visible};
 use crate::serve;
 
 /// `running` is what the server was started with.
@@ -83,31 +84,48 @@ fn list(sources: &Sources, stored: &Here) -> Vec<SettingView> {
     let resolved = config::resolve(&here).or_else(|_| config::resolve(sources));
     let Ok(config) = resolved else { return Vec::new() };
     let entry = |key: &str| config.entries.iter().find(|entry| entry.key == *key);
-    let view = |(key, shown, help, default): (String, Shown, &str, Option<&str>)| {
-        let view = view(sources, entry(&key)?, shown, help, default);
-        Some(if view.kind == SettingKind::List { SettingView { value: lines(&config, &key), ..view } } else { view })
+    let default_agent = serve::settings(&config, &here).ok().map(|settings| settings.default_agent);
+    let view = |(key, shown, variable, default): (String, Shown, String, Option<&str>)| {
+        let mut view = view(sources, entry(&key)?, shown, default);
+        view.variable = variable;
+        if view.kind == SettingKind::List {
+            view.value = lines(&config, &key);
+        }
+        view.effective = match key.as_str() {
+            _ if !view.value.is_null() => view.value.clone(),
+            "title" => config.work_dir.file_name().map_or(Value::Null, |name| Value::from(visible(&name.to_string_lossy()))),
+            "agent" => default_agent.clone().map_or(Value::Null, Value::from),
+            // Who talks straight to an agent is asked all the same.
+            "permission_policy" => Value::from(Policy::Auto.as_str()),
+            _ => Value::Null,
+        };
+        Some(view)
     };
     shown().filter_map(view).collect()
 }
 
-fn view(sources: &Sources, entry: &Entry, shown: Shown, help: &str, default: Option<&str>) -> SettingView {
-    let (kind, choices) = match shown.kind {
-        Kind::Text => (SettingKind::Text, &[][..]),
-        Kind::Number => (SettingKind::Number, &[][..]),
-        Kind::Choice(choices) => (SettingKind::Choice, choices),
-        Kind::List => (SettingKind::List, &[][..]),
-        Kind::Secret => (SettingKind::Secret, &[][..]),
+fn view(sources: &Sources, entry: &Entry, shown: Shown, default: Option<&str>) -> SettingView {
+    let (kind, choices, unit) = match shown.kind {
+        Kind::Text => (SettingKind::Text, &[][..], None),
+        Kind::Number(Unit::Seconds) => (SettingKind::Number, &[][..], Some(SettingUnit::Seconds)),
+        Kind::Number(Unit::Steps) => (SettingKind::Number, &[][..], Some(SettingUnit::Steps)),
+        Kind::Choice(choices) => (SettingKind::Choice, choices, None),
+        Kind::List => (SettingKind::List, &[][..], None),
+        Kind::Secret => (SettingKind::Secret, &[][..], None),
     };
     SettingView {
         key: entry.key.clone(),
         title: shown.title.to_owned(),
-        about: about(help),
-        group: shown.group.to_owned(),
+        about: shown.about.to_owned(),
+        section: shown.section.to_owned(),
         kind,
         choices: choices.iter().map(|choice| (*choice).to_owned()).collect(),
+        unit,
         value: value(kind, entry.value.as_deref()),
         default: value(kind, default),
+        effective: Value::Null,
         origin: origin(sources, &entry.origin),
+        variable: String::new(),
         locked: matches!(entry.origin, Origin::Flag(_) | Origin::Environment(_)),
         changeable: shown.change != Change::Never,
         restart: shown.change == Change::Later,
@@ -132,18 +150,6 @@ fn value(kind: SettingKind, text: Option<&str>) -> Value {
             Value::from(visible(text))
         }
     }
-}
-
-/// The help of the command line as a sentence.
-fn about(help: &str) -> String {
-    let (help, default) = match help.split_once(" [default: ") {
-        Some((help, default)) => (help, Some(default.trim_end_matches(']'))),
-        None => (help, None),
-    };
-    let mut letters = help.chars();
-    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
-    let otherwise = default.map(|default| format!(" Where nothing is set: {default}.")).unwrap_or_default();
-    format!("{first}{}.{otherwise}", letters.as_str())
 }
 
 fn origin(sources: &Sources, origin: &Origin) -> SettingOrigin {

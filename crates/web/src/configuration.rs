@@ -46,18 +46,26 @@ pub struct SettingView {
     /// As in `voxpilot.toml`.
     pub key: String,
     pub title: String,
-    /// What it means.
+    /// What it means, for people.
     pub about: String,
-    pub group: String,
+    /// The part of the settings page that it belongs to.
+    pub section: String,
     pub kind: SettingKind,
     /// The values that it can have, where they are few.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<String>,
-    /// What holds; null where it is not set. A secret is only said to be there.
+    /// What its number counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<SettingUnit>,
+    /// What is set; null where it is not set. A secret is only said to be there.
     pub value: Value,
     /// What would hold if nobody set it; null where nothing would.
     pub default: Value,
+    /// What applies: the value, or what the server goes by where nothing is set; null where that is no limit, or nothing.
+    pub effective: Value,
     pub origin: SettingOrigin,
+    /// The variable that sets it.
+    pub variable: String,
     /// Set by the environment or the command line, which go before what is chosen here.
     pub locked: bool,
     /// It can be chosen here.
@@ -75,6 +83,13 @@ pub enum SettingKind {
     Choice,
     List,
     Secret,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SettingUnit {
+    Seconds,
+    Steps,
 }
 
 /// Where the value comes from.

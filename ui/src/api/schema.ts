@@ -2469,21 +2469,29 @@ export interface components {
             /** @description The variable, the flag or the file. */
             name?: string | null;
         };
+        /** @enum {string} */
+        SettingUnit: "seconds" | "steps";
         SettingView: {
             /** @description As in `voxpilot.toml`. */
             key: string;
             title: string;
-            /** @description What it means. */
+            /** @description What it means, for people. */
             about: string;
-            group: string;
+            /** @description The part of the settings page that it belongs to. */
+            section: string;
             kind: components["schemas"]["SettingKind"];
             /** @description The values that it can have, where they are few. */
             choices?: string[];
-            /** @description What holds; null where it is not set. A secret is only said to be there. */
+            unit?: components["schemas"]["SettingUnit"] | null;
+            /** @description What is set; null where it is not set. A secret is only said to be there. */
             value: unknown;
             /** @description What would hold if nobody set it; null where nothing would. */
             default: unknown;
+            /** @description What applies: the value, or what the server goes by where nothing is set; null where that is no limit, or nothing. */
+            effective: unknown;
             origin: components["schemas"]["SettingOrigin"];
+            /** @description The variable that sets it. */
+            variable: string;
             /** @description Set by the environment or the command line, which go before what is chosen here. */
             locked: boolean;
             /** @description It can be chosen here. */

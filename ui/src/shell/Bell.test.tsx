@@ -87,7 +87,7 @@ test("it turns them on, and says that they are", async () => {
   button.click();
   await vi.waitFor(() => expect(button.ariaLabel).toBe("Notifications are on"));
   button.click();
-  expect(location.hash).toBe("#/settings");
+  expect(location.hash).toBe("#/settings/notifications");
 });
 
 test("both the browser and the server have to know of it, under the key that the server has now", async () => {
@@ -107,7 +107,7 @@ test("what stands in the way is said, and leads to what can be done", async () =
   const button = await bell();
   expect(button.ariaLabel).toContain("blocked");
   button.click();
-  expect(location.hash).toBe("#/settings");
+  expect(location.hash).toBe("#/settings/notifications");
   vi.stubGlobal("isSecureContext", false);
   await lookAtPush();
   expect(button.ariaLabel).toContain("safe address");

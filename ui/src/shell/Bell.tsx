@@ -5,7 +5,7 @@ import { insist } from "../kit/later";
 import { tell } from "../kit/toasts";
 import { watch_only, watchesOnly } from "../state/device";
 import { type PushState, pushState } from "../state/pushState";
-import { go, pageHref } from "../state/route";
+import { go, settingsHref } from "../state/route";
 
 const labels: Record<PushState, string> = {
   unknown: "Notifications",
@@ -21,7 +21,7 @@ const labels: Record<PushState, string> = {
 export function Bell() {
   const [busy, setBusy] = createSignal(false);
   const press = async () => {
-    if (pushState() !== "off") return go(pageHref("settings"));
+    if (pushState() !== "off") return go(settingsHref("notifications"));
     setBusy(true);
     try {
       const { turnPushOn } = await insist(() => import("../state/push"));

@@ -52,7 +52,7 @@ const DeleteDialog = later(async () => (await import("./DeleteDialog")).DeleteDi
 const Help = later(async () => (await import("./Help")).default);
 const AgentsPage = later(async () => (await import("../pages/AgentsPage")).AgentsPage);
 const ConversationsPage = later(async () => (await import("../pages/ConversationsPage")).ConversationsPage);
-const SettingsPage = later(async () => (await import("../pages/SettingsPage")).SettingsPage);
+const SettingsPage = later(async () => (await import("../pages/settings/SettingsPage")).SettingsPage);
 const DevicesDialog = later(async () => (await import("../pages/DevicesDialog")).DevicesDialog);
 
 /** Fetches what the address shows, while the server is still asked who this is. */
@@ -270,7 +270,7 @@ export function Cockpit(props: { onLeave(): void }) {
           />
         </Match>
         <Match when={activePage() === "settings"}>
-          <SettingsPage onMenu={() => goTo(null)} onChanged={() => server.refresh()} />
+          <SettingsPage shell={shell} />
         </Match>
         <Match when={activePage() === "conversations"}>
           <ConversationsPage

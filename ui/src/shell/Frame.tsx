@@ -59,7 +59,11 @@ export function Frame(props: FrameProps) {
     <div
       ref={frame}
       class="app"
-      classList={{ railed: isHidden(), "at-home": props.isHome, "with-panel": props.hasPanel }}
+      classList={{
+        railed: isHidden(),
+        "at-home": props.isHome,
+        "with-panel": props.hasPanel,
+      }}
     >
       <div class="top">{props.top}</div>
       <Show when={isHidden()}>

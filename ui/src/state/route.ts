@@ -47,6 +47,8 @@ const [route, setRoute] = createSignal<Route>(
   },
 );
 const [showsDevices, setShowsDevices] = createSignal(location.hash === devices_href);
+const settings_href = "#/settings";
+let beforeSettings = "";
 let beneath = location.hash === devices_href ? "" : location.hash;
 
 const read = () =>
@@ -55,9 +57,11 @@ const read = () =>
     setShowsDevices(hash === devices_href);
     if (hash === devices_href) return;
     beneath = hash;
+    if (!hash.startsWith(settings_href)) beforeSettings = hash;
     setRoute(readRoute(hash));
   });
 window.addEventListener("hashchange", read);
+if (!location.hash.startsWith(settings_href)) beforeSettings = beneath;
 
 /** Of the session that is open, or under review. */
 const [activeId, activePage] = createRoot(() => [
@@ -77,6 +81,8 @@ export { activeId, activePage, route, showsDevices };
 export function closeDevices(): void {
   go(beneath || home_href);
 }
+
+export const closeSettings = (): void => go(beforeSettings || home_href);
 
 export const home_href = "#/";
 
@@ -106,7 +112,7 @@ export function pageHref(page: Page): string {
   return `#/${page}`;
 }
 
-export const settingsHref = (section: string) => `#/settings/${section}`;
+export const settingsHref = (section: string) => `${settings_href}/${section}`;
 
 export const agentHref = (id: string) => `#/agents/${id}`;
 

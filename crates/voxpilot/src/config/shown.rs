@@ -8,7 +8,9 @@ use super::setting::{Fallback, SETTINGS, Setting};
 #[derive(Clone, Copy, Debug)]
 pub struct Shown {
     pub title: &'static str,
-    pub group: &'static str,
+    /// A sentence or two; what the command line says is for those who know it.
+    pub about: &'static str,
+    pub section: &'static str,
     pub kind: Kind,
     pub change: Change,
 }
@@ -16,10 +18,16 @@ pub struct Shown {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     Text,
-    Number,
+    Number(Unit),
     Choice(&'static [&'static str]),
     List,
     Secret,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unit {
+    Seconds,
+    Steps,
 }
 
 /// Whether it can be chosen in the page. What lets somebody in, names a program or a file, or could send a secret elsewhere cannot:
@@ -33,75 +41,94 @@ pub enum Change {
 }
 
 const GENERAL: &str = "General";
+const MODEL: &str = "Main AI";
 const AGENTS: &str = "Agents";
 const PERMISSIONS: &str = "Permissions";
-const MODEL: &str = "Main AI";
-const NETWORK: &str = "Access and network";
-const STORAGE: &str = "Storage and logs";
+const NOTIFICATIONS: &str = "Notifications";
+const SERVER: &str = "Server";
 
-/// By the name of the setting.
-const TABLE: [(&str, Shown); 34] = [
-    ("title", Shown { title: "Project name", group: GENERAL, kind: Kind::Text, change: Change::Now }),
-    ("suggestions", Shown { title: "Suggestions", group: GENERAL, kind: Kind::List, change: Change::Now }),
-    ("work-dir", Shown { title: "Work directory", group: GENERAL, kind: Kind::Text, change: Change::Never }),
-    ("work-dirs", Shown { title: "More work directories", group: GENERAL, kind: Kind::List, change: Change::Later }),
-    ("ignore", Shown { title: "Left out of searches", group: GENERAL, kind: Kind::List, change: Change::Now }),
-    (
-        "permission-policy",
-        Shown {
-            title: "Permission policy",
-            group: PERMISSIONS,
-            kind: Kind::Choice(&["ask", "read-only", "auto", "deny"]),
-            change: Change::Now,
-        },
-    ),
-    ("permission-timeout", Shown { title: "Time to answer", group: PERMISSIONS, kind: Kind::Number, change: Change::Now }),
-    ("agent", Shown { title: "Default agent", group: AGENTS, kind: Kind::Text, change: Change::Now }),
-    ("copilot-connection-ttl", Shown { title: "Keep idle agents", group: AGENTS, kind: Kind::Number, change: Change::Now }),
-    ("agents-registry", Shown { title: "Registry of agents", group: AGENTS, kind: Kind::Text, change: Change::Never }),
-    ("copilot-cli-path", Shown { title: "Copilot program", group: AGENTS, kind: Kind::Text, change: Change::Never }),
-    ("copilot-home", Shown { title: "Copilot state", group: AGENTS, kind: Kind::Text, change: Change::Never }),
-    ("copilot-token-file", Shown { title: "Copilot token file", group: AGENTS, kind: Kind::Text, change: Change::Never }),
-    ("model", Shown { title: "Main AI", group: MODEL, kind: Kind::Text, change: Change::Now }),
-    ("max-agent-iterations", Shown { title: "Steps in a turn", group: MODEL, kind: Kind::Number, change: Change::Now }),
-    (
+type Row = (&'static str, Shown);
+
+const fn now(name: &'static str, section: &'static str, title: &'static str, about: &'static str, kind: Kind) -> Row {
+    (name, Shown { title, about, section, kind, change: Change::Now })
+}
+
+const fn later(name: &'static str, section: &'static str, title: &'static str, about: &'static str, kind: Kind) -> Row {
+    (name, Shown { title, about, section, kind, change: Change::Later })
+}
+
+const fn fixed(name: &'static str, section: &'static str, title: &'static str, about: &'static str, kind: Kind) -> Row {
+    (name, Shown { title, about, section, kind, change: Change::Never })
+}
+
+const POLICIES: Kind = Kind::Choice(&["ask", "read-only", "auto", "deny"]);
+const PROVIDERS: Kind = Kind::Choice(&["github", "openai", "anthropic", "gemini", "ollama", "openrouter"]);
+
+/// By the name of the setting, in the order of the page.
+const TABLE: [Row; 34] = [
+    now("title", GENERAL, "Project name", "Shown in the sidebar and in notifications.", Kind::Text),
+    now("suggestions", GENERAL, "Suggestions", "Tasks that the start page offers.", Kind::List),
+    now("ignore", GENERAL, "Ignored in search", "Files that the main AI doesn’t search.", Kind::List),
+    later("work-dirs", GENERAL, "More work directories", "Sessions can work in these, too.", Kind::List),
+    now("disk-quota", GENERAL, "Storage limit", "Above it, no new sessions and attachments are taken. For example 20G.", Kind::Text),
+    now("model", MODEL, "Model", "You talk to it, and it delegates to agents.", Kind::Text),
+    fixed(
         "model-provider",
-        Shown {
-            title: "Provider",
-            group: MODEL,
-            kind: Kind::Choice(&["github", "openai", "anthropic", "gemini", "ollama", "openrouter"]),
-            change: Change::Never,
-        },
+        MODEL,
+        "Provider",
+        "Where the model is asked. The API key is stored on the server; it’s never shown.",
+        PROVIDERS,
     ),
-    ("model-base-url", Shown { title: "Endpoint", group: MODEL, kind: Kind::Text, change: Change::Never }),
-    ("model-api-key", Shown { title: "Key of the endpoint", group: MODEL, kind: Kind::Secret, change: Change::Never }),
-    ("bind", Shown { title: "Address", group: NETWORK, kind: Kind::Text, change: Change::Never }),
-    ("token", Shown { title: "Access token", group: NETWORK, kind: Kind::Secret, change: Change::Never }),
-    ("metrics-token", Shown { title: "Token for metrics", group: NETWORK, kind: Kind::Secret, change: Change::Never }),
-    ("allowed-hosts", Shown { title: "Host names", group: NETWORK, kind: Kind::Text, change: Change::Never }),
-    ("trusted-proxies", Shown { title: "Trusted proxies", group: NETWORK, kind: Kind::Text, change: Change::Never }),
-    ("tls", Shown { title: "Encryption", group: NETWORK, kind: Kind::Choice(&["off", "self-signed"]), change: Change::Never }),
-    ("tls-cert", Shown { title: "Certificate", group: NETWORK, kind: Kind::Text, change: Change::Never }),
-    ("tls-key", Shown { title: "Key of the certificate", group: NETWORK, kind: Kind::Text, change: Change::Never }),
-    ("push-contact", Shown { title: "Contact for push services", group: NETWORK, kind: Kind::Text, change: Change::Later }),
-    ("push-hosts", Shown { title: "Private push services", group: NETWORK, kind: Kind::Text, change: Change::Never }),
-    ("data-dir", Shown { title: "Data directory", group: STORAGE, kind: Kind::Text, change: Change::Never }),
-    ("disk-quota", Shown { title: "Disk quota", group: STORAGE, kind: Kind::Text, change: Change::Now }),
-    ("durability", Shown { title: "Survives", group: STORAGE, kind: Kind::Choice(&["process", "disk"]), change: Change::Never }),
-    ("log", Shown { title: "Log", group: STORAGE, kind: Kind::Text, change: Change::Never }),
-    ("log-format", Shown { title: "Form of the log", group: STORAGE, kind: Kind::Choice(&["text", "json"]), change: Change::Never }),
-    ("otlp-endpoint", Shown { title: "Collector of traces", group: STORAGE, kind: Kind::Text, change: Change::Never }),
+    fixed("model-base-url", MODEL, "Base URL", "An OpenAI-compatible endpoint in place of the provider’s own.", Kind::Text),
+    fixed("model-api-key", MODEL, "API key", "Sent to the provider, and shown to nobody.", Kind::Secret),
+    now(
+        "max-agent-iterations",
+        MODEL,
+        "Steps in a turn",
+        "How often the main AI can use tools before it has to answer.",
+        Kind::Number(Unit::Steps),
+    ),
+    now("agent", AGENTS, "Default agent", "Works on your tasks unless you choose another.", Kind::Text),
+    now("copilot-connection-ttl", AGENTS, "Stop idle agents after", "They resume when you write again.", Kind::Number(Unit::Seconds)),
+    now("permission-policy", PERMISSIONS, "Policy", "What happens when an agent wants to act.", POLICIES),
+    now("permission-timeout", PERMISSIONS, "Approval timeout", "A request is declined if nobody answers.", Kind::Number(Unit::Seconds)),
+    later(
+        "push-contact",
+        NOTIFICATIONS,
+        "Contact for push services",
+        "Who browsers’ push services write to if notifications cause trouble.",
+        Kind::Text,
+    ),
+    fixed("push-hosts", NOTIFICATIONS, "Private push services", "Hosts in your network that notifications may be sent to.", Kind::Text),
+    fixed("bind", SERVER, "Address", "Where the server listens.", Kind::Text),
+    fixed("allowed-hosts", SERVER, "Host names", "More names under which pages reach the server.", Kind::Text),
+    fixed("trusted-proxies", SERVER, "Trusted proxies", "Their X-Forwarded-* headers apply.", Kind::Text),
+    fixed("tls", SERVER, "TLS", "Whether the server makes its own certificate.", Kind::Choice(&["off", "self-signed"])),
+    fixed("tls-cert", SERVER, "Certificate", "The file with the certificate.", Kind::Text),
+    fixed("tls-key", SERVER, "Private key", "The file with the certificate’s key.", Kind::Text),
+    fixed("token", SERVER, "Access token", "Lets programs in.", Kind::Secret),
+    fixed("metrics-token", SERVER, "Metrics token", "Opens /metrics and nothing else.", Kind::Secret),
+    fixed("work-dir", SERVER, "Work directory", "Agents work in it.", Kind::Text),
+    fixed("data-dir", SERVER, "Data directory", "Sessions, journals and keys.", Kind::Text),
+    fixed("durability", SERVER, "Durability", "What survives a crash or a power loss.", Kind::Choice(&["process", "disk"])),
+    fixed("log", SERVER, "Log filter", "What is logged.", Kind::Text),
+    fixed("log-format", SERVER, "Log format", "Text, or JSON for programs.", Kind::Choice(&["text", "json"])),
+    fixed("otlp-endpoint", SERVER, "OTLP endpoint", "Receives traces of turns, without their content.", Kind::Text),
+    fixed("agents-registry", SERVER, "Agent registry", "A file with more agents.", Kind::Text),
+    fixed("copilot-cli-path", SERVER, "Copilot program", "The Copilot CLI.", Kind::Text),
+    fixed("copilot-home", SERVER, "Copilot home", "Copilot’s own state.", Kind::Text),
+    fixed("copilot-token-file", SERVER, "Copilot token file", "Its content reaches Copilot as a variable.", Kind::Text),
 ];
 
-/// In the order of the page: key, what it is, what it means, and its default as text.
-pub fn shown() -> impl Iterator<Item = (String, Shown, &'static str, Option<&'static str>)> {
+/// In the order of the page: key, what it is, the variable that sets it, and its default as text.
+pub fn shown() -> impl Iterator<Item = (String, Shown, String, Option<&'static str>)> {
     TABLE.iter().filter_map(|(name, shown)| {
         let setting = SETTINGS.iter().find(|setting| setting.name == *name)?;
         let default = match setting.default {
             Fallback::Text(text) => Some(text),
             Fallback::Nothing | Fallback::CurrentDirectory | Fallback::UserData => None,
         };
-        Some((setting.key(), *shown, setting.help, default))
+        Some((setting.key(), *shown, setting.variable(), default))
     })
 }
 
@@ -119,7 +146,7 @@ pub fn can_be_chosen(key: &str) -> bool {
 pub fn as_text(key: &str, value: &Value) -> Result<String, &'static str> {
     let Some((setting, shown)) = row(key) else { return Err("a setting") };
     let text = match (shown.kind, value) {
-        (Kind::Number, Value::Number(number)) => number.as_u64().map(|number| number.to_string()),
+        (Kind::Number(_), Value::Number(number)) => number.as_u64().map(|number| number.to_string()),
         (Kind::List, Value::Array(items)) => {
             let lines: Option<Vec<_>> = items.iter().map(|item| item.as_str().filter(|line| !line.contains(['\n', '\r']))).collect();
             lines.map(|lines| lines.join("\n"))

@@ -33,6 +33,19 @@ async fn what_is_chosen_holds_at_once_and_outlives_the_server() {
 }
 
 #[tokio::test]
+async fn a_setting_shows_what_applies_where_nothing_is_set() {
+    let server = Rig::default().demo_agent().start().await;
+    let policy = setting(&server, "permission_policy").await;
+    assert_eq!((&policy["value"], &policy["effective"]), (&json!(null), &json!("auto")), "{policy}");
+    let idle = setting(&server, "copilot_connection_ttl").await;
+    assert_eq!((&idle["effective"], &idle["unit"], &idle["section"]), (&json!(1800), &json!("seconds"), &json!("Agents")));
+    assert_eq!(setting(&server, "agent").await["effective"], "demo");
+    let timeout = setting(&server, "permission_timeout").await;
+    assert_eq!((&timeout["effective"], &timeout["variable"]), (&json!(null), &json!("VOXPILOT_PERMISSION_TIMEOUT")));
+    server.end().await;
+}
+
+#[tokio::test]
 async fn what_cannot_be_chosen_says_why_and_nothing_is_changed() {
     let server = Rig::default().demo_agent().env("VOXPILOT_DISK_QUOTA", "20G").start().await;
     let quota = setting(&server, "disk_quota").await;
