@@ -205,6 +205,9 @@ pub struct Turn {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, ToSchema)]
 pub struct Queue {
     pub items: Vec<QueueItem>,
+    /// A person stopped what ran: nothing of it begins until somebody asks for it.
+    #[serde(default)]
+    pub held: bool,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]

@@ -18,7 +18,7 @@ use jiff::Timestamp;
 
 use crate::agent::{PermissionAsk, Update};
 use crate::decision::Decision;
-use crate::event::{Event, Message, PermissionRequest, PermissionResolved, QueueItem, ToolCall, TurnState};
+use crate::event::{Event, Message, PermissionRequest, PermissionResolved, Queue, QueueItem, ToolCall, TurnState};
 use crate::ids::{MessageId, PermissionId, TurnId};
 use crate::rule::RuleUse;
 use crate::text::utf16_len;
@@ -34,6 +34,8 @@ pub const MODEL_ATTEMPTS: u32 = 3;
 pub struct Session {
     pub turn: Option<Turn>,
     pub queue: VecDeque<QueueItem>,
+    /// A person stopped what ran: the queue waits until somebody sends the next message of it. Never where nothing is queued.
+    pub held: bool,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -84,6 +86,12 @@ pub enum Input {
         position: usize,
     },
     Withdraw {
+        message_id: MessageId,
+    },
+    /// The queue is held no more: its first message begins as soon as nothing runs.
+    SendNext,
+    /// A queued message is the next, and what runs is stopped for it.
+    SendNow {
         message_id: MessageId,
     },
     ModelText {
@@ -149,7 +157,10 @@ pub enum Input {
         reason: Option<String>,
         rule: RuleUse,
     },
+    /// A person stops the turn; what is queued is held.
     Cancel,
+    /// A program ends its own work; what others have queued goes on.
+    CancelTurn,
     CancelCall {
         call_id: String,
     },
@@ -238,7 +249,7 @@ impl Session {
     /// Folds one event of the log into the state. Events that do not concern a turn change nothing.
     pub fn apply(&mut self, event: &Event) {
         match event {
-            Event::Queue(queue) => self.queue = queue.items.iter().cloned().collect(),
+            Event::Queue(queue) => self.set_queue(queue),
             Event::Turn(turn) => match (turn.state, &mut self.turn) {
                 (TurnState::Running, Some(running)) if running.id == turn.turn_id => running.cancelling = true,
                 (TurnState::Running, _) => self.turn = Some(Turn::new(turn.turn_id)),
@@ -250,6 +261,11 @@ impl Session {
                 }
             }
         }
+    }
+
+    pub fn set_queue(&mut self, queue: &Queue) {
+        self.queue = queue.items.iter().cloned().collect();
+        self.held = queue.held && !self.queue.is_empty();
     }
 
     /// The call of this id, if it is one of the running turn's.

@@ -129,7 +129,7 @@ impl Actor {
     async fn load(shared: Arc<Shared>, id: SessionId, viewers: Arc<()>) -> Result<Actor, Refusal> {
         let snapshot = shared.store.snapshot(id, 1).await?.ok_or(Refusal::NotFound("session"))?;
         let mut state = snapshot.turn_state.clone();
-        state.queue = snapshot.queue.iter().cloned().collect();
+        state.set_queue(&snapshot.queue);
         let machine = Machine::new(state, shared.store.agent_sessions(id).await?);
         let observer = shared.observer(&snapshot).await?;
         let message_bytes = shared.store.message_bytes(id).await?;
@@ -146,7 +146,7 @@ impl Actor {
             model: ModelCall::default(),
             effects: Vec::new(),
             rows,
-            stored_queue: Queue { items: snapshot.queue },
+            stored_queue: snapshot.queue,
             reviews: HashMap::new(),
             tool_tasks: HashMap::new(),
             demand_tasks: HashMap::new(),

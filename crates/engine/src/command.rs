@@ -39,8 +39,12 @@ pub(crate) enum Command {
         message_id: MessageId,
         reply: Reply<()>,
     },
+    /// What waits after a stop goes on.
+    SendNext {
+        reply: Reply<()>,
+    },
     Cancel {
-        call_id: Option<String>,
+        what: Cancelled,
         reply: Reply<()>,
     },
     Confirm {
@@ -94,6 +98,15 @@ pub(crate) enum Command {
         agent_records: bool,
         reply: Reply<Vec<KeptRecord>>,
     },
+}
+
+/// What is to be stopped.
+pub(crate) enum Cancelled {
+    /// The turn that runs, and with it what is queued.
+    Turn,
+    /// The turn of the program that asks; what others have queued goes on.
+    OwnTurn,
+    Call(String),
 }
 
 /// Who answered an agent: themselves, or through a program that speaks MCP.

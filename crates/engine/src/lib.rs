@@ -51,7 +51,7 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use command::Command;
+use command::{Cancelled, Command};
 use tasks::Tasks;
 
 pub use abilities::{Ability, Probe};
@@ -307,7 +307,18 @@ impl Engine {
     }
 
     pub async fn cancel(&self, id: SessionId, call_id: Option<String>) -> Result<(), Refusal> {
-        self.ask(id, |reply| Command::Cancel { call_id, reply }).await
+        let what = call_id.map_or(Cancelled::Turn, Cancelled::Call);
+        self.ask(id, |reply| Command::Cancel { what, reply }).await
+    }
+
+    /// Ends the turn that runs, for the program that began it. Unlike a person's stop it does not hold what is queued.
+    pub async fn cancel_own(&self, id: SessionId) -> Result<(), Refusal> {
+        self.ask(id, |reply| Command::Cancel { what: Cancelled::OwnTurn, reply }).await
+    }
+
+    /// What is queued is held no more: the next message of it begins as soon as nothing runs.
+    pub async fn send_next(&self, id: SessionId) -> Result<(), Refusal> {
+        self.ask(id, |reply| Command::SendNext { reply }).await
     }
 
     pub async fn confirm(&self, id: SessionId, call_id: String, approved: bool) -> Result<(), Refusal> {

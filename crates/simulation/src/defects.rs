@@ -35,6 +35,7 @@ defects! {
     SessionLost "session-lost" "The agent session is not stored when it is opened."
     LoginMarkLost "login-mark-lost" "It is not stored that a prompt was refused for want of a login."
     QueueLost "queue-lost" "The queue is not read back after a restart."
+    HoldLost "hold-lost" "It is not read back after a restart that a stop holds the queue."
     FoldShort "fold-short" "The log is folded without its last event."
     RowRemovedEarly "row-removed-early" "A dead runner's row is removed before it is known what became of its prompts."
     PromptIdDrawn "prompt-id-drawn" "A prompt is written under a fresh id each time."

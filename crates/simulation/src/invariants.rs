@@ -31,7 +31,7 @@ invariants! {
     DoneOnce "done-once" "Nothing that changes something is done twice."
     CallEndsOnce "call-ends-once" "Every call ends exactly once, and nothing is said of it afterwards."
     RightWord "right-word" "A call ends with the word for what really happened: as the agent said, cancelled, denied, interrupted or failed."
-    StopStops "stop-stops" "After a stop nothing new is begun for what was stopped, and its prompt does not go on running."
+    StopStops "stop-stops" "After a stop nothing new is begun for what was stopped, its prompt does not go on running, and what was queued waits until somebody sends it."
     OneOwner "one-owner" "An agent has one process in a session: a new one starts only when the old one is cleared away."
     OpenSession "open-session" "A prompt goes only into an agent session that its process has open and serves."
     SetFirst "set-first" "A prompt goes to an agent only after what was set for its session before, and after the agent's answer to that."

@@ -21,11 +21,11 @@ macro_rules! kinds {
 
 kinds!(turn_input, TURN_INPUTS, turn::Input, "input: ",
     turn::Input::Message(_) => "message", turn::Input::Edit { .. } => "edit", turn::Input::Withdraw { .. } => "withdraw",
-    turn::Input::Move { .. } => "move",
+    turn::Input::Move { .. } => "move", turn::Input::SendNext => "send next", turn::Input::SendNow { .. } => "send now",
     turn::Input::ModelText { .. } => "model text", turn::Input::ModelEnd { .. } => "model end",
     turn::Input::ModelFault { .. } => "model fault", turn::Input::ToolEnd { .. } => "tool end", turn::Input::Confirm { .. } => "confirm",
     turn::Input::ConfirmsWaiting { .. } => "confirms waiting", turn::Input::Cancel => "cancel",
-    turn::Input::CancelCall { .. } => "cancel call",
+    turn::Input::CancelTurn => "cancel turn", turn::Input::CancelCall { .. } => "cancel call",
     // These come from the hosts, inside the machine.
     turn::Input::AgentText { .. } | turn::Input::AgentUpdate { .. } | turn::Input::AgentHas { .. } | turn::Input::AgentEnd { .. }
     | turn::Input::Permission { .. } | turn::Input::PermissionAnswer { .. } | turn::Input::Abort { .. } => "of a host",

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use domain::agent::{Demand, Fault, PermissionAsk, Reply};
 use domain::decision::{Decision, Verdict};
-use domain::event::{Event, ToolCall};
+use domain::event::{Event, Queue, ToolCall};
 use domain::host;
 use domain::ids::{MessageId, PermissionId, RunnerId, TurnId};
 use domain::machine::Input;
@@ -42,6 +42,11 @@ pub struct Oracle {
     withdrawn: BTreeSet<MessageId>,
     /// The person wants it elsewhere in the queue, which the queue has not shown yet.
     moved: Option<MessageId>,
+    /// The queue as it stands in the log.
+    queue: Queue,
+    /// A person wants the turn stopped, and with it the queue; or asked for what is held.
+    stops: bool,
+    released: bool,
     pub start_failures: u32,
     pub open_failures: u32,
     /// How often an agent could not be set to ask.
@@ -98,6 +103,8 @@ struct TurnTruth {
 impl Oracle {
     pub fn note_input(&mut self, input: &Input) {
         self.answer = None;
+        self.stops = matches!(input, Input::Turn(turn::Input::Cancel));
+        self.released = matches!(input, Input::Turn(turn::Input::SendNext | turn::Input::SendNow { .. }));
         match input {
             Input::Answer { request_id, decision, by, .. } => self.answer = Some((*request_id, decision.clone(), by.clone())),
             Input::Host { input: host::Input::Prepared { id, outcome }, .. } => {
@@ -105,11 +112,10 @@ impl Oracle {
                     self.prepared.insert(*id, prepared.ask.clone());
                 }
             }
-            Input::Turn(turn::Input::Cancel) => {
-                if let Some(turn) = &mut self.turn {
-                    turn.stop_asked = true;
-                }
-                self.calls.values_mut().filter(|call| !call.has_result).for_each(|call| call.stop_asked = true);
+            Input::Turn(turn::Input::Cancel | turn::Input::CancelTurn) => self.turn_is_to_stop(),
+            Input::Turn(turn::Input::SendNow { message_id }) => {
+                self.turn_is_to_stop();
+                self.moved = Some(*message_id);
             }
             Input::Turn(turn::Input::CancelCall { call_id }) => {
                 if let Some(call) = self.calls.get_mut(call_id) {
@@ -121,6 +127,13 @@ impl Oracle {
             Input::Turn(turn::Input::Confirm { call_id, approved: true, .. }) => _ = self.agreed.insert(call_id.clone()),
             _ => {}
         }
+    }
+
+    fn turn_is_to_stop(&mut self) {
+        if let Some(turn) = &mut self.turn {
+            turn.stop_asked = true;
+        }
+        self.calls.values_mut().filter(|call| !call.has_result).for_each(|call| call.stop_asked = true);
     }
 
     pub fn server_starts(&mut self) {

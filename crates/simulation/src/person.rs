@@ -58,8 +58,16 @@ impl World {
     }
 
     fn person_changes_queue(&mut self) -> Checked {
-        let Some(item) = self.store.queue.last().cloned() else { return Ok(()) };
+        let Some(item) = self.store.queue.items.last().cloned() else { return Ok(()) };
         let message_id = item.message_id;
+        match self.choices.draw(6) {
+            0 => return self.person_sends_next(),
+            1 => {
+                self.tell(|| format!("the person sends {} now", item.content));
+                return self.input(Input::Turn(turn::Input::SendNow { message_id }));
+            }
+            _ => {}
+        }
         if self.choices.once_in(2) {
             self.tell(|| format!("the person withdraws {}", item.content));
             return self.input(Input::Turn(turn::Input::Withdraw { message_id }));
@@ -72,9 +80,18 @@ impl World {
         self.input(Input::Turn(turn::Input::Edit { message_id, content: format!("{}, again", item.content) }))
     }
 
+    pub fn person_sends_next(&mut self) -> Checked {
+        self.tell(|| "the person sends the next message".to_owned());
+        self.input(Input::Turn(turn::Input::SendNext))
+    }
+
     fn person_stops(&mut self) -> Checked {
         let Some(turn) = self.server.as_ref().and_then(|server| server.machine.turn().turn.as_ref()) else { return Ok(()) };
         let calls: Vec<String> = turn.calls().iter().map(|call| call.call.id.clone()).collect();
+        if self.choices.once_in(8) {
+            self.tell(|| "a program ends its turn".to_owned());
+            return self.input(Input::Turn(turn::Input::CancelTurn));
+        }
         if calls.is_empty() || self.choices.once_in(2) {
             self.tell(|| "the person stops the turn".to_owned());
             return self.input(Input::Turn(turn::Input::Cancel));

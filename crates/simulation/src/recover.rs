@@ -41,6 +41,9 @@ impl World {
         if self.has(Defect::QueueLost) {
             turn.queue.clear();
         }
+        if self.has(Defect::HoldLost) {
+            turn.held = false;
+        }
         let mut recovery: VecDeque<_> = [Recovery::Confirms].into();
         // Those whose journals are lost come last: they may break off the turn, and what others work on for it must be known by then.
         let mut runners: Vec<_> = self.store.runners.keys().copied().collect();

@@ -190,6 +190,7 @@ impl World {
         };
         let (pending, recovering) = (server.pending.is_some(), !server.recovery.is_empty());
         let (model, tool) = (server.model.is_some(), !server.tools.is_empty());
+        let held = server.machine.turn().held;
         if pending {
             self.commit()?;
         } else if recovering {
@@ -213,6 +214,8 @@ impl World {
             self.model_acts()?;
         } else if tool {
             self.tool_ends()?;
+        } else if held {
+            self.person_sends_next()?;
         } else if !self.browser.connected || self.browser.cursor < self.store.log.len() {
             self.browser_reads()?;
         } else {

@@ -1,10 +1,10 @@
 //! A model of the store: a log and tables that change only together.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
 use domain::agent::Demand;
 use domain::decision::Decision;
-use domain::event::{Event, PermissionRequest, QueueItem, TurnState};
+use domain::event::{Event, PermissionRequest, Queue, TurnState};
 use domain::host::{AgentSession, DebtRecord, Keep};
 use domain::ids::{PermissionId, RunnerId};
 use domain::machine::Effect;
@@ -17,7 +17,7 @@ pub struct Store {
     pub runners: BTreeMap<RunnerId, RunnerRow>,
     pub debts: Vec<(RunnerId, DebtRecord)>,
     pub permissions: BTreeMap<PermissionId, PermissionRow>,
-    pub queue: Vec<QueueItem>,
+    pub queue: Queue,
     /// The confirmations that wait for a person.
     pub confirms: BTreeSet<String>,
     /// Where in the log the running turn begins.
@@ -67,7 +67,7 @@ impl Store {
 
     fn append(&mut self, event: &Event, rpc: &[(PermissionId, RunnerId, String)]) {
         match event {
-            Event::Queue(queue) => self.queue = queue.items.clone(),
+            Event::Queue(queue) => self.queue = queue.clone(),
             Event::Turn(turn) if turn.state == TurnState::Running => _ = self.turn_from.get_or_insert(self.log.len()),
             Event::Turn(_) => self.turn_from = None,
             Event::ToolConfirm(call) => _ = self.confirms.insert(call.id.clone()),
@@ -136,11 +136,11 @@ impl Store {
 
     /// The turn's state: the events of the running turn folded, and the queue.
     pub fn fold(&self) -> Session {
-        let mut session = Session { turn: None, queue: VecDeque::new() };
+        let mut session = Session::default();
         if let Some(from) = self.turn_from {
             self.log[from..].iter().for_each(|event| session.apply(event));
         }
-        session.queue = self.queue.iter().cloned().collect();
+        session.set_queue(&self.queue);
         session
     }
 

@@ -17,7 +17,9 @@ CREATE TABLE sessions (
     seen_at TEXT,
     changed_files BIGINT,
     changed_additions BIGINT,
-    changed_deletions BIGINT
+    changed_deletions BIGINT,
+    -- What is queued waits until somebody sends it.
+    queue_held BIGINT NOT NULL DEFAULT 0
 );
 CREATE INDEX sessions_by_activity ON sessions (updated_at, id);
 

@@ -32,7 +32,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use domain::event::{Message, PermissionRequest, QueueItem, ReviewArtifact, ToolCall};
+use domain::event::{Message, PermissionRequest, Queue, ReviewArtifact, ToolCall};
 use domain::host::AgentSession;
 use domain::ids::{ArtifactId, AttachmentId, MessageId, SessionId, TurnId};
 use domain::review::{Comment, Viewed};
@@ -233,7 +233,7 @@ impl Store {
         self.inner.reading.snapshot(move |conn| snapshot::read(conn, id, message_limit)).await
     }
 
-    pub async fn queue(&self, id: SessionId) -> Result<Vec<QueueItem>> {
+    pub async fn queue(&self, id: SessionId) -> Result<Queue> {
         self.read(move |conn| queue::of_session(conn, id)).await
     }
 

@@ -248,6 +248,7 @@ fn finish_copy(conn: &Connection, version: usize, left_out: &mut LeftOut) -> Rea
         let lax = "permission_policy IS NOT NULL AND permission_policy NOT IN ('ask', 'read-only', 'deny')";
         left_out.policies = conn.execute(&format!("UPDATE sessions SET permission_policy = NULL WHERE {lax}"), [])?;
         conn.execute("UPDATE acp_sessions SET allow_all = 0, mode = NULL, options = NULL, wanted = NULL, runner_id = NULL", [])?;
+        conn.execute("UPDATE sessions SET queue_held = 0", [])?;
         // With a reason it is not taken up, but ended: whoever made the backup would be the one who prompts.
         left_out.running_turns = conn.execute("UPDATE turns SET reason = 'restored' WHERE state = 'running'", [])?;
         conn.pragma_update(None, "application_id", APPLICATION_ID)?;

@@ -76,6 +76,8 @@ pub enum Row {
     },
     /// All that wait, in the order in which they are to run.
     OrderQueue(Vec<MessageId>),
+    /// A person stopped what ran, or sent the next message of what waits.
+    HoldQueue(bool),
     /// The message started or was withdrawn. Removing it twice changes nothing.
     Dequeue {
         message_id: MessageId,

@@ -1,6 +1,6 @@
 //! Everything of one session at one moment.
 
-use domain::event::{Message, Notice, PermissionRequest, QueueItem, ReviewArtifact, ToolCall, Turn};
+use domain::event::{Message, Notice, PermissionRequest, Queue, ReviewArtifact, ToolCall, Turn};
 use domain::ids::{SessionId, TurnId};
 use domain::turn::Session;
 use rusqlite::Connection;
@@ -32,7 +32,7 @@ pub struct Snapshot {
     pub turn_state: Session,
     pub permissions: Vec<PermissionRequest>,
     pub confirms: Vec<ToolCall>,
-    pub queue: Vec<QueueItem>,
+    pub queue: Queue,
 }
 
 /// Meant to run in one read transaction: everything here is of the same moment.

@@ -68,6 +68,7 @@ pub(crate) fn apply(conn: &Connection, place: Place<'_>, row: &Row) -> Written {
         Row::Enqueue(queued) => queue::add(conn, session, queued),
         Row::EditQueued { message_id, content } => queue::edit(conn, session, *message_id, content),
         Row::OrderQueue(order) => queue::order(conn, session, order),
+        Row::HoldQueue(held) => queue::hold(conn, session, *held),
         Row::Dequeue { message_id } => queue::remove(conn, session, *message_id),
         Row::Attachment(attachment) => attachment::save(conn, session, attachment),
         Row::RemoveAttachments { message_id } => attachment::remove(conn, session, *message_id),

@@ -56,6 +56,7 @@ pub(crate) fn router() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(queue::list))
         .routes(routes!(queue::edit, queue::withdraw))
         .routes(routes!(queue::now))
+        .routes(routes!(queue::send_next))
         .routes(routes!(turn::cancel))
         .routes(routes!(turn::confirm))
         .routes(routes!(turn::permission))

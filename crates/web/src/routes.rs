@@ -113,6 +113,7 @@ const CALLS: &[Call] = &[
     act("PATCH", "/api/sessions/{id}/queue/{message_id}", "queued-prompt-changed"),
     act("DELETE", "/api/sessions/{id}/queue/{message_id}", "queued-prompt-withdrawn"),
     act("POST", "/api/sessions/{id}/queue/{message_id}/now", "queued-prompt-preferred"),
+    act("POST", "/api/sessions/{id}/queue/send-next", "queue-continued"),
     act("POST", "/api/sessions/{id}/cancel", "stopped"),
     act("POST", "/api/sessions/{id}/confirm", "tool-answered"),
     act("POST", "/api/sessions/{id}/permissions/{request_id}", "permission-answered"),

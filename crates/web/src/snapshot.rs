@@ -1,6 +1,6 @@
 //! A session as events, for a client that comes without a cursor. The order is the contract's.
 
-use domain::event::{AgentUpdate, CopilotDelta, Event, Message, Notice, Queue, TextDelta, Turn as TurnEvent, TurnState};
+use domain::event::{AgentUpdate, CopilotDelta, Event, Message, Notice, TextDelta, Turn as TurnEvent, TurnState};
 use domain::ids::TurnId;
 use domain::turn::{CallState, Phase, Turn};
 use store::Snapshot;
@@ -15,7 +15,7 @@ pub(crate) fn events(snapshot: Snapshot) -> Vec<Event> {
     }
     events.extend(snapshot.confirms.into_iter().map(Event::ToolConfirm));
     events.extend(snapshot.permissions.into_iter().map(Event::PermissionRequest));
-    events.push(Event::Queue(Queue { items: snapshot.queue }));
+    events.push(Event::Queue(snapshot.queue));
     events
 }
 

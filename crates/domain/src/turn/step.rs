@@ -45,6 +45,8 @@ impl Step<'_> {
             Input::Edit { message_id, content } => self.edit(message_id, content),
             Input::Move { message_id, position } => self.move_to(message_id, position),
             Input::Withdraw { message_id } => self.withdraw(message_id),
+            Input::SendNext => self.send_next(),
+            Input::SendNow { message_id } => self.send_now(message_id),
             Input::ModelText { message_id, text } => self.model_text(message_id, text),
             Input::ModelEnd { message_id, text, tool_calls } => self.model_end(message_id, text, tool_calls),
             Input::ModelFault { message_id, code, message, repeat } => self.model_fault(message_id, code, message, repeat),
@@ -59,8 +61,18 @@ impl Step<'_> {
             Input::PermissionAnswer { request_id, decision, by, reason, rule } => {
                 self.permission_answer(request_id, decision, by, reason, rule);
             }
-            Input::Cancel => self.cancel(),
-            Input::CancelCall { call_id } => self.cancel_call(&call_id),
+            Input::Cancel => {
+                self.hold_queue();
+                self.cancel();
+            }
+            Input::CancelTurn => self.cancel(),
+            Input::CancelCall { call_id } => {
+                // The agent's work is all that the turn is.
+                if self.settings.relay && self.open_call(&call_id).is_some() {
+                    self.hold_queue();
+                }
+                self.cancel_call(&call_id);
+            }
             Input::Abort { state, code, reason } => self.abort(state, code, reason),
         }
     }

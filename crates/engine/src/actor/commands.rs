@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::Actor;
 use crate::attachments::NewAttachment;
 use crate::browse::{KeptRecord, delete_records};
-use crate::command::{Command, Posted, Refusal};
+use crate::command::{Cancelled, Command, Posted, Refusal};
 
 const TITLE_MAX: usize = 60;
 const QUEUE_MAX: usize = 100;
@@ -34,7 +34,12 @@ impl Actor {
                 let _ = reply.send(done);
             }
             Command::Now { message_id, reply } => {
-                let done = self.queued(message_id).map(|()| self.send_now(message_id));
+                let done = self.queued(message_id).map(|()| self.turn_input(Input::SendNow { message_id }));
+                self.flush().await;
+                let _ = reply.send(done);
+            }
+            Command::SendNext { reply } => {
+                let done = self.send_next();
                 self.flush().await;
                 let _ = reply.send(done);
             }
@@ -43,8 +48,8 @@ impl Actor {
                 self.flush().await;
                 let _ = reply.send(done);
             }
-            Command::Cancel { call_id, reply } => {
-                let done = self.cancel(call_id);
+            Command::Cancel { what, reply } => {
+                let done = self.cancel(what);
                 self.flush().await;
                 let _ = reply.send(done);
             }
@@ -121,12 +126,6 @@ impl Actor {
         }
     }
 
-    /// It goes first, and what runs makes room for it.
-    fn send_now(&mut self, message_id: MessageId) {
-        self.turn_input(Input::Move { message_id, position: 0 });
-        self.turn_input(Input::Cancel);
-    }
-
     fn withdraw(&mut self, message_id: MessageId) {
         self.turn_input(Input::Withdraw { message_id });
         self.rows.push(Row::RemoveAttachments { message_id });
@@ -156,12 +155,9 @@ impl Actor {
             self.change(SessionChange { title: Some(title), ..SessionChange::default() });
         }
         let item = QueueItem { message_id, turn_id: TurnId(Uuid::now_v7()), content, created_at: Timestamp::now(), client_id, attachments };
-        let posted = Posted {
-            message_id: item.message_id,
-            turn_id: item.turn_id,
-            queued: self.machine.turn().turn.is_some() || !self.machine.turn().queue.is_empty(),
-        };
+        let (message_id, turn_id) = (item.message_id, item.turn_id);
         self.turn_input(Input::Message(item));
+        let posted = Posted { message_id, turn_id, queued: self.machine.turn().is_queued(message_id) };
         if !sent.is_empty() {
             self.rows.push(Row::RemoveComments { ids: sent });
         }
@@ -211,13 +207,22 @@ impl Actor {
         Ok(())
     }
 
-    fn cancel(&mut self, call_id: Option<String>) -> Result<(), Refusal> {
+    fn send_next(&mut self) -> Result<(), Refusal> {
+        if self.machine.turn().queue.is_empty() {
+            return Err(Refusal::Conflict("no messages are queued".to_owned()));
+        }
+        self.turn_input(Input::SendNext);
+        Ok(())
+    }
+
+    fn cancel(&mut self, what: Cancelled) -> Result<(), Refusal> {
         let Some(turn) = &self.machine.turn().turn else {
             return Err(Refusal::Conflict("nothing runs in this session".to_owned()));
         };
-        match call_id {
-            None => self.turn_input(Input::Cancel),
-            Some(call_id) => match turn.call(&call_id).filter(|call| call.state != CallState::Done) {
+        match what {
+            Cancelled::Turn => self.turn_input(Input::Cancel),
+            Cancelled::OwnTurn => self.turn_input(Input::CancelTurn),
+            Cancelled::Call(call_id) => match turn.call(&call_id).filter(|call| call.state != CallState::Done) {
                 None => return Err(Refusal::NotFound("running tool call")),
                 Some(_) => {
                     self.close_confirm(&call_id);

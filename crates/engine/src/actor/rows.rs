@@ -148,6 +148,9 @@ impl Actor {
                 Some(_) => {}
             }
         }
+        if queue.held != before.held {
+            rows.push(Row::HoldQueue(queue.held));
+        }
         let ids = |items: &[QueueItem]| items.iter().map(|item| item.message_id).collect::<Vec<_>>();
         let now = ids(&queue.items);
         let mut kept = ids(&before.items);

@@ -221,7 +221,7 @@ impl Oracle {
             Event::Queue(queue) => {
                 queue.items.iter().for_each(|item| self.accept(item.message_id));
                 self.note_moved(queue);
-                Ok(())
+                self.note_queue(queue)
             }
             Event::Message(message) if message.role == Role::User => self.message_begins(message.id),
             _ => Ok(()),
@@ -283,9 +283,10 @@ impl Oracle {
         match &mut self.turn {
             Some(turn) if turn.id == id => {
                 turn.stopped = true;
-                let asked = turn.stop_asked;
+                let (asked, waits) = (turn.stop_asked, !self.stops || self.queue.held || self.queue.items.is_empty());
                 self.calls.values_mut().filter(|call| !call.has_result).for_each(|call| call.stopped = true);
-                hold(asked, Invariant::TurnEndsOnce, || "a turn is stopped, and nobody asked for that".to_owned())
+                hold(asked, Invariant::TurnEndsOnce, || "a turn is stopped, and nobody asked for that".to_owned())?;
+                hold(waits, Invariant::StopStops, || "a person stops, and the queue goes on".to_owned())
             }
             other => {
                 let free = other.is_none() && !self.ended_turns.contains(&id);
@@ -327,8 +328,29 @@ impl Oracle {
         self.accepted.insert(next.unwrap_or(self.accepted.len()), id);
     }
 
+    /// What a stop holds leaves the queue when somebody asks for it, or withdraws it.
+    fn note_queue(&mut self, queue: &Queue) -> Checked {
+        let before = std::mem::replace(&mut self.queue, queue.clone());
+        if !before.held || self.released && !queue.held {
+            return Ok(());
+        }
+        let stays = |id: &MessageId| queue.items.iter().any(|item| item.message_id == *id) || self.withdrawn.contains(id);
+        let waits = before.items.iter().all(|item| stays(&item.message_id)) && (queue.held || queue.items.is_empty());
+        hold(waits, Invariant::StopStops, || "what a stop holds goes on, and nobody asked for it".to_owned())
+    }
+
+    /// What is sent while the queue is held begins before what is held.
+    fn accept_begun(&mut self, id: MessageId) {
+        let waits = |other: &MessageId| !self.begun.contains(other) && !self.withdrawn.contains(other);
+        let place = self.accepted.iter().position(waits).filter(|_| self.queue.held && !self.accepted.contains(&id));
+        match place {
+            Some(place) => self.accepted.insert(place, id),
+            None => self.accept(id),
+        }
+    }
+
     fn message_begins(&mut self, id: MessageId) -> Checked {
-        self.accept(id);
+        self.accept_begun(id);
         let mut before = self.accepted.iter().take_while(|other| **other != id);
         let in_order = before.all(|other| self.begun.contains(other) || self.withdrawn.contains(other));
         let once = !self.begun.contains(&id);

@@ -10,7 +10,7 @@ impl World {
             format!("nobody has anything left to do, and the turn still runs; open calls: [{}]", open.join(", "))
         })?;
         hold(open.is_empty(), Invariant::CallEndsOnce, || format!("{} never ended", open.join(", ")))?;
-        hold(self.store.queue.is_empty(), Invariant::QueueInOrder, || "messages wait, and no turn runs".to_owned())?;
+        hold(self.store.queue.items.is_empty(), Invariant::QueueInOrder, || "messages wait, and no turn runs".to_owned())?;
         let forgotten = self.oracle.accepted.iter().any(|id| !self.oracle.begun.contains(id) && !self.oracle.withdrawn.contains(id));
         hold(!forgotten, Invariant::QueueInOrder, || "a message that was taken never ran".to_owned())?;
         for runner in self.runners.values() {

@@ -1,6 +1,6 @@
 //! The messages that wait for their turn.
 
-use domain::event::QueueItem;
+use domain::event::{Queue, QueueItem};
 use domain::ids::{MessageId, SessionId};
 use rusqlite::{Connection, Row, params};
 
@@ -59,13 +59,21 @@ pub(super) fn remove(conn: &Connection, session: &str, message_id: MessageId) ->
     Ok(())
 }
 
+pub(super) fn hold(conn: &Connection, session: &str, held: bool) -> Written {
+    statement::execute(conn, "UPDATE sessions SET queue_held = ?2 WHERE id = ?1", params![session, i64::from(held)])?;
+    Ok(())
+}
+
 /// The sessions in which messages wait, whether or not a turn runs.
 pub(crate) fn sessions(conn: &Connection) -> Read<Vec<SessionId>> {
     statement::all(conn, "SELECT DISTINCT session_id FROM queue", [], |row| row.parsed("session_id"))
 }
 
-pub(crate) fn of_session(conn: &Connection, session: SessionId) -> Read<Vec<QueueItem>> {
-    statement::all(conn, "SELECT * FROM queue WHERE session_id = ?1 ORDER BY position", params![session.to_string()], item)
+pub(crate) fn of_session(conn: &Connection, session: SessionId) -> Read<Queue> {
+    let id = session.to_string();
+    let items = statement::all(conn, "SELECT * FROM queue WHERE session_id = ?1 ORDER BY position", params![id], item)?;
+    let held = statement::one(conn, "SELECT queue_held FROM sessions WHERE id = ?1", params![id], |row| row.flag("queue_held"))?;
+    Ok(Queue { held: held.unwrap_or(false) && !items.is_empty(), items })
 }
 
 /// A list of attachments that cannot be read is shown as none; the attachments themselves have a table of their own.

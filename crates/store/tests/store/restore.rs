@@ -159,7 +159,7 @@ async fn nothing_of_a_backup_goes_on_by_itself() {
     assert_eq!(left_out, LeftOut { queued_messages: 1, running_turns: 1, ..LeftOut::default() });
     assert!(store.queued_sessions().await.unwrap().is_empty() && store.runners().await.unwrap().is_empty());
     let snapshot = store.snapshot(crafted.session, 10).await.unwrap().unwrap();
-    assert!(snapshot.queue.is_empty() && snapshot.permissions.is_empty() && snapshot.confirms.is_empty());
+    assert!(snapshot.queue.items.is_empty() && snapshot.permissions.is_empty() && snapshot.confirms.is_empty());
     assert!(snapshot.turn.is_some_and(|turn| turn.abandoned), "it is ended, not taken up");
     assert_eq!(store.open_turns().await.unwrap()[0].1.state, TurnState::Running);
     store.close().await;

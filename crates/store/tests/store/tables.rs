@@ -261,11 +261,25 @@ async fn the_queue_keeps_its_order_through_edits_and_withdrawals() {
     fixture.store.commit(edit(2, "edited")).await.unwrap();
     fixture.store.commit(rows(id, vec![Row::Dequeue { message_id: message_id(1) }])).await.unwrap();
     fixture.store.commit(rows(id, vec![Row::Enqueue(queued(4, "m"))])).await.unwrap();
-    let contents: Vec<_> = fixture.store.queue(id).await.unwrap().into_iter().map(|item| (item.message_id, item.content)).collect();
+    let contents: Vec<_> = fixture.store.queue(id).await.unwrap().items.into_iter().map(|item| (item.message_id, item.content)).collect();
     assert_eq!(contents, [(message_id(2), "edited".into()), (message_id(3), "m".into()), (message_id(4), "m".into())]);
-    assert_eq!(fixture.store.queue(id).await.unwrap()[1], queued(3, "m"));
+    assert_eq!(fixture.store.queue(id).await.unwrap().items[1], queued(3, "m"));
     assert!(matches!(fixture.store.commit(edit(1, "late")).await, Err(StoreError::Gone { .. })));
     assert_eq!(fixture.store.session(id).await.unwrap().unwrap().queue_len, 3);
+}
+
+#[tokio::test]
+async fn a_held_queue_stays_held_and_is_not_once_nothing_is_queued() {
+    let (fixture, id) = Fixture::with_session().await;
+    let held = async || fixture.store.queue(id).await.unwrap().held;
+    fixture.store.commit(rows(id, vec![Row::Enqueue(queued(1, "m")), Row::HoldQueue(true)])).await.unwrap();
+    assert!(held().await);
+    fixture.store.commit(rows(id, vec![Row::Enqueue(queued(2, "m")), Row::Dequeue { message_id: message_id(1) }])).await.unwrap();
+    assert!(held().await && fixture.store.snapshot(id, 1).await.unwrap().unwrap().queue.held);
+    fixture.store.commit(rows(id, vec![Row::Dequeue { message_id: message_id(2) }])).await.unwrap();
+    assert!(!held().await);
+    fixture.store.commit(rows(id, vec![Row::HoldQueue(false), Row::Enqueue(queued(3, "m"))])).await.unwrap();
+    assert!(!held().await);
 }
 
 #[tokio::test]
@@ -317,7 +331,7 @@ async fn a_snapshot_is_of_one_moment_and_a_feed_goes_on_behind_it() {
     assert_eq!(snapshot.turn_state.turn.map(|turn| turn.id), Some(turn_id(1)));
     assert_eq!(snapshot.permissions, [permission(1).request]);
     assert_eq!(snapshot.confirms, std::slice::from_ref(&call));
-    assert_eq!(snapshot.queue, [queued(2, "next")]);
+    assert_eq!(snapshot.queue.items, [queued(2, "next")]);
     assert_eq!(snapshot.artifacts, std::slice::from_ref(&artifact.summary));
     assert_eq!((snapshot.session.running, snapshot.session.queue_len, snapshot.session.waiting), (true, 1, 2));
     assert_eq!(fixture.store.artifact(artifact.id()).await.unwrap(), Some(artifact));

@@ -252,8 +252,8 @@ async fn a_row_of_any_table_that_cannot_be_read_degrades_alone() {
         let snapshot = store.snapshot(session, 10).await.unwrap().unwrap();
         assert_eq!((snapshot.confirms[0].id.as_str(), snapshot.confirms[1].name.as_str()), ("1", "run"));
         assert_eq!((snapshot.artifacts.len(), snapshot.artifacts[1].title.as_str()), (2, "a diff"));
-        assert_eq!((snapshot.queue[0].content.as_str(), snapshot.queue[0].attachments.len()), ("wait", 0));
-        assert_eq!(snapshot.queue[1].attachments, [attachment(2)]);
+        assert_eq!((snapshot.queue.items[0].content.as_str(), snapshot.queue.items[0].attachments.len()), ("wait", 0));
+        assert_eq!(snapshot.queue.items[1].attachments, [attachment(2)]);
         let artifact = store.artifact(ArtifactId(id(1))).await.unwrap().unwrap();
         assert_eq!((artifact.id(), artifact.files, artifact.review), (ArtifactId(id(1)), json!([]), json!({})));
 

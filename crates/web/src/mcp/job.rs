@@ -59,7 +59,7 @@ pub(super) async fn standing(app: &App, job: JobId) -> ApiResult<Standing> {
     // What waits is looked at before the turn: one that begins in between is found in the second place.
     let queue = store.queue(job.session).await?;
     let Some(turn) = store.turn(job.session, job.turn).await? else {
-        let queued = queue.iter().find(|item| item.turn_id == job.turn).map(|item| item.message_id);
+        let queued = queue.items.iter().find(|item| item.turn_id == job.turn).map(|item| item.message_id);
         let (state, reason) = match queued {
             Some(_) => (State::Queued, None),
             None if store.was_promised(job.session, job.turn).await? => (State::Cancelled, Some("withdrawn before it began".to_owned())),
@@ -174,7 +174,7 @@ pub(super) async fn stop(app: &App, asker: &Asker, wanted: tool::Stop) -> ApiRes
         match queued {
             _ if state.is_over() => return Err(invalid("this job is over: there is nothing to stop")),
             Some(message) => own.engine.withdraw(job.session, message).await?,
-            None => own.engine.cancel(job.session, None).await?,
+            None => own.engine.cancel_own(job.session).await?,
         }
         asker.tell(&own, "stopped", job.session, &format!("job {job}")).await;
         Ok(())

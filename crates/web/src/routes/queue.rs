@@ -17,7 +17,7 @@ use crate::id::Id;
     responses((status = 200, body = Queue), (status = 404, body = ErrorBody)))]
 pub(crate) async fn list(State(app): State<App>, Id(session): Id<SessionId>) -> ApiResult<Json<Queue>> {
     app.engine.row(session).await?;
-    Ok(Json(Queue { items: app.engine.store().queue(session).await? }))
+    Ok(Json(app.engine.store().queue(session).await?))
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -47,6 +47,14 @@ pub(crate) async fn edit(
     responses((status = 202), (status = 404, body = ErrorBody)))]
 pub(crate) async fn now(State(app): State<App>, Id(session): Id<SessionId>, Id(message_id): Id<MessageId>) -> ApiResult<StatusCode> {
     app.engine.run_queued(session, message_id).await?;
+    Ok(StatusCode::ACCEPTED)
+}
+
+/// After a stop what is queued is held: the next message of it begins as soon as nothing runs, and the others follow.
+#[utoipa::path(post, operation_id = "queue_send_next", path = "/api/sessions/{id}/queue/send-next", params(("id" = SessionId, Path)),
+    responses((status = 202), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
+pub(crate) async fn send_next(State(app): State<App>, Id(session): Id<SessionId>) -> ApiResult<StatusCode> {
+    app.engine.send_next(session).await?;
     Ok(StatusCode::ACCEPTED)
 }
 

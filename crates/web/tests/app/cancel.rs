@@ -80,8 +80,8 @@ async fn an_agent_that_does_not_listen_is_ended_and_the_next_message_gets_a_new_
     rig.say(&session, "ignores_cancel").await;
     client.until("agent's text", SOON, |event| event.kind == "copilot-delta").await;
     // The next message begins the moment this turn is over, while the old process is still on its way out.
-    rig.say(&session, "say hello again").await;
-    rig.post(&format!("/api/sessions/{session}/cancel"), json!({})).await;
+    let next = rig.say(&session, "say hello again").await["message_id"].as_str().unwrap().to_owned();
+    rig.post(&format!("/api/sessions/{session}/queue/{next}/now"), json!({})).await;
     assert_eq!(client.turn_end(SOON).await, "cancelled");
     assert_eq!(client.turn_end(SOON).await, "completed", "{}", client.seen.tail());
     assert!(client.seen.agent_text("main").ends_with("hello again"), "{}", client.seen.tail());

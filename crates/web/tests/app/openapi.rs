@@ -14,6 +14,7 @@ async fn it_describes_the_calls_of_the_contract_and_the_events() {
         ("/api/sessions/{id}/messages", &["get", "post"]),
         ("/api/sessions/{id}/queue", &["get"]),
         ("/api/sessions/{id}/queue/{message_id}", &["patch", "delete"]),
+        ("/api/sessions/{id}/queue/send-next", &["post"]),
         ("/api/sessions/{id}/cancel", &["post"]),
         ("/api/sessions/{id}/confirm", &["post"]),
         ("/api/sessions/{id}/permissions/{request_id}", &["post"]),

@@ -45,16 +45,35 @@ async fn what_waits_can_be_read_edited_and_withdrawn_and_runs_in_order() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn stopping_a_turn_lets_the_next_message_begin() {
-    let rig = Rig::replies([Reply::text("half").stall(), Reply::text("whole")]).await;
+async fn a_stop_holds_what_is_queued_until_the_next_message_is_sent() {
+    let rig = Rig::replies([Reply::text("half").stall(), Reply::text("reply"), Reply::text("2"), Reply::text("3")]).await;
     let session = rig.session().await;
     let mut client = rig.watch(&session).await;
+    let path = format!("/api/sessions/{session}/queue");
+    let send_next = format!("{path}/send-next");
+    rig.post(&send_next, json!({})).await.refuses(409, "conflict");
     rig.say(&session, "first").await;
     rig.say(&session, "second").await;
+    rig.say(&session, "third").await;
     client.until("text", SOON, |event| event.kind == "text-delta").await;
+    assert_eq!(rig.get(&path).await.json()["held"], false);
     assert_eq!(rig.post(&format!("/api/sessions/{session}/cancel"), json!({})).await.status, 202);
+    client.until("the hold", SOON, |event| event.kind == "queue" && event.data["held"] == true).await;
     assert_eq!(client.turn_end(SOON).await, "cancelled");
+    let queue = rig.get(&path).await.json();
+    assert_eq!((&queue["held"], queue["items"].as_array().unwrap().len()), (&json!(true), 2));
+    // What is sent in the meantime goes at once, and a page that is loaded now sees the same.
+    assert_eq!(rig.say(&session, "instead").await["queued"], false);
     assert_eq!(client.turn_end(SOON).await, "completed");
+    let other = rig.watch(&session).await;
+    let shown = other.seen.events.iter().find(|event| event.kind == "queue").unwrap();
+    assert_eq!((&shown.data["held"], shown.data["items"].as_array().unwrap().len()), (&json!(true), 2));
+    assert_eq!(rig.post(&send_next, json!({})).await.status, 202);
+    for _ in 0..2 {
+        assert_eq!(client.turn_end(SOON).await, "completed");
+    }
+    let asked: Vec<_> = rig.model.requests().iter().map(|request| request.last_user()).collect();
+    assert_eq!(asked, ["first", "instead", "second", "third"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

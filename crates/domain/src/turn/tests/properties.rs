@@ -34,7 +34,10 @@ fn op() -> impl Strategy<Value = Op> {
         5 => (n(), any::<u8>()).prop_map(|(n, how)| Op::AgentEnd(n, how)),
         3 => (n(), n()).prop_map(|(n, again)| Op::Permission(n, again)),
         2 => n().prop_map(Op::Answer),
+        1 => Just(Op::SendNext),
+        1 => n().prop_map(Op::SendNow),
         1 => Just(Op::Cancel),
+        1 => Just(Op::CancelTurn),
         1 => n().prop_map(Op::CancelCall),
         1 => any::<u8>().prop_map(Op::Abort),
     ]

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::super::call::{Call, Work};
 use super::super::{Effect, Prompt};
-use crate::event::{Event, Message, QueueItem, Role, ToolResult, Turn, TurnState};
+use crate::event::{Event, Message, Queue, QueueItem, Role, ToolResult, Turn, TurnState};
 use crate::ids::{MessageId, PermissionId, TurnId};
 use crate::text::utf16_len;
 
@@ -14,6 +14,10 @@ pub(super) struct Rules {
     /// Messages in the order they were sent, and those that were taken back.
     pub sent: Vec<MessageId>,
     pub withdrawn: HashSet<MessageId>,
+    /// Somebody asked for what is held.
+    pub released: bool,
+    held: bool,
+    queued: Vec<MessageId>,
     begun: usize,
     running: Option<Running>,
     turns: HashSet<TurnId>,
@@ -64,6 +68,20 @@ impl Rules {
         }
     }
 
+    /// It begins before those that are held.
+    pub(super) fn sent_past_queue(&mut self, id: MessageId) {
+        let place = self.sent.iter().skip(self.begun).position(|other| !self.withdrawn.contains(other));
+        self.sent.insert(place.map_or(self.sent.len(), |place| self.begun + place), id);
+    }
+
+    /// It now runs before all others that are queued.
+    pub(super) fn next(&mut self, id: MessageId, queue: &VecDeque<QueueItem>) {
+        if queue.iter().any(|item| item.message_id == id) {
+            self.sent.retain(|other| *other != id);
+            self.sent.insert(self.begun, id);
+        }
+    }
+
     /// It now runs before the one that stands behind it.
     pub(super) fn moved(&mut self, id: MessageId, queue: &VecDeque<QueueItem>) {
         let Some(place) = queue.iter().position(|item| item.message_id == id) else { return };
@@ -80,6 +98,18 @@ impl Rules {
 
     pub(super) fn was_prompted(&self, turn_id: TurnId, call_id: &str) -> bool {
         self.prompted.contains(&(turn_id, call_id.to_owned()))
+    }
+
+    /// What is held stays where it is until somebody asks for it.
+    fn queue(&mut self, queue: &Queue) {
+        let now: Vec<_> = queue.items.iter().map(|item| item.message_id).collect();
+        if self.held && !(self.released && !queue.held) {
+            assert!(queue.held || now.is_empty(), "the queue goes on by itself after a stop");
+            let begun = self.queued.iter().find(|id| !now.contains(id) && !self.withdrawn.contains(id));
+            assert!(begun.is_none(), "{begun:?} begins although a person stopped");
+        }
+        self.released &= queue.held;
+        (self.held, self.queued) = (queue.held, now);
     }
 
     fn turn(&mut self) -> &mut Running {
@@ -120,6 +150,7 @@ impl Rules {
             Event::PermissionResolved(resolved) => {
                 assert!(self.turn().permissions.remove(&resolved.request_id), "resolved what was not open");
             }
+            Event::Queue(queue) => self.queue(queue),
             Event::Done(done) => {
                 let Some(Event::Message(message)) = &self.last else { panic!("done without its message") };
                 assert!(message.id == done.message_id && message.role == Role::Assistant);

@@ -1,7 +1,7 @@
 //! Stopping: what runs is told, what has not begun never begins, and every call still has its result.
 
-use super::super::{AgentEnd, Effect, Input, Prompt, ToolEnd};
-use super::{AGENT, NOW, Story, delegate, kinds, tool_call};
+use super::super::{AgentEnd, Effect, Input, Prompt, Session, ToolEnd};
+use super::{AGENT, NOW, Story, delegate, item, kinds, tool_call};
 use crate::agent::PermissionAsk;
 use crate::decision::Decision;
 use crate::event::{Event, TurnState};
@@ -120,6 +120,83 @@ fn a_tool_result_cannot_end_what_an_agent_works_on_or_what_nobody_agreed_to() {
     let early =
         story.feed(Input::AgentEnd { call_id: "c".to_owned(), agent: AGENT.to_owned(), end: AgentEnd::Gone { message: "m".to_owned() } });
     assert_eq!(early, []);
+}
+
+/// Whether the queue is held, and the contents of what is in it.
+fn queue(session: &Session) -> (bool, Vec<&str>) {
+    (session.held, session.queue.iter().map(|item| item.content.as_str()).collect())
+}
+
+#[test]
+fn what_is_queued_waits_after_a_stop_until_somebody_sends_it_also_over_a_restart() {
+    let mut story = Story::begin();
+    story.feed(Input::Message(item(2)));
+    story.feed(Input::Message(item(3)));
+    assert_eq!(kinds(&story.feed(Input::Cancel)), ["queue", "turn running", "notice", "turn cancelled"]);
+    assert_eq!(queue(&story.session), (true, vec!["message 2", "message 3"]));
+    let mut restarted = story.restarted();
+    assert_eq!(restarted.resume(&story.settings, NOW), []);
+    assert_eq!(queue(&restarted), (true, vec!["message 2", "message 3"]));
+    let effects = story.feed(Input::SendNext);
+    assert_eq!(kinds(&effects), ["queue", "queue", "message", "turn running"]);
+    assert_eq!(queue(&story.session), (false, vec!["message 3"]));
+    story.answer("done", vec![]);
+    assert_eq!(queue(&story.session), (false, vec![]), "the others follow in order");
+}
+
+#[test]
+fn a_message_sent_while_the_queue_is_held_begins_and_leaves_it_held() {
+    let mut story = Story::begin();
+    story.feed(Input::Message(item(2)));
+    story.feed(Input::Cancel);
+    assert_eq!(kinds(&story.feed(Input::Message(item(3)))), ["message", "turn running"]);
+    story.answer("done", vec![]);
+    assert!(story.session.turn.is_none());
+    assert_eq!(queue(&story.session), (true, vec!["message 2"]));
+}
+
+#[test]
+fn what_is_sent_now_stops_what_runs_and_begins_although_the_queue_was_held() {
+    let mut story = Story::begin();
+    story.answer("", vec![delegate("d", "docs")]);
+    story.feed(Input::Message(item(2)));
+    story.feed(Input::Message(item(3)));
+    story.feed(Input::Cancel);
+    story.feed(Input::SendNow { message_id: item(3).message_id });
+    assert_eq!(queue(&story.session), (false, vec!["message 3", "message 2"]));
+    story.feed(stopped("d"));
+    assert_eq!(queue(&story.session), (false, vec!["message 2"]));
+    assert!(story.session.turn.is_some());
+}
+
+#[test]
+fn a_program_that_ends_its_own_work_holds_nothing_of_others() {
+    let mut story = Story::begin();
+    story.feed(Input::Message(item(2)));
+    story.feed(Input::CancelTurn);
+    assert_eq!(queue(&story.session), (false, vec![]));
+    assert!(story.session.turn.is_some());
+}
+
+#[test]
+fn a_stop_of_the_agent_that_a_person_talks_to_holds_the_queue_and_a_stop_of_one_of_several_does_not() {
+    for relay in [true, false] {
+        let mut story = Story::begin();
+        story.settings.relay = relay;
+        story.answer("", vec![delegate("d", "main")]);
+        story.feed(Input::Message(item(2)));
+        story.feed(Input::CancelCall { call_id: "d".to_owned() });
+        assert_eq!(queue(&story.session), (relay, vec!["message 2"]));
+    }
+}
+
+#[test]
+fn a_queue_that_is_withdrawn_is_not_held_any_more() {
+    let mut story = Story::begin();
+    story.feed(Input::Message(item(2)));
+    story.feed(Input::Cancel);
+    story.feed(Input::Withdraw { message_id: item(2).message_id });
+    assert_eq!(queue(&story.session), (false, vec![]));
 }
 
 #[test]

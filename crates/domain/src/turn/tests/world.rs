@@ -32,7 +32,10 @@ pub(super) enum Op {
     AgentEnd(usize, u8),
     Permission(usize, usize),
     Answer(usize),
+    SendNext,
+    SendNow(usize),
     Cancel,
+    CancelTurn,
     CancelCall(usize),
     Abort(u8),
     Restart(bool),
@@ -92,7 +95,11 @@ impl World {
         match op {
             Op::Message => {
                 let item = item(self.next());
-                self.rules.sent.push(item.message_id);
+                if self.session.held && self.session.turn.is_none() {
+                    self.rules.sent_past_queue(item.message_id);
+                } else {
+                    self.rules.sent.push(item.message_id);
+                }
                 self.feed(Input::Message(item));
             }
             Op::Edit(n) => {
@@ -111,7 +118,15 @@ impl World {
                 }
                 self.feed(Input::Withdraw { message_id });
             }
+            Op::SendNext => self.send_next(),
+            Op::SendNow(n) => {
+                let message_id = self.queued(*n);
+                self.rules.next(message_id, &self.session.queue);
+                self.rules.released = self.session.is_queued(message_id);
+                self.feed(Input::SendNow { message_id });
+            }
             Op::Cancel => self.feed(Input::Cancel),
+            Op::CancelTurn => self.feed(Input::CancelTurn),
             Op::Abort(n) => {
                 let state = [TurnState::Failed, TurnState::Interrupted, TurnState::Unknown][usize::from(*n) % 3];
                 self.tools.clear();
@@ -121,6 +136,11 @@ impl World {
             Op::ModelText(..) | Op::ModelEnd(..) | Op::ModelFault(..) => self.play_model(op),
             _ => self.play_call(op),
         }
+    }
+
+    fn send_next(&mut self) {
+        self.rules.released = true;
+        self.feed(Input::SendNext);
     }
 
     /// A model that was asked, or one that was asked long ago.
@@ -193,7 +213,9 @@ impl World {
             }
             Op::CancelCall(n) => {
                 let call_id = self.pick(*n);
-                let fits = self.state(&call_id).is_some_and(|state| state != CallState::Done) && !self.stopped.contains(&call_id);
+                let is_open = self.state(&call_id).is_some_and(|state| state != CallState::Done);
+                let holds = self.settings.relay && !self.session.queue.is_empty() && !self.session.held;
+                let fits = is_open && (holds || !self.stopped.contains(&call_id));
                 self.tools.remove(&call_id);
                 self.confirms.retain(|open| open.id != call_id);
                 self.feed_fitting(Input::CancelCall { call_id }, fits);
@@ -311,6 +333,7 @@ impl World {
     /// Answers everything that is owed until nothing is left to do.
     pub(super) fn drive_to_the_end(&mut self) {
         let mut steps = 0;
+        self.send_next();
         while let Some(turn) = &self.session.turn {
             steps += 1;
             assert!(steps < 10_000, "the turn does not end: {turn:?}");
@@ -380,7 +403,8 @@ fn agent_call(n: usize) -> AgentCall {
 /// The state is what the log says. Three things live in memory only: that a silent call runs, that a person agreed, and that an agent
 /// was told to stop.
 fn assert_alike(live: &Session, folded: &Session) {
-    assert_eq!(live.queue, folded.queue);
+    assert_eq!((&live.queue, live.held), (&folded.queue, folded.held));
+    assert!(!live.held || !live.queue.is_empty(), "nothing is held");
     let (Some(live), Some(folded)) = (&live.turn, &folded.turn) else {
         return assert!(live.turn.is_none() && folded.turn.is_none(), "{:?} but {:?}", live.turn, folded.turn);
     };
