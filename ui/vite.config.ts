@@ -6,7 +6,7 @@ import { defineConfig } from "vitest/config";
 const server = { target: process.env.DEV_SERVER ?? "http://127.0.0.1:8000", changeOrigin: false };
 
 const on_every_page =
-  /\/src\/(index|kit\/(CopyButton|Fields)|shell\/(Dock|SessionHeader)|talk\/(Prose|askText)|changes\/(count|summary))\.tsx?$/;
+  /\/src\/(index|kit\/CopyButton|shell\/(Dock|SessionHeader)|talk\/(Prose|askText)|changes\/(count|summary))\.tsx?$/;
 
 /** Of marked only the lexer is used. Its last lines make a parser with a renderer, which would keep the rest of it in the page. */
 const onlyLexer: Plugin = {

@@ -26,7 +26,7 @@ export interface Setup {
   /** Copilot and Codex themselves, with the script behind them as the models `coder` and `codex`. */
   realAgents?: boolean;
   /** Files of the work directory, there before the server starts. */
-  files?: Record<string, string>;
+  files?: Record<string, string | Buffer>;
   /** What is changed in `files` after they were committed to a git repository. */
   changes?: Record<string, string>;
   /** The branch of that repository that is worked on; `main` is what it left. */
@@ -186,7 +186,7 @@ export class Server {
     appendFileSync(join(own, "voxpilot.toml"), toml);
   }
 
-  private write(files: Record<string, string>): void {
+  private write(files: Record<string, string | Buffer>): void {
     for (const [name, content] of Object.entries(files)) {
       const path = join(this.work, name);
       mkdirSync(dirname(path), { recursive: true });

@@ -1,4 +1,4 @@
-// What a session's work changed: asked for, taken back, committed.
+// What a session's work changed, line by line: asked for, taken back, committed.
 
 import { answer, client, inSession, upTo } from "./client";
 import type { Commit, Revert, Since, TextSide } from "./types";
@@ -13,9 +13,6 @@ export const changesApi = {
     answer(
       client.GET("/api/sessions/{id}/changes", { params: { ...path(session), query: { since } }, ...upTo(long_ms) }),
     ),
-  /** The files without their lines. */
-  summary: (session: string, since: Since) =>
-    answer(client.GET("/api/sessions/{id}/changes", { params: { ...path(session), query: { since, summary: true } } })),
   file: (session: string, since: Since, file: string) =>
     answer(
       client.GET("/api/sessions/{id}/changes/file", {

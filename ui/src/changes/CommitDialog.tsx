@@ -1,6 +1,7 @@
 import { createMemo, createResource, createSignal, For, type JSX, Show } from "solid-js";
 import { changesApi } from "../api/changes";
 import { api, sentence } from "../api/client";
+import { readSummary } from "../api/summary";
 import type { FileChange } from "../api/types";
 import { Button } from "../kit/Button";
 import { Dialog } from "../kit/Dialog";
@@ -20,7 +21,7 @@ export function CommitDialog(props: { sessionId: string; onClose(): void; onDone
   const name = `commit.${props.sessionId}`;
   const [changes] = createResource(
     () => props.sessionId,
-    (id) => changesApi.summary(id, "head"),
+    (id) => readSummary(id, "head"),
   );
   const [session] = createResource(
     () => props.sessionId,

@@ -14,6 +14,8 @@ interface DiffRowProps {
   row: LineRow | PairRow;
   columns: Columns;
   isPicked: boolean;
+  /** Somebody was led to this line. */
+  isHit: boolean;
   /** The colours of a line, once they are known. */
   colours: Accessor<Colours | undefined>;
 }
@@ -24,7 +26,7 @@ const sideOf = (line: DiffLine): Side => (line.kind === "delete" ? "old" : "new"
 /** A line, or two beside each other. Focus comes to it by keys. */
 export function DiffRow(props: DiffRowProps) {
   return (
-    <tr ref={(element) => props.ref(element)} tabindex="-1" classList={{ picked: props.isPicked }}>
+    <tr ref={(element) => props.ref(element)} tabindex="-1" classList={{ picked: props.isPicked, hit: props.isHit }}>
       <Show
         when={props.row.kind === "pair" && props.row}
         fallback={<LineCells row={props.row as LineRow} columns={props.columns} colours={props.colours} />}

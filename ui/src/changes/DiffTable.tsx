@@ -52,6 +52,10 @@ interface DiffTableProps {
   onShow?: ((from: number, to: number) => Promise<{ lines: string[]; total: number }>) | undefined;
   notes?: Note[];
   picked?: Range | null;
+  /** One column of numbers: both sides are the same. */
+  single?: boolean | undefined;
+  /** The line that somebody was led to. */
+  hit?: number | null | undefined;
   /** What can be done with a hunk, at the end of its heading. */
   hunkActions?: ((hunk: number) => JSX.Element) | undefined;
   /** Told of the element and its rows, for pointers and keys. */
@@ -83,7 +87,7 @@ export function DiffTable(props: DiffTableProps) {
   const chunks = createMemo(() => chunksOf(rows(), chunk_rows));
   const columns = createMemo((): Columns => {
     const sides = sidesOf(props.hunks);
-    if (props.mode === "narrow" || !sides.old || !sides.new) return "single";
+    if (props.single || props.mode === "narrow" || !sides.old || !sides.new) return "single";
     return props.mode;
   });
   const colours = createColours(
@@ -129,6 +133,7 @@ export function DiffTable(props: DiffTableProps) {
               columns={columns()}
               notes={props.notes ?? []}
               picked={props.picked ?? null}
+              hit={props.hit ?? null}
               colours={colours}
               elements={elements}
               onShow={props.onShow && show}
@@ -146,6 +151,7 @@ interface ChunkProps {
   columns: Columns;
   notes: Note[];
   picked: Range | null;
+  hit: number | null;
   colours: ReturnType<typeof createColours>;
   elements: Map<Row, HTMLTableRowElement>;
   onShow: ((gap: GapRow) => Promise<void>) | undefined;
@@ -174,6 +180,7 @@ function Chunk(props: ChunkProps) {
                 row={item}
                 columns={props.columns}
                 isPicked={isPicked(item)}
+                isHit={props.hit !== null && numberAt(item, "new") === props.hit}
                 colours={props.colours}
               />
             );

@@ -191,6 +191,8 @@ interface FileBodyProps {
   file: FileChange;
   mode: Mode;
   picking: Picking;
+  single?: boolean;
+  hit?: number | null;
   /** Comments are written elsewhere. */
   withoutForms?: boolean;
   onRevert?: ((hunk?: number) => void) | undefined;
@@ -250,6 +252,8 @@ export function FileBody(props: FileBodyProps) {
             onShow={showOf(props)}
             notes={notes()}
             picked={props.picking.picked()}
+            single={props.single}
+            hit={props.hit}
             handle={props.picking.attach}
             hunkActions={
               canRevertHunk()

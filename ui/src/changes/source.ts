@@ -3,6 +3,7 @@
 import { changesApi } from "../api/changes";
 import { api } from "../api/client";
 import { type ReviewCalls, reviewApi } from "../api/review";
+import { readSummary } from "../api/summary";
 import type { Changes, FileChange, Notes, Since } from "../api/types";
 import { shortTitle } from "../state/delegation";
 
@@ -34,7 +35,7 @@ export function sessionSource(id: string): Source {
   return {
     key: id,
     load: (since) => changesApi.changes(id, since),
-    version: async (since) => (await changesApi.summary(id, since)).version,
+    version: async (since) => (await readSummary(id, since)).version,
     notes: () => reviewApi.of(id),
     calls: reviewApi.session(id),
     file: (since, path) => changesApi.file(id, since, path),

@@ -1,7 +1,7 @@
 // How much a session has changed, in figures, for the page's head. Asked for when something may have changed, never in between.
 
 import { createEffect, createSignal, on, onCleanup } from "solid-js";
-import { changesApi } from "../api/changes";
+import { readSummary } from "../api/summary";
 import type { Part } from "../state/flow";
 import type { SessionState } from "../state/model";
 
@@ -61,7 +61,7 @@ export function createSummary(id: () => string | null, news: () => unknown): () 
     }
     isAsking = true;
     isStale = false;
-    const answer = await changesApi.summary(session, "session").catch(() => null);
+    const answer = await readSummary(session, "session").catch(() => null);
     isAsking = false;
     if (session !== id()) return void ask();
     if (answer) {

@@ -30,6 +30,7 @@ import { createServerState } from "../state/server";
 import { createSessions } from "../state/sessions";
 import { createTrust } from "../state/trust";
 import { visible } from "../state/visible";
+import { FileViewer } from "../viewer";
 import { TopBanner } from "./Banners";
 import { Frame } from "./Frame";
 import { focusComposer, watchShortcuts } from "./keyboard";
@@ -162,7 +163,18 @@ export function Cockpit(props: { onLeave(): void }) {
     if (id) goTo(id);
     else tell("Nothing needs you.");
   };
-  const toggleChanges = () => activeId() !== null && setPanelOpen((open) => !open);
+  /** A file that is read beside the conversation. */
+  const reading = () => {
+    const now = route();
+    return now.kind === "session" ? now.file : undefined;
+  };
+  const readingAt = () => (route() as { line?: number }).line ?? null;
+  const toggleChanges = () => {
+    const id = activeId();
+    if (id === null) return;
+    setPanelOpen((open) => reading() !== undefined || !open);
+    if (reading() !== undefined) goTo(id);
+  };
   // Where one goes next is here before the network may be gone.
   const early = setTimeout(() => {
     for (const part of [Home, SessionView, Palette, Help, OutboxList]) void part.preload();
@@ -237,16 +249,24 @@ export function Cockpit(props: { onLeave(): void }) {
         />
       )}
       panel={
-        <Show when={isPanelOpen() && route().kind === "session" && activeId()} keyed>
+        <Show when={route().kind === "session" && activeId()} keyed>
           {(id) => (
-            <ChangesPanel sessionId={id} onClose={() => setPanelOpen(false)} onReview={() => go(reviewHref(id))} />
+            <Show
+              when={reading()}
+              keyed
+              fallback={
+                <ChangesPanel sessionId={id} onClose={() => setPanelOpen(false)} onReview={() => go(reviewHref(id))} />
+              }
+            >
+              {(path) => <FileViewer sessionId={id} path={path} line={readingAt()} onClose={() => goTo(id)} />}
+            </Show>
           )}
         </Show>
       }
-      hasPanel={isPanelOpen() && route().kind === "session"}
+      hasPanel={reading() !== undefined || (isPanelOpen() && route().kind === "session")}
       onFresh={fresh}
       onSearch={() => setOverlay("palette")}
-      isSession={route().kind === "session"}
+      isSession={route().kind === "session" && reading() === undefined}
       onSwipe={step}
     >
       <Switch

@@ -21,6 +21,8 @@ it.each([
   ["", { kind: "home" }],
   ["#/", { kind: "home" }],
   ["#/sessions/a-1", { kind: "session", id: "a-1" }],
+  ["#/sessions/a-1/files/src/a%20b.rs:3", { kind: "session", id: "a-1", file: "src/a b.rs", line: 3 }],
+  ["#/sessions/a-1/files/a.rs", { kind: "session", id: "a-1", file: "a.rs" }],
   ["#/sessions/a-1/review", { kind: "review", id: "a-1" }],
   ["#/sessions/a-1/review/turn", { kind: "review", id: "a-1", since: "turn" }],
   ["#/sessions/a-1/review/turn/src%2Fa%20b.rs", { kind: "review", id: "a-1", since: "turn", file: "src/a b.rs" }],

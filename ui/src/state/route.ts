@@ -8,7 +8,8 @@ export type Page = (typeof pages)[number];
 
 export type Route =
   | { kind: "home" }
-  | { kind: "session"; id: string }
+  /** With a file of its work directory beside the conversation, perhaps at a line. */
+  | { kind: "session"; id: string; file?: string; line?: number }
   /** From a turn's card: what that turn changed, perhaps at one of its files. */
   | { kind: "review"; id: string; since?: "turn"; file?: string }
   /** A stored set of changes, under review. */
@@ -20,6 +21,8 @@ export type Route =
 
 const session_pattern = /^#\/sessions\/([\w-]+)(\/review(\/turn(?:\/(.+))?)?)?$/;
 
+const file_pattern = /^#\/sessions\/([\w-]+)\/files\/([^:]+)(?::(\d+))?$/;
+
 const artifact_pattern = /^#\/artifacts\/([\w-]+)$/;
 
 export function readRoute(hash: string): Route {
@@ -27,6 +30,9 @@ export function readRoute(hash: string): Route {
   const [, id, review, turn, file] = session_pattern.exec(hash) ?? [];
   if (id !== undefined && turn) return { kind: "review", id, since: "turn", ...(file ? { file: decoded(file) } : {}) };
   if (id !== undefined) return { kind: review ? "review" : "session", id };
+  const [, inSession, path, line] = file_pattern.exec(hash) ?? [];
+  if (inSession !== undefined && path !== undefined)
+    return { kind: "session", id: inSession, file: decoded(path), ...(line ? { line: Number(line) } : {}) };
   const artifact = artifact_pattern.exec(hash)?.[1];
   if (artifact !== undefined) return { kind: "artifact", id: artifact };
   const section = /^#\/settings\/([a-z-]+)$/.exec(hash)?.[1];

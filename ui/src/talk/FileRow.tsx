@@ -1,13 +1,13 @@
 import { Show } from "solid-js";
 import type { AskedFile } from "../api/types";
-import { Visible } from "../kit/Visible";
 import { placeText } from "./askText";
+import { PathText } from "./PathText";
 
 /** A file that a request names, and where it lies if that is not in the work directory like any other. */
 export function FileRow(props: { file: AskedFile }) {
   return (
     <li>
-      <Visible text={props.file.path} />
+      <PathText text={props.file.path} />
       <Show when={placeText[props.file.place]}>
         {(words) => (
           <>

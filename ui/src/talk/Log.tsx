@@ -5,6 +5,7 @@ import {
   For,
   getOwner,
   on,
+  onCleanup,
   onMount,
   runWithOwner,
   Show,
@@ -20,6 +21,7 @@ import { readingPlace } from "../state/readingPlace";
 import { Entry } from "./Entry";
 import { EntryView } from "./EntryView";
 import { loadAllParts, loadParts } from "./parts";
+import { usePath } from "./paths";
 import { createStick } from "./stick";
 import { tailOf } from "./tail";
 import { createWindow } from "./window";
@@ -39,6 +41,7 @@ export function Log(props: LogProps) {
   const stick = createStick();
   const owner = getOwner();
   const state = props.open.state;
+  const path = usePath();
   const drawn = createWindow(() => state.entries.length);
   let scroller!: HTMLDivElement;
   let content!: HTMLDivElement;
@@ -62,6 +65,10 @@ export function Log(props: LogProps) {
   onMount(() => {
     stick.attach(scroller, content);
     drawn.attach(scroller);
+    // The question in the dock names files too.
+    const pane = scroller.closest<HTMLElement>(".pane") ?? scroller;
+    const links = insist(() => import("../viewer/chips")).then((chips) => chips.watchPaths(pane, props.open.id, path));
+    onCleanup(() => void links.then((stop) => stop()));
   });
   const [isDrawn, setDrawn] = createSignal(false);
   let isOpening = false;

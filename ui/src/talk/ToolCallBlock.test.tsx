@@ -183,12 +183,12 @@ it("history shows the same block, closed", () => {
   expect(words()).toEqual(["all ", "of it"]);
 });
 
-it("a plain tool shows its arguments as names and values, and its result", () => {
+it("a plain tool shows its arguments as names and values, and its result", async () => {
   const call = { id: "c", name: "read_file", arguments: '{"path":"src/x.rs","limit":3}' };
   const send = mount({ event: "tool-call", data: call });
   expect(document.querySelector("details.tool-block")?.textContent).toContain("⚙ read_file");
-  const fields = [...document.querySelectorAll(".fields > div")].map((field) => field.textContent);
-  expect(fields).toEqual(["pathsrc/x.rs", "limit3"]);
+  const fields = () => [...document.querySelectorAll(".fields > div")].map((field) => field.textContent);
+  await vi.waitFor(() => expect(fields()).toEqual(["pathsrc/x.rs", "limit3"]));
   send({ event: "tool-result", data: { id: "c", name: "read_file", content: "text", is_error: true } });
   expect(document.querySelector("summary")?.textContent).toContain("— failed");
   expect(document.querySelector(".tool-output")?.textContent).toBe("text");

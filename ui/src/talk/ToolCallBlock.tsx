@@ -1,7 +1,6 @@
 import { createMemo, Show } from "solid-js";
 import type { PermissionRequest, ReviewArtifact } from "../api/types";
 import { CopyButton } from "../kit/CopyButton";
-import { Fields } from "../kit/Fields";
 import { Icon, type IconName } from "../kit/Icon";
 import { Dot } from "../kit/small";
 import { Visible } from "../kit/Visible";
@@ -11,6 +10,7 @@ import { ArtifactCard } from "./ArtifactCard";
 import { AgentCard } from "./agent/AgentCard";
 import { callStatus } from "./callStatus";
 import { handOf, setHand } from "./folds";
+import { Fields } from "./laterFields";
 
 interface ToolCallBlockProps {
   call: StreamingToolCall;

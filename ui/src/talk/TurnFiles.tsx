@@ -1,5 +1,5 @@
 import { createResource, createSignal, For, Show } from "solid-js";
-import { changesApi } from "../api/changes";
+import { readSummary } from "../api/summary";
 import { Button } from "../kit/Button";
 import { Icon } from "../kit/Icon";
 import { later } from "../kit/later";
@@ -20,7 +20,7 @@ export function TurnFiles(props: { open: OpenSession }) {
   const changesAnything = () => Object.keys(state.calls).length > 0;
   const [changes, { refetch }] = createResource(
     () => state.ready && state.runningTurn === null && changesAnything() && state.lastTurn,
-    () => changesApi.summary(props.open.id, "turn").catch(() => null),
+    () => readSummary(props.open.id, "turn").catch(() => null),
   );
   const [committing, setCommitting] = createSignal(false);
   const shown = () => {

@@ -34,6 +34,7 @@ export function Markdown(props: MarkdownProps) {
   const draw = () => {
     frame = 0;
     const began = performance.now();
+    element.toggleAttribute("data-open", props.streaming ?? false);
     untrack(() => view.update(unwrap(props.text), props.streaming ?? false));
     const ended = performance.now();
     notBefore = ended + (ended - began) * rest_factor;

@@ -1,6 +1,5 @@
 import { createMemo, For, type JSX, Match, Show, Switch } from "solid-js";
 import type { AgentToolCall, DiffHunk, ToolContent } from "../../api/types";
-import { Fields } from "../../kit/Fields";
 import { Icon } from "../../kit/Icon";
 import { later } from "../../kit/later";
 import { PlusMinus, Tag } from "../../kit/small";
@@ -9,6 +8,8 @@ import type { Heard } from "../../state/flow";
 import { type TextStream, wholeText } from "../../state/text";
 import { readCommand, readOutput, repeats } from "../callText";
 import { Fold } from "../Fold";
+import { Fields } from "../laterFields";
+import { PathText } from "../PathText";
 import { usePath } from "../paths";
 import { createSpan, spanText, tookText } from "../spans";
 import { changesOf, sumOf } from "./hunks";
@@ -204,7 +205,7 @@ export function CallBody(props: CallBodyProps) {
           <For each={locations()}>
             {(place) => (
               <li>
-                <Visible text={place.line == null ? path(place.path) : `${path(place.path)}:${place.line}`} />
+                <PathText text={place.line == null ? path(place.path) : `${path(place.path)}:${place.line}`} />
               </li>
             )}
           </For>
@@ -223,7 +224,7 @@ export function CallBody(props: CallBodyProps) {
             <Show when={changes().length > 1 || change.isPart}>
               <p class="change-path">
                 <code>
-                  <Visible text={path(change.path)} />
+                  <PathText text={path(change.path)} />
                 </code>{" "}
                 <Show when={change.isPart}>
                   <Tag>only the changed part</Tag>

@@ -1,7 +1,6 @@
 import { createMemo, For, type JSX, Match, Show, Switch } from "solid-js";
 import type { AgentToolCall, PermissionRequest, Update } from "../../api/types";
 import { duration } from "../../kit/duration";
-import { Fields } from "../../kit/Fields";
 import { Icon, type IconName, kindIcon } from "../../kit/Icon";
 import { Dot, PlusMinus } from "../../kit/small";
 import { clock } from "../../kit/time";
@@ -10,6 +9,7 @@ import type { ApprovedPart, Flow, GroupPart, Part, TextPart, ThoughtPart, Update
 import { ApprovedList } from "../ApprovedList";
 import { showQuestion } from "../ask/shown";
 import { Fold } from "../Fold";
+import { Fields } from "../laterFields";
 import { Markdown, MarkdownText } from "../markdown/Markdown";
 import { NoticeView } from "../NoticeView";
 import { usePath } from "../paths";
