@@ -11,6 +11,9 @@ use std::sync::Arc;
 
 use rustls::crypto::{CryptoProvider, ring};
 
+/// What went wrong with a request, for whoever has no other use for the library.
+pub use reqwest::Error as ClientError;
+
 pub use redirect::{RedirectRefused, RefusalReason};
 pub use verify::{Shown, config};
 

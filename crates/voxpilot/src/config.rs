@@ -37,7 +37,7 @@ pub use project::file as project_file;
 pub use resolve::{Entry, Origin, resolve};
 pub use review::{Line, Review};
 pub use scripts::{Content, Script};
-pub use shown::{Change, Kind, Shown, Unit, as_text, can_be_chosen, shown};
+pub use shown::{Change, Kind, Shown, Unit, as_text, can_be_chosen, is_secret, shown};
 pub use sources::{ConfigFile, FILE_NAME, Sources, args, flags};
 
 /// Every setting, resolved.

@@ -14,6 +14,7 @@ pub mod housekeeping;
 pub mod logging;
 pub mod memory;
 pub mod probe;
+mod reach;
 pub mod repair;
 mod reserve;
 pub mod say;

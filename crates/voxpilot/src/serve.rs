@@ -25,7 +25,7 @@ use crate::client::address;
 use crate::config::{Config, Content, Durability, McpSection, McpTransport, Secret, Sources, visible};
 use crate::say::say;
 use crate::spans::Sending;
-use crate::{choices, housekeeping, logging, memory, reserve, stop, token, trust};
+use crate::{choices, housekeeping, logging, memory, reach, reserve, stop, token, trust};
 
 /// How long open requests may take once the server stops.
 const DRAIN: Duration = Duration::from_secs(5);
@@ -131,6 +131,7 @@ async fn serve(config: &Config, sources: &Sources) -> Result<End> {
         tls: tls(config)?,
         trust: trust::for_page(given, restart.clone()),
         configuration: choices::for_page(sources),
+        reach: reach::for_page(config, given),
         push: Arc::new(push),
     };
     let app = web::App::new(engine.clone(), reach, stopping.clone()).await?;

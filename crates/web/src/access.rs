@@ -6,7 +6,7 @@ pub(crate) mod guard;
 pub(crate) mod link;
 pub(crate) mod login;
 pub(crate) mod name;
-mod origin;
+pub(crate) mod origin;
 pub(crate) mod secret;
 mod throttle;
 
@@ -21,9 +21,9 @@ use domain::ids::DeviceId;
 use store::{DeviceRow, Store, StoreError};
 use tokio_util::task::TaskTracker;
 
-use crate::hosts;
 use crate::peer::Peer;
 use crate::routes::{Call, Who};
+use crate::{hosts, machine};
 use device::{Device, Devices, NewDevice};
 use link::{Links, TakenLink};
 use throttle::Throttle;
@@ -244,7 +244,7 @@ impl Access {
     pub(crate) fn url_for_others(&self, peer: Peer, host: &str) -> String {
         let scheme = if peer.secure { "https" } else { "http" };
         let is_here = hosts::name(host).trim_matches(['[', ']']).parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
-        match outside_address().filter(|_| is_here && self.address.ip().is_unspecified()) {
+        match machine::outside().filter(|_| is_here && self.address.ip().is_unspecified()) {
             Some(address) => format!("{scheme}://{}", SocketAddr::new(address, self.address.port())),
             None => format!("{scheme}://{host}"),
         }
@@ -265,13 +265,6 @@ fn may_try(throttle: &Throttle, peer: Peer) -> Result<(), Refused> {
         Some(wait) => Err(Refused::TooManyTries { wait }),
         None => Ok(()),
     }
-}
-
-/// The address by which this machine goes out. Nothing is sent: a datagram socket only chooses where it would send from.
-fn outside_address() -> Option<IpAddr> {
-    let socket = std::net::UdpSocket::bind(("0.0.0.0", 0)).ok()?;
-    socket.connect(("192.0.2.1", 9)).ok()?;
-    socket.local_addr().ok().map(|address| address.ip()).filter(|address| !address.is_unspecified() && !address.is_loopback())
 }
 
 /// The key that the page shows: as a header, or in the address of what cannot send one (streams, images, downloads).

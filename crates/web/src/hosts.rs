@@ -1,6 +1,7 @@
 //! Which host names are the server's own. A name could be pointed at this machine by anybody, so only known ones count.
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::{Mutex, PoisonError};
 
 use axum::http::Uri;
 use axum::http::header::{self, HeaderMap, HeaderValue};
@@ -9,12 +10,19 @@ pub(crate) struct Hosts {
     /// Bound to loopback only: then no other address can be ours, unless it is allowed by name.
     loopback: bool,
     allowed: Vec<String>,
+    /// The address that was opened beside the first one.
+    opened: Mutex<Option<IpAddr>>,
 }
 
 impl Hosts {
     /// Of a server that listens there.
     pub(crate) fn new(address: SocketAddr, allowed: &[String]) -> Hosts {
-        Hosts { loopback: address.ip().is_loopback(), allowed: allowed.iter().map(|host| normal(host)).collect() }
+        Hosts { loopback: address.ip().is_loopback(), allowed: allowed.iter().map(|host| normal(host)).collect(), opened: Mutex::new(None) }
+    }
+
+    /// From now on this address is the server's own too, and no other that was opened before.
+    pub(crate) fn open(&self, address: Option<IpAddr>) {
+        *self.opened.lock().unwrap_or_else(PoisonError::into_inner) = address;
     }
 
     /// Whether a request for this authority, with or without a port, is meant for this server.
@@ -24,9 +32,13 @@ impl Hosts {
             return true;
         }
         match name.parse::<IpAddr>() {
-            Ok(address) => !self.loopback || address.to_canonical().is_loopback(),
+            Ok(address) => !self.loopback || address.to_canonical().is_loopback() || self.is_opened(address),
             Err(_) => name == "localhost",
         }
+    }
+
+    fn is_opened(&self, address: IpAddr) -> bool {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|opened| opened == address.to_canonical())
     }
 }
 
@@ -113,6 +125,18 @@ mod tests {
         for (bind, host, expected) in table {
             assert_eq!(hosts(bind, &[]).is_own(host), expected, "bound to {bind}, asked as {host}");
         }
+    }
+
+    #[test]
+    fn an_opened_address_is_own_until_it_is_closed_and_no_name_is() {
+        let hosts = hosts("127.0.0.1:8000", &[]);
+        hosts.open(Some("192.0.2.7".parse().unwrap()));
+        assert!(hosts.is_own("192.0.2.7:8000") && hosts.is_own("localhost:8000"));
+        for foreign in ["192.0.2.8:8000", "192.0.2.7.evil.example", "evil.example:8000"] {
+            assert!(!hosts.is_own(foreign), "{foreign}");
+        }
+        hosts.open(None);
+        assert!(!hosts.is_own("192.0.2.7:8000"));
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod mcp;
 mod notify;
 mod openapi;
 mod peer;
+mod reach;
 mod routes;
 mod serve;
 mod snapshot;
@@ -45,6 +46,7 @@ pub use configuration::{Configuration, Here, OriginKind, SettingKind, SettingOri
 pub use limits::Limits;
 pub use machine::addresses;
 pub use openapi::document as openapi_document;
+pub use reach::{ReachSettings, TailscaleState, TailscaleView};
 pub use serve::serve;
 pub use trust::{ProjectFile, Trust, TrustLine, TrustRefusal, TrustScript, TrustState};
 
@@ -68,6 +70,7 @@ pub struct Settings {
     /// The work directory's own settings.
     pub trust: Trust,
     pub configuration: Configuration,
+    pub reach: ReachSettings,
     /// What sends notifications to devices.
     pub push: Arc<push::Sender>,
 }
@@ -118,6 +121,7 @@ pub struct App {
     html: html::Cache,
     trust: Trust,
     configuration: Configuration,
+    reach: Arc<reach::Reach>,
     push: Arc<push::Sender>,
     /// One at a time changes the settings.
     choosing: Arc<Semaphore>,
@@ -137,10 +141,12 @@ impl App {
             (hosts::Hosts::new(settings.address, &settings.allowed_hosts), peer::Proxies::new(&settings.trusted_proxies));
         let certificates = tls::Certificates::load(&settings)?.map(Arc::new);
         let metrics_token = settings.metrics_token.as_deref();
+        let hosts = Arc::new(hosts);
+        let reach = reach::Reach::open(settings.address, settings.allowed_hosts, hosts.clone(), settings.reach, engine.store()).await?;
         let access = access::Access::open(settings.token, metrics_token, settings.address, engine.store().clone()).await?;
         Ok(App {
             engine,
-            hosts: Arc::new(hosts),
+            hosts,
             proxies: Arc::new(proxies),
             ledger: Arc::new(limits::Ledger::new(&Limits::default(), serve::open_files())),
             certificates,
@@ -148,6 +154,7 @@ impl App {
             html: html::Cache::default(),
             trust: settings.trust,
             configuration: settings.configuration,
+            reach: Arc::new(reach),
             push: settings.push,
             choosing: Arc::new(Semaphore::new(1)),
             delegating: Arc::new(Semaphore::new(1)),

@@ -17,6 +17,13 @@ pub fn addresses() -> Vec<IpAddr> {
     four.into_iter().map(IpAddr::V4).chain(six.into_iter().map(IpAddr::V6)).collect()
 }
 
+/// The address by which this machine goes out. Nothing is sent: a datagram socket only chooses where it would send from.
+pub(crate) fn outside() -> Option<IpAddr> {
+    let socket = std::net::UdpSocket::bind(("0.0.0.0", 0)).ok()?;
+    socket.connect(("192.0.2.1", 9)).ok()?;
+    socket.local_addr().ok().map(|address| address.ip()).filter(|address| !address.is_unspecified() && !address.is_loopback())
+}
+
 /// Of the routing table, the lines that follow an address and call it this machine's own.
 fn four(table: &str) -> Vec<Ipv4Addr> {
     let mut found: Vec<Ipv4Addr> = Vec::new();

@@ -10,8 +10,8 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};
 use utoipa_axum::routes;
 
 use crate::routes::{
-    agents, artifacts, attachments, audit, changes, conversations, devices, files, health, login, messages, models, queue, rules, search,
-    sessions, stream,
+    agents, artifacts, attachments, audit, changes, conversations, devices, files, health, login, messages, models, queue, reach, rules,
+    search, sessions, stream,
 };
 use crate::routes::{metrics, push, review, server, settings, trace, trust, turn};
 use crate::{App, mcp};
@@ -95,6 +95,9 @@ pub(crate) fn router() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(settings::list, settings::change))
         .routes(routes!(push::read, push::subscribe, push::unsubscribe))
         .routes(routes!(push::test))
+        .routes(routes!(reach::look))
+        .routes(routes!(reach::check))
+        .routes(routes!(reach::open, reach::close))
         .routes(routes!(trust::look, trust::consent, trust::revoke))
         .routes(routes!(metrics::read))
         .routes(routes!(mcp::serve))

@@ -16,6 +16,7 @@ pub(crate) mod metrics;
 pub(crate) mod models;
 pub(crate) mod push;
 pub(crate) mod queue;
+pub(crate) mod reach;
 pub(crate) mod review;
 pub(crate) mod rules;
 pub(crate) mod search;
@@ -166,6 +167,11 @@ const CALLS: &[Call] = &[
     call("DELETE", "/api/push", Who::Reader),
     call("POST", "/api/push/test", Who::Reader),
     call("GET", "/api/audit", Who::Owner),
+    // It says where the server is found.
+    call("GET", "/api/reach", Who::Owner),
+    call("GET", "/api/reach/check", Who::Owner),
+    act("PUT", "/api/reach/network", "network-opened"),
+    act("DELETE", "/api/reach/network", "network-closed"),
     call("GET", "/api/trust", Who::Reader),
     act("POST", "/api/trust", "project-trusted"),
     act("DELETE", "/api/trust", "project-trust-revoked"),

@@ -18,12 +18,15 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 use crate::App;
 use crate::connections::{Connections, Place};
 use crate::limits::HEADER_BYTES_MAX;
 use crate::notify;
+use crate::reach::Door;
+use crate::tls::Certificates;
 use watched::Watched;
 
 mod watched;
@@ -34,6 +37,8 @@ const CERTIFICATE_CHECK: Duration = Duration::from_secs(2);
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 /// What HTTP/1 keeps at hand of a request and a response: the check of the headers is stricter, and answers in our form.
 const BUFFER: usize = 4 * HEADER_BYTES_MAX;
+/// How long requests may take that came through the second listener when it is closed.
+const CLOSING: Duration = Duration::from_secs(1);
 const HTTP2_STREAMS: u32 = 100;
 const HTTP2_RESETS: usize = 20;
 const HTTP2_PING: Duration = Duration::from_secs(30);
@@ -43,6 +48,20 @@ const HTTP2_SEND_BUFFER: usize = 256 * 1024;
 const TLS_HANDSHAKE: u8 = 0x16;
 const WRONG_SCHEME: &str = "this is an HTTPS address: write https:// instead of http://\n";
 
+/// Through which listener a connection came.
+#[derive(Clone)]
+struct Entrance {
+    /// `None` where it speaks in the clear.
+    certificates: Option<Arc<Certificates>>,
+    closed: CancellationToken,
+}
+
+impl Entrance {
+    fn of(door: &Door) -> Entrance {
+        Entrance { certificates: Some(door.certificates.clone()), closed: door.closed.clone() }
+    }
+}
+
 /// Serves until the app is told to stop; then takes no more connections and lets open requests end.
 pub async fn serve(listener: TcpListener, app: App) -> io::Result<()> {
     let router = app.router();
@@ -50,32 +69,40 @@ pub async fn serve(listener: TcpListener, app: App) -> io::Result<()> {
     let limits = app.ledger.limits.clone();
     let mut tasks = JoinSet::new();
     let mut check = tokio::time::interval(CERTIFICATE_CHECK);
+    let main = Entrance { certificates: app.certificates.clone(), closed: CancellationToken::new() };
+    let mut doors = app.reach.door();
     let mut notifying = pin!(notify::run(app.clone()));
     loop {
-        tokio::select! {
+        let door = doors.borrow_and_update().clone();
+        let (accepted, entrance) = tokio::select! {
             () = app.stopping.cancelled() => break,
             never = &mut notifying => match never {},
-            Some(_ended) = tasks.join_next() => {}
+            Some(_ended) = tasks.join_next() => continue,
+            _ = doors.changed() => continue,
             _ = check.tick() => {
-                if let Some(certificates) = &app.certificates {
-                    certificates.refresh();
+                let shown = [&app.certificates, &door.map(|door| door.certificates.clone())];
+                shown.into_iter().flatten().for_each(|certificates| certificates.refresh());
+                // Its address may be back; that it is not is known.
+                let _still_away = app.reach.retry().await;
+                continue;
+            }
+            accepted = listener.accept() => (accepted, main.clone()),
+            (accepted, entrance) = accept(door.as_deref()) => (accepted, entrance),
+        };
+        match accepted {
+            Ok((stream, remote)) => {
+                let is_proxy = app.proxies.trusts(remote.ip());
+                if let Some(place) = connections.admit(remote.ip(), is_proxy, &limits) {
+                    tasks.spawn(connection(app.clone(), router.clone(), stream, remote, place, entrance));
+                } else {
+                    tracing::debug!(%remote, "a connection is refused: all of them are at work");
                 }
             }
-            accepted = listener.accept() => match accepted {
-                Ok((stream, remote)) => {
-                    let is_proxy = app.proxies.trusts(remote.ip());
-                    if let Some(place) = connections.admit(remote.ip(), is_proxy, &limits) {
-                        tasks.spawn(connection(app.clone(), router.clone(), stream, remote, place));
-                    } else {
-                        tracing::debug!(%remote, "a connection is refused: all of them are at work");
-                    }
-                }
-                Err(error) if is_the_peers(&error) => {}
-                Err(error) => {
-                    tracing::warn!(%error, "no connection can be taken");
-                    connections.make_room();
-                    tokio::time::sleep(ACCEPT_PAUSE).await;
-                }
+            Err(error) if is_the_peers(&error) => {}
+            Err(error) => {
+                tracing::warn!(%error, "no connection can be taken");
+                connections.make_room();
+                tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }
     }
@@ -84,6 +111,12 @@ pub async fn serve(listener: TcpListener, app: App) -> io::Result<()> {
     app.access.acting.close();
     app.access.acting.wait().await;
     Ok(())
+}
+
+/// Waits for a connection; for ever where there is no second listener.
+async fn accept(door: Option<&Door>) -> (io::Result<(TcpStream, SocketAddr)>, Entrance) {
+    let Some(door) = door else { return std::future::pending().await };
+    (door.listener.accept().await, Entrance::of(door))
 }
 
 /// How many files the system lets the server open.
@@ -97,25 +130,39 @@ fn is_the_peers(error: &io::Error) -> bool {
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
 }
 
-async fn connection(app: App, router: Router, stream: TcpStream, remote: SocketAddr, place: Place) {
+async fn connection(app: App, router: Router, stream: TcpStream, remote: SocketAddr, place: Place, entrance: Entrance) {
     // Events are small, and each of them is to go out at once.
     let _delayed = stream.set_nodelay(true);
     let limits = app.ledger.limits.clone();
     let _counted = app.engine.metrics().connections.hold();
     app.engine.metrics().connections_taken.increment();
     tokio::select! {
-        served = Box::pin(speak(&app, router, stream, remote, &place)) => {
+        served = Box::pin(speak(&app, router, stream, remote, &place, &entrance)) => {
             if let Err(error) = served {
                 tracing::debug!(%remote, %error, "a connection failed");
             }
         }
         () = place.activity.overdue(&limits) => tracing::debug!(%remote, "a connection is closed: its peer let it wait"),
         () = place.evicted.cancelled() => tracing::debug!(%remote, "a connection made room for another"),
+        () = cut_off(&entrance) => tracing::debug!(%remote, "a connection is closed with the address that it came to"),
     }
 }
 
-async fn speak(app: &App, router: Router, stream: TcpStream, remote: SocketAddr, place: &Place) -> Result<(), axum::BoxError> {
-    let Some(certificates) = &app.certificates else { return http(app, router, Box::new(stream), remote, place, None).await };
+/// Whoever closes an address by which they came still gets the answer; streams would go on for ever.
+async fn cut_off(entrance: &Entrance) {
+    entrance.closed.cancelled().await;
+    tokio::time::sleep(CLOSING).await;
+}
+
+async fn speak(
+    app: &App,
+    router: Router,
+    stream: TcpStream,
+    remote: SocketAddr,
+    place: &Place,
+    entrance: &Entrance,
+) -> Result<(), axum::BoxError> {
+    let Some(certificates) = &entrance.certificates else { return http(app, router, Box::new(stream), remote, place, None).await };
     let acceptor = TlsAcceptor::from(certificates.config());
     let handshake = async {
         let mut first = [0];

@@ -51,18 +51,24 @@ type Stamp = [Option<(SystemTime, u64)>; 2];
 impl Certificates {
     /// `None` where the server speaks in the clear.
     pub(crate) fn load(settings: &Settings) -> Result<Option<Certificates>, TlsError> {
-        let (cert, key, own) = match &settings.tls {
-            Tls::Off => return Ok(None),
-            Tls::Files { cert, key } => (cert.clone(), key.clone(), None),
-            Tls::SelfSigned { dir } => {
-                let maker = own::Maker::new(dir, &settings.allowed_hosts);
-                maker.make_if_due()?;
-                (maker.cert(), maker.key(), Some(maker))
-            }
-        };
+        match &settings.tls {
+            Tls::Off => Ok(None),
+            Tls::Files { cert, key } => Certificates::of(cert.clone(), key.clone(), None).map(Some),
+            Tls::SelfSigned { dir } => Certificates::self_signed(dir, &settings.allowed_hosts).map(Some),
+        }
+    }
+
+    /// One of our own making, which has these names among others.
+    pub(crate) fn self_signed(dir: &Path, names: &[String]) -> Result<Certificates, TlsError> {
+        let maker = own::Maker::new(dir, names);
+        maker.make_if_due()?;
+        Certificates::of(maker.cert(), maker.key(), Some(maker))
+    }
+
+    fn of(cert: PathBuf, key: PathBuf, own: Option<own::Maker>) -> Result<Certificates, TlsError> {
         let seen = Mutex::new(stamp(&cert, &key));
         let (config, certificate) = read(&cert, &key)?;
-        Ok(Some(Certificates { cert, key, own, config: Mutex::new(config), seen, current: watch::Sender::new(certificate) }))
+        Ok(Certificates { cert, key, own, config: Mutex::new(config), seen, current: watch::Sender::new(certificate) })
     }
 
     pub(crate) fn config(&self) -> Arc<ServerConfig> {

@@ -424,6 +424,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/reach": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["reach_look"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reach/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Has the server open one of its own addresses, within some seconds. */
+        get: operations["reach_check"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reach/network": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Opens an address in the network, encrypted, beside the one that the server was started with, until it is closed; also over restarts. */
+        put: operations["reach_open"];
+        post?: never;
+        /** Whoever came through it is cut off. */
+        delete: operations["reach_close"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/search": {
         parameters: {
             query?: never;
@@ -1888,6 +1939,8 @@ export interface components {
         Health: {
             status: string;
             version: string;
+            /** @description Of this server until it ends: by it, it knows itself again where a proxy stands before it. */
+            instance: string;
         };
         KeptRecord: {
             /** @description The agent's name, as people see it. */
@@ -1953,6 +2006,20 @@ export interface components {
             title: string;
             note?: string | null;
         };
+        NetworkAddress: {
+            address: string;
+            /** @description Only a network of one's own leads there, as far as can be told from it. */
+            private: boolean;
+        };
+        /** @description A second address in the network, which is opened and closed here. */
+        NetworkView: {
+            /** @description What can be opened. */
+            candidates: components["schemas"]["NetworkAddress"][];
+            /** @description What is open. */
+            url?: string | null;
+            /** @description What was opened and is not open just now: this machine has another address, or something else listens there. */
+            missing?: string | null;
+        };
         NewAttachment: {
             name: string;
             mime_type: string;
@@ -1998,6 +2065,8 @@ export interface components {
             kind?: components["schemas"]["DeviceKind"];
             /** @description How that device is called; what its browser says of itself where nothing is said. */
             name?: string | null;
+            /** @description Where it comes in: one of the addresses of `GET /api/reach`. Where nothing is said, the one that this request came to. */
+            address?: string | null;
         };
         NewMessage: {
             content: string;
@@ -2030,6 +2099,10 @@ export interface components {
         };
         NpxPermission: {
             allowed: boolean;
+        };
+        OpenNetwork: {
+            /** @description One of the candidates. */
+            address: string;
         };
         /**
          * @description What choosing an option means.
@@ -2208,6 +2281,35 @@ export interface components {
          * @enum {string}
          */
         Reach: "once" | "always";
+        /** @description An address that other devices may open. */
+        ReachAddress: {
+            url: string;
+            kind: components["schemas"]["ReachKind"];
+            /** @description Of the server's own certificate, where it is that which is shown there. */
+            fingerprint?: string | null;
+        };
+        ReachAnswer: {
+            /** @description This server answered there, to itself. Whether a firewall keeps others out is not known. */
+            answers: boolean;
+            /** @description What happened instead. */
+            problem?: string | null;
+        };
+        /** @enum {string} */
+        ReachKind: "network" | "tailscale" | "name";
+        ReachView: {
+            /** @description The address it was started with. */
+            listens: string;
+            /** Format: int32 */
+            port: number;
+            /** @description Only this machine can open that. */
+            local_only: boolean;
+            /** @description Where other devices may come in. Each is to be checked before it is given to anybody. */
+            addresses: components["schemas"]["ReachAddress"][];
+            network: components["schemas"]["NetworkView"];
+            tailscale: components["schemas"]["TailscaleView"];
+            /** @description The command that starts this server, without its address and encryption. */
+            command: string;
+        };
         Revert: {
             since: components["schemas"]["Since"];
             turn?: components["schemas"]["TurnId"] | null;
@@ -2536,6 +2638,14 @@ export interface components {
             to?: string | null;
             /** @description Made by the client: the same one again gives the same answer and sends nothing twice. */
             client_id: string;
+        };
+        /** @enum {string} */
+        TailscaleState: "missing" | "stopped" | "running";
+        /** @description Tailscale on this machine. */
+        TailscaleView: {
+            state: components["schemas"]["TailscaleState"];
+            /** @description What the machine is called in its network, while it runs. */
+            name?: string | null;
         };
         TextDelta: {
             message_id: components["schemas"]["MessageId"];
@@ -3765,6 +3875,127 @@ export interface operations {
                 };
             };
             502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    reach_look: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReachView"];
+                };
+            };
+        };
+    };
+    reach_check: {
+        parameters: {
+            query: {
+                /** @description One of the addresses that the server named. */
+                url: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReachAnswer"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    reach_open: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OpenNetwork"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReachView"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    reach_close: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -142,6 +142,10 @@ pub fn can_be_chosen(key: &str) -> bool {
     row(key).is_some_and(|(_, shown)| shown.change != Change::Never)
 }
 
+pub fn is_secret(key: &str) -> bool {
+    SETTINGS.iter().any(|setting| setting.secret && setting.key() == key)
+}
+
 /// A value of the page as the text that a file would have; what it should look like where it cannot be that.
 pub fn as_text(key: &str, value: &Value) -> Result<String, &'static str> {
     let Some((setting, shown)) = row(key) else { return Err("a setting") };

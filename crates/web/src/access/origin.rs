@@ -1,5 +1,7 @@
 //! Which page a request comes from. A browser says so; programs do not, and need a secret anyway.
 
+use std::net::IpAddr;
+
 use axum::http::header::{self, HeaderMap};
 
 use crate::hosts;
@@ -16,6 +18,15 @@ pub(crate) fn is_navigation(headers: &HeaderMap, host: &str, secure: bool) -> bo
     let navigates = headers.get("sec-fetch-mode").is_some_and(|mode| mode == "navigate");
     let whole_page = headers.get("sec-fetch-dest").is_none_or(|dest| dest == "document");
     navigates && whole_page && names_own_origin(headers, host, secure)
+}
+
+/// Whether nobody on the way can read what is asked and answered: the page is of this machine, or came encrypted. What came encrypted to a
+/// proxy is known by its page alone.
+pub(crate) fn is_safe(headers: &HeaderMap, host: &str, secure: bool) -> bool {
+    let name = hosts::name(host).trim_matches(['[', ']']);
+    let is_here = name == "localhost" || name.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback());
+    let from_https = headers.get(header::ORIGIN).is_some_and(|origin| origin.as_bytes().starts_with(b"https://"));
+    secure || is_here || from_https
 }
 
 fn names_own_origin(headers: &HeaderMap, host: &str, secure: bool) -> bool {
@@ -64,6 +75,22 @@ mod tests {
     fn where_there_is_encryption_an_origin_without_it_is_foreign() {
         assert!(is_own(&headers(&[("origin", "https://localhost:1")]), HOST, true));
         assert!(!is_own(&headers(&[("origin", "http://localhost:1")]), HOST, true));
+    }
+
+    #[test]
+    fn safe_is_what_nobody_on_the_way_can_read() {
+        for (pairs, host, secure, expected) in [
+            (&[][..], "localhost:8000", false, true),
+            (&[], "127.0.0.1:8000", false, true),
+            (&[], "[::1]:8000", false, true),
+            (&[], "192.0.2.7:8000", true, true),
+            (&[("origin", "https://cockpit.example")], "cockpit.example", false, true),
+            (&[], "192.0.2.7:8000", false, false),
+            (&[("origin", "http://192.0.2.7:8000")], "192.0.2.7:8000", false, false),
+            (&[], "localhost.evil.example", false, false),
+        ] {
+            assert_eq!(is_safe(&headers(pairs), host, secure), expected, "{pairs:?} {host}");
+        }
     }
 
     #[test]

@@ -20,6 +20,7 @@ use crate::access::{Caller, device, guard, name};
 use crate::error::{ApiError, ApiResult, ErrorBody, not_found};
 use crate::id::Id;
 use crate::peer::Peer;
+use crate::routes::reach;
 
 const QR_PIXELS: u32 = 240;
 
@@ -107,6 +108,8 @@ pub(crate) struct NewLink {
     pub kind: DeviceKind,
     /// How that device is called; what its browser says of itself where nothing is said.
     pub name: Option<String>,
+    /// Where it comes in: one of the addresses of `GET /api/reach`. Where nothing is said, the one that this request came to.
+    pub address: Option<String>,
 }
 
 /// Lets in one device, once.
@@ -137,9 +140,17 @@ pub(crate) async fn link(
 ) -> ApiResult<impl IntoResponse> {
     let Json(new) = body?;
     let name = new.name.as_deref().map(given_name).transpose()?;
+    let chosen = new.address.as_deref().map(|url| reach::named(&app, url)).transpose()?;
     let made = app.access.links.make(new.kind, name).await?;
-    let host = guard::host(&headers, &address).unwrap_or_default();
-    let url = format!("{}/login?link={}", app.access.url_for_others(peer, host), made.secret);
+    let (base, fingerprint) = match chosen {
+        Some(chosen) => (chosen.url, chosen.fingerprint),
+        None => {
+            let base = app.access.url_for_others(peer, guard::host(&headers, &address).unwrap_or_default());
+            let named = reach::named(&app, &base).ok().and_then(|address| address.fingerprint);
+            (base, named.or_else(|| app.fingerprint()))
+        }
+    };
+    let url = format!("{base}/login?link={}", made.secret);
     let qr_svg = QrCode::new(&url).map(|code| code.render::<svg::Color>().min_dimensions(QR_PIXELS, QR_PIXELS).build());
     let detail = if new.kind == DeviceKind::Full { "full" } else { "read-only" };
     let link = DeviceLink {
@@ -148,7 +159,7 @@ pub(crate) async fn link(
         qr_svg: qr_svg.expect("an address is short enough for a QR code"),
         kind: new.kind,
         expires_at: made.expires_at,
-        fingerprint: app.fingerprint(),
+        fingerprint,
     };
     Ok((StatusCode::CREATED, Extension(Detail(detail.to_owned())), Json(link)))
 }

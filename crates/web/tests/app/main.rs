@@ -35,6 +35,7 @@ mod protocol;
 mod proxies;
 mod push;
 mod queue;
+mod reach;
 mod retention;
 mod reused_ids;
 mod review;

@@ -46,6 +46,10 @@ pub(crate) struct Options {
     pub limits: web::Limits,
     pub allowed_hosts: Vec<String>,
     pub trusted_proxies: Vec<(std::net::IpAddr, u8)>,
+    /// What this machine is called in its network; loopback, as nothing else is there for sure.
+    pub addresses: Vec<std::net::IpAddr>,
+    /// What an earlier server has left of them.
+    pub preferences: Vec<(&'static str, String)>,
     pub least_policy: Option<domain::policy::Policy>,
     /// Push services that need not be public: the one of the tests is here.
     pub push_hosts: Vec<&'static str>,
@@ -71,6 +75,8 @@ impl Default for Options {
             limits: web::Limits::default(),
             allowed_hosts: Vec::new(),
             trusted_proxies: Vec::new(),
+            addresses: vec!["127.0.0.2".parse().unwrap()],
+            preferences: Vec::new(),
             least_policy: None,
             push_hosts: vec!["127.0.0.1:*"],
         }
@@ -129,13 +135,22 @@ impl Rig {
         let model = ModelServer::start(std::mem::take(&mut options.script));
         let store = Store::open(&dir.path().join("data/voxpilot.db"), false).await.unwrap();
         let known = options.devices.drain(..).map(ServerRow::Device).chain(options.links.drain(..).map(ServerRow::Link));
-        store.save(known.collect()).await.unwrap();
+        let chosen = options.preferences.drain(..).map(|(key, value)| ServerRow::Preference { key: key.to_owned(), value });
+        store.save(known.chain(chosen).collect()).await.unwrap();
         let settings = settings(dir.path(), &model, &options);
         let engine = Engine::start(store, settings).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let stopping = CancellationToken::new();
+        let addresses = options.addresses.clone();
+        let reach = web::ReachSettings {
+            certificates: dir.path().join("data/tls"),
+            addresses: std::sync::Arc::new(move || addresses.clone()),
+            tailscale: std::sync::Arc::new(|| Box::pin(async { web::TailscaleView::default() })),
+            command: "voxpilot serve".to_owned(),
+        };
         let web_settings = web::Settings {
+            reach,
             address,
             token: TOKEN.to_owned(),
             metrics_token: Some(METRICS_TOKEN.to_owned()),
