@@ -25,6 +25,8 @@ export interface Setup {
   settings?: (programs: { voxpilot: string; directory: string }) => string;
   /** Copilot and Codex themselves, with the script behind them as the models `coder` and `codex`. */
   realAgents?: boolean;
+  /** Programs that the server finds before all others: by name, what each does, as a shell script. */
+  programs?: Record<string, string>;
   /** Files of the work directory, there before the server starts. */
   files?: Record<string, string | Buffer>;
   /** What is changed in `files` after they were committed to a git repository. */
@@ -37,6 +39,7 @@ export class Server {
   /** Holds everything of the test; its name is in the environment, or on the command line, of every process of it. */
   readonly directory = mkdtempSync(join(tmpdir(), "voxpilot-e2e-"));
   readonly work = join(this.directory, "work");
+  private readonly bin = join(this.directory, "bin");
   readonly token = randomBytes(16).toString("hex");
   readonly log: string[] = [];
   url = "";
@@ -131,6 +134,10 @@ export class Server {
   private writeFiles(): void {
     mkdirSync(join(this.directory, "home"));
     mkdirSync(this.work);
+    mkdirSync(this.bin);
+    for (const [name, script] of Object.entries(this.setup.programs ?? {})) {
+      writeFileSync(join(this.bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    }
     if (this.setup.agent === "faulty") {
       this.configure(`[agents.faulty]\ntitle = "Faulty agent"\ncommand = ${JSON.stringify(faultyAgent)}\n`);
     }
@@ -197,7 +204,7 @@ export class Server {
   /** Nothing of the machine that runs the tests but its programs. */
   private base(): NodeJS.ProcessEnv {
     const home = join(this.directory, "home");
-    return { PATH: process.env.PATH, LANG: "C.UTF-8", HOME: home, TMPDIR: this.directory };
+    return { PATH: `${this.bin}:${process.env.PATH}`, LANG: "C.UTF-8", HOME: home, TMPDIR: this.directory };
   }
 
   private environment(bind: string): NodeJS.ProcessEnv {

@@ -11,14 +11,23 @@ async function openAgents(cockpit: Cockpit, page: Page): Promise<void> {
   await expect(page.getByRole("heading", { name: "Agents", exact: true })).toBeVisible();
 }
 
-const itemOf = (page: Page, title: string) =>
+const rowOf = (page: Page, list: string, title: string) =>
   page
-    .getByRole("list", { name: "Agents" })
+    .getByRole("list", { name: list })
     .locator("> li")
     .filter({ has: page.getByRole("heading", { name: title }) });
+const itemOf = (page: Page, title: string) => rowOf(page, "Installed agents", title);
+const missingOf = (page: Page, title: string) => rowOf(page, "Agents to add", title);
+
+/** What stands in the menu of an agent. */
+async function fromMenu(page: Page, agent: string, does: string): Promise<void> {
+  await page.getByRole("button", { name: `More of ${agent}` }).click();
+  await page.getByRole("menuitem", { name: does }).click();
+}
 
 test.describe("with a second agent", () => {
-  test.use({ setup: { settings: second } });
+  const npm = "echo this registry is closed >&2; exit 1";
+  test.use({ setup: { settings: second, programs: { npm } } });
 
   test("the agent of a new session is chosen before the first message, and is named wherever it speaks", async ({
     cockpit,
@@ -57,45 +66,60 @@ test.describe("with a second agent", () => {
     await openAgents(cockpit, page);
     await expect(itemOf(page, "Demo agent")).toContainText("built in");
     await expect(itemOf(page, "Demo agent")).toContainText("default");
-    await expect(itemOf(page, "GitHub Copilot")).toContainText("Not installed");
+    await expect(missingOf(page, "GitHub Copilot").getByRole("button", { name: "Install: GitHub Copilot" })).toBeVisible();
     await expectAccessible(page);
     await cockpit.expectNoSidewaysScroll();
-    await itemOf(page, "Second agent").getByRole("button", { name: "New session with Second agent" }).click();
+    await fromMenu(page, "Second agent", "New session");
     await cockpit.send("say hello");
     await expect(cockpit.copilot().title).toContainText("🤖 Second agent [main]");
     await cockpit.expectIdle();
   });
 
-  test("what each can do is a table on a desk @desktop", async ({ cockpit, page }) => {
+  test("what one can do is told by a test, step by step, and nothing is claimed before", async ({ cockpit, page }) => {
     await openAgents(cockpit, page);
-    const table = page.getByRole("table");
-    await expect(table.getByRole("columnheader", { name: "Demo agent" })).toBeVisible();
-    const row = table.getByRole("row").filter({ has: page.getByRole("rowheader", { name: "Takes images" }) });
-    await expect(row.getByRole("cell").first()).toHaveText(/^(yes|no|unknown)/);
-    await expectAccessible(page);
-  });
-
-  test("what one can do is a list on a phone @phone", async ({ cockpit, page }) => {
-    await openAgents(cockpit, page);
-    await expect(page.getByRole("table")).toHaveCount(0);
     const demo = itemOf(page, "Demo agent");
-    await demo.getByText("What it can do").click();
-    await expect(demo.getByRole("term").filter({ hasText: /images/i })).toBeVisible();
-    await expect(demo.getByRole("definition").first()).toBeVisible();
+    await demo.getByText("Capabilities").click();
+    await expect(demo).toContainText("not tested");
+    await expect(demo).not.toContainText("unknown");
+    await expectAccessible(page);
+    await demo.getByRole("button", { name: "Test", exact: true }).click();
+    await expect(demo.getByText(/^Testing: /)).toBeVisible();
+    await expect(demo).toContainText(/Capabilities .*tested just now/, { timeout: 90_000 });
+    await demo.getByText("Capabilities").click();
+    const fact = demo.getByRole("listitem").filter({ hasText: "Asks before it acts" });
+    await expect(fact).toContainText("tested");
+    await expect(demo.getByRole("button", { name: "Test again" })).toBeVisible();
     await expectAccessible(page);
     await cockpit.expectNoSidewaysScroll();
   });
 
-  test("a missing agent says how it is installed, to be copied @desktop", async ({ cockpit, page, context }) => {
+  test("a test can be stopped @desktop", async ({ cockpit, page }) => {
+    await openAgents(cockpit, page);
+    const demo = itemOf(page, "Demo agent");
+    await demo.getByText("Capabilities").click();
+    await demo.getByRole("button", { name: "Test", exact: true }).click();
+    await demo.getByRole("button", { name: "Stop testing Demo agent" }).click();
+    await expect(demo).toContainText("not tested");
+  });
+
+  test("a missing agent is installed by a command that is seen first, and a failure says why @desktop", async ({
+    cockpit,
+    page,
+    context,
+  }) => {
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
     await openAgents(cockpit, page);
-    const copilot = itemOf(page, "GitHub Copilot");
-    await expect(copilot.getByRole("button", { name: /^New session/ })).toHaveCount(0);
-    const command = (await copilot.locator(".copy-command code").textContent()) ?? "";
-    expect(command).toContain("npm install");
-    await copilot.getByRole("button", { name: "Copy" }).click();
-    await expect(copilot.getByRole("status")).toHaveText("Copied.");
-    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(command);
+    const missing = missingOf(page, "Gemini CLI");
+    await missing.getByRole("button", { name: "Install: Gemini CLI" }).click();
+    const dialog = page.getByRole("dialog", { name: "Install Gemini CLI on the server?" });
+    await expect(dialog.locator("code")).toHaveText("npm install -g @google/gemini-cli");
+    await expectAccessible(page);
+    await dialog.getByRole("button", { name: "Copy" }).click();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe("npm install -g @google/gemini-cli");
+    await dialog.getByRole("button", { name: "Install", exact: true }).click();
+    await expect(missing.getByRole("alert")).toHaveText("Not installed: this registry is closed", { timeout: 30_000 });
+    await expect(missing.getByRole("button", { name: "Try again: Gemini CLI" })).toBeVisible();
+    await expectAccessible(page);
   });
 });
 
@@ -109,13 +133,13 @@ test.describe("with an agent that wants a login", () => {
   }) => {
     await openAgents(cockpit, page);
     const guarded = itemOf(page, "Guarded agent");
-    await guarded.getByRole("button", { name: "Sign in to Guarded agent" }).click();
+    await fromMenu(page, "Guarded agent", "Sign in");
     const dialog = page.getByRole("dialog", { name: "Log in to Guarded agent" });
     await expect(dialog.getByText("AB12-CD34")).toBeVisible();
     server.agree();
     await expect(dialog.getByRole("status")).toHaveText("Logged in.");
     await dialog.getByRole("button", { name: "Close" }).click();
-    await guarded.getByRole("button", { name: "New session with Guarded agent" }).click();
+    await fromMenu(page, "Guarded agent", "New session");
     await cockpit.send("say hello");
     await expect(cockpit.answers).toHaveText(["hello"]);
     await cockpit.expectIdle();

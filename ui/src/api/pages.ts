@@ -52,6 +52,13 @@ export const pagesApi = {
   /** Whether its package may be downloaded when it is started. */
   allowNpx: (id: string, allowed: boolean) =>
     answer(client.POST("/api/agents/{id}/npx", { ...inSession(id), body: { allowed } })),
+  testAgent: (id: string) => answer(client.POST("/api/agents/{id}/test", inSession(id))),
+  installAgent: (id: string) => answer(client.POST("/api/agents/{id}/install", inSession(id))),
+  /** Stops a test or an installation, or forgets that it failed. */
+  stopChore: (id: string) => answer(client.DELETE("/api/agents/{id}/chore", inSession(id))),
+  /** It is started for that. */
+  signOut: (id: string) =>
+    answer(client.POST("/api/agents/{id}/logout", { ...inSession(id), ...upTo(ask_timeout_ms) })),
   conversations: () => answer(client.GET("/api/conversations")),
   /** With what the agents keep by themselves; they have to be started for that. */
   askAgents: () => answer(client.POST("/api/conversations", { body: {}, ...upTo(ask_timeout_ms) })),

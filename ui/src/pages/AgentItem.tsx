@@ -1,18 +1,21 @@
-import { createSignal, For, Match, Show, Switch } from "solid-js";
+import { createSignal, onCleanup, Show } from "solid-js";
 import { pagesApi } from "../api/pages";
 import type { Agent } from "../api/types";
-import { Button } from "../kit/Button";
+import { Button, IconButton } from "../kit/Button";
 import { CopyCommand } from "../kit/CopyCommand";
+import { duration } from "../kit/duration";
 import { InlineError } from "../kit/InlineError";
+import { Menu } from "../kit/Menu";
+import { MenuItem } from "../kit/MenuList";
 import { AgentMark, Dot, type Status, Tag } from "../kit/small";
 import { createSubmit } from "../kit/submit";
 import { Visible } from "../kit/Visible";
-import { afterRestart, foundText, type Standing, sandboxText, standing, strengths, unusable } from "../state/agents";
+import { foundText, isBusy, type Standing, sandboxText, standing, unusable } from "../state/agents";
 import { watch_only, watchesOnly } from "../state/device";
 import { visible } from "../state/visible";
 import { LoginDialog } from "../talk/LoginDialog";
 import { Prose } from "../talk/Prose";
-import { AbilityList } from "./AbilityTable";
+import { Capabilities } from "./Capabilities";
 
 const dots: Record<Standing["tone"], Status> = {
   good: "done",
@@ -26,62 +29,68 @@ interface AgentItemProps {
   agent: Agent;
   isDefault: boolean;
   /** Somebody came for this one: it is shown and has the focus. */
-  isWanted?: boolean;
-  withAbilities: boolean;
+  isWanted: boolean;
   onStart(): Promise<void>;
   /** It is another than it was: as the server says, or to be asked for. */
   onChanged(agent?: Agent): void;
 }
 
-/** One agent, and what somebody can do about it. */
+/** One that is here: how it stands, and the one thing that mends or uses it. */
 export function AgentItem(props: AgentItemProps) {
   const sending = createSubmit();
   const [loggingIn, setLoggingIn] = createSignal(false);
-  const [askedNpx, setAskedNpx] = createSignal(false);
   const name = () => visible(props.agent.title);
   const state = () => standing(props.agent);
-  const meta = () => [props.agent.version ?? "", foundText(props.agent)].filter(Boolean).join(" · ");
+  const meta = () =>
+    [props.agent.version ?? "", props.agent.logged_in === true ? "signed in" : "", foundText(props.agent)]
+      .filter(Boolean)
+      .join(" · ");
   const needsLogin = () => props.agent.health === "login_required" || props.agent.logged_in === false;
-  const isBusy = () => props.agent.health === "installing";
-  const install = () => (props.agent.installed ? null : props.agent.install);
-  const allowNpx = (allowed: boolean) =>
-    sending.submit(async () => {
-      props.onChanged(await pagesApi.allowNpx(props.agent.id, allowed));
-      setAskedNpx(false);
-    });
+  const canSignIn = () => props.agent.can_login && props.agent.logged_in !== true;
   const disabled = () => sending.busy() || watchesOnly();
   const why = () => (watchesOnly() ? watch_only : undefined);
+  const change = (call: () => Promise<Agent>) => void sending.submit(async () => props.onChanged(await call()));
+  const start = () => void sending.submit(props.onStart);
+  const test = () => change(() => pagesApi.testAgent(props.agent.id));
   return (
     <li class="agent-row" tabindex="-1" ref={(row) => props.isWanted && showRow(row)}>
       <AgentMark agent={props.agent.title} />
-      <div class="agent-row-name">
-        <h2>
+      <div>
+        <h3>
           <Visible text={props.agent.title} />
           <Show when={props.isDefault}>
             {" "}
             <Tag>default</Tag>
           </Show>
-        </h2>
-        <Show when={meta()}>
-          <p class="agent-row-meta">
-            <Visible text={meta()} />
-          </p>
-        </Show>
+        </h3>
+        <p class="agent-row-meta">
+          <Visible text={meta()} />
+        </p>
       </div>
       <p class="agent-row-state">
         <Dot status={dots[state().tone]} quiet /> {state().words}
       </p>
-      <p class="agent-row-can">
-        <For each={strengths(props.agent)}>{(word) => <Tag>{word}</Tag>}</For>
-      </p>
-      <p class="agent-row-restart" classList={{ unknown: !afterRestart(props.agent) }}>
-        <span class="visually-hidden">After a restart: </span>
-        {afterRestart(props.agent) || "Not known yet"}
-      </p>
       <div class="agent-row-actions">
-        <Show when={props.agent.installed && props.agent.can_login && props.agent.logged_in !== true}>
+        <Show
+          when={needsLogin() && canSignIn()}
+          fallback={
+            <Show when={unusable(props.agent) === null}>
+              <Button
+                small
+                class="in-menu"
+                aria-label={`New session with ${name()}`}
+                disabled={disabled()}
+                title={why()}
+                onClick={start}
+              >
+                New session
+              </Button>
+            </Show>
+          }
+        >
           <Button
-            kind={needsLogin() ? "main" : undefined}
+            small
+            kind="main"
             aria-label={`Sign in to ${name()}`}
             disabled={disabled()}
             title={why()}
@@ -90,100 +99,75 @@ export function AgentItem(props: AgentItemProps) {
             Sign in
           </Button>
         </Show>
-        <Show when={unusable(props.agent) === null}>
-          <Button
-            kind={needsLogin() ? "quiet" : undefined}
-            aria-label={`New session with ${name()}`}
-            disabled={disabled()}
-            title={why()}
-            onClick={() => void sending.submit(props.onStart)}
-          >
-            New session
-          </Button>
-        </Show>
-        <Show when={install()?.npx && !askedNpx()}>
-          <Button
-            aria-label={`Use ${name()} through npx`}
-            disabled={disabled()}
-            title={why()}
-            onClick={() => setAskedNpx(true)}
-          >
-            Use it through npx
-          </Button>
-        </Show>
+        <Menu
+          label={`More of ${name()}`}
+          align="end"
+          button={(button) => <IconButton icon="dots" label={`More of ${name()}`} {...button} />}
+        >
+          {(close) => {
+            const item = (words: string, run: () => void, note?: string) => (
+              <MenuItem
+                note={note}
+                disabled={disabled()}
+                onChoose={() => {
+                  close();
+                  run();
+                }}
+              >
+                {words}
+              </MenuItem>
+            );
+            return (
+              <>
+                <Show when={unusable(props.agent) === null}>{item("New session", start)}</Show>
+                <Show when={canSignIn()}>{item("Sign in", () => setLoggingIn(true))}</Show>
+                <Show when={props.agent.can_logout && props.agent.logged_in !== false}>
+                  {item(
+                    "Sign out",
+                    () => change(() => pagesApi.signOut(props.agent.id)),
+                    "Of this agent, on the server",
+                  )}
+                </Show>
+                <Show when={props.agent.found === "npx"}>
+                  {item("No longer through npx", () => change(() => pagesApi.allowNpx(props.agent.id, false)))}
+                </Show>
+              </>
+            );
+          }}
+        </Menu>
       </div>
       <div class="agent-row-more">
-        <Show when={props.agent.about}>
-          {(about) => (
-            <p class="agent-row-about soft">
-              <Prose text={about()} />
-            </p>
-          )}
-        </Show>
-        <Show when={sandboxText(props.agent)}>{(text) => <p class="soft">{text()}</p>}</Show>
-        <Show when={props.agent.problem}>
+        <Show
+          when={props.agent.health === "failing" || props.agent.health === "installing" ? props.agent.problem : null}
+        >
           {(problem) => (
-            <p class={isBusy() ? "soft" : "inline-error"}>
+            <p class={props.agent.health === "failing" ? "inline-error" : "soft"}>
               <Prose text={problem()} />
             </p>
           )}
         </Show>
-        <Switch>
-          <Match when={install()}>
-            {(how) => (
-              <>
-                <Show when={how().command}>
-                  {(command) => (
-                    <p class="soft">
-                      <span>Install it on the server’s machine:</span> <CopyCommand command={command()} />
-                    </p>
-                  )}
-                </Show>
-                <Show when={how().npx && askedNpx()}>
-                  <NpxSure
-                    disabled={disabled()}
-                    onAllow={() => void allowNpx(true)}
-                    onCancel={() => setAskedNpx(false)}
-                  />
-                </Show>
-              </>
-            )}
-          </Match>
-          <Match when={isBusy()}>
-            <p class="soft">npx downloads its package for its first start. That can take some minutes.</p>
-          </Match>
-          <Match when={props.agent.installed && needsLogin()}>
+        <Show when={needsLogin() && props.agent.login}>
+          {(login) => (
             <p class="soft">
-              <Show when={props.agent.can_login}>
-                “Sign in” runs its login on the server’s machine and shows what it says.{" "}
-              </Show>
-              <Show when={props.agent.login}>
-                {(login) => (
-                  <>
-                    <span>
-                      {props.agent.can_login ? "Or run it there yourself:" : "Sign in on the server’s machine:"}
-                    </span>{" "}
-                    <CopyCommand command={login().command} />
-                  </>
-                )}
-              </Show>
+              {canSignIn() ? "Or run it on the server’s machine yourself:" : "Sign in on the server’s machine:"}{" "}
+              <CopyCommand command={login().command} />
             </p>
-          </Match>
-          <Match when={props.agent.found === "npx"}>
-            <Button
-              small
-              aria-label={`No longer use ${name()} through npx`}
-              disabled={disabled()}
-              title={why()}
-              onClick={() => void allowNpx(false)}
-            >
-              No longer through npx
-            </Button>
-          </Match>
-        </Switch>
+          )}
+        </Show>
+        <Show when={sandboxText(props.agent)}>{(text) => <p class="soft">{text()}</p>}</Show>
         <InlineError message={sending.error()} />
-        <Show when={props.withAbilities}>
-          <AbilityList agent={props.agent} />
+        <Show
+          when={!isTested(props.agent)}
+          fallback={<Testing agent={props.agent} onStop={() => change(() => pagesApi.stopChore(props.agent.id))} />}
+        >
+          <Show when={props.agent.chore?.problem}>
+            {(problem) => (
+              <p class="inline-error" role="alert">
+                The test did not finish: <Visible text={problem()} />
+              </p>
+            )}
+          </Show>
+          <Capabilities agent={props.agent} disabled={disabled()} title={why()} onTest={test} />
         </Show>
       </div>
       <Show when={loggingIn()}>
@@ -201,39 +185,49 @@ export function AgentItem(props: AgentItemProps) {
   );
 }
 
-function showRow(row: HTMLElement): void {
+export function showRow(row: HTMLElement): void {
   requestAnimationFrame(() => {
     row.scrollIntoView({ block: "center" });
     row.focus({ preventScroll: true });
   });
 }
 
-interface NpxSureProps {
-  disabled: boolean;
-  onAllow(): void;
-  onCancel(): void;
-}
+const isTested = (agent: Agent) => agent.chore?.kind === "test" && isBusy(agent);
 
-/** That something is downloaded and run is asked for in so many words. */
-function NpxSure(props: NpxSureProps) {
+/** How far a test is, with a way out. */
+function Testing(props: { agent: Agent; onStop(): void }) {
+  const [now, setNow] = createSignal(Date.now());
+  const timer = setInterval(() => setNow(Date.now()), 1_000);
+  onCleanup(() => clearInterval(timer));
+  const chore = () => props.agent.chore;
+  const since = () => duration(now() - Date.parse(chore()?.since ?? ""));
+  const part = () => (100 * (chore()?.done ?? 0)) / Math.max(1, chore()?.of ?? 1);
   return (
-    <fieldset class="npx-sure">
-      <legend>
-        Let npx download this agent’s package from npm and run it on the server’s machine? It happens whenever the agent
-        is started, for the first time with your next message to it.
-      </legend>
+    <div class="chore">
+      <Dot status="running" quiet />
+      <div class="chore-step">
+        <p>
+          <span role="status">Testing: {chore()?.step || "starts"}</span>
+          <span class="soft num">
+            {" "}
+            <Show when={chore()?.of}>
+              {Math.min((chore()?.done ?? 0) + 1, chore()?.of ?? 0)} of {chore()?.of} ·{" "}
+            </Show>
+            {since()}
+          </span>
+        </p>
+        <div class="progress" aria-hidden="true">
+          <i style={{ width: `${part()}%` }} />
+        </div>
+      </div>
       <Button
-        kind="main"
         small
-        disabled={props.disabled}
-        ref={(element) => queueMicrotask(() => element.focus())}
-        onClick={() => props.onAllow()}
+        kind="quiet"
+        aria-label={`Stop testing ${visible(props.agent.title)}`}
+        onClick={() => props.onStop()}
       >
-        Download and use it
+        Stop
       </Button>
-      <Button small disabled={props.disabled} onClick={() => props.onCancel()}>
-        Not now
-      </Button>
-    </fieldset>
+    </div>
   );
 }

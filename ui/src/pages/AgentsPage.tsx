@@ -1,15 +1,18 @@
-import { createSignal, For, onCleanup, Show } from "solid-js";
-import { type Agents, abilityNames } from "../state/agents";
+import { createMemo, createSignal, For, onCleanup, Show } from "solid-js";
+import { Button } from "../kit/Button";
+import { later } from "../kit/later";
+import { AgentMark } from "../kit/small";
+import { type Agents, isBusy } from "../state/agents";
 import { keepLooking } from "../state/look";
-import { AbilityTable } from "./AbilityTable";
 import { AgentItem } from "./AgentItem";
+import "./agents.css";
+import { MissingAgent } from "./MissingAgent";
 import { PageHeader } from "./PageHeader";
 
-/** While one of them is being downloaded, somebody waits for it. */
-const poll_ms = 2_000;
+const OtherAgentDialog = later(async () => (await import("./OtherAgentDialog")).OtherAgentDialog);
 
-/** Where a table of all abilities of all agents does not fit, each agent lists its own. */
-const narrow = window.matchMedia?.("(max-width: 899px)");
+/** While one of them is tested or installed, somebody waits for it. */
+const poll_ms = 1_000;
 
 interface AgentsPageProps {
   agents: Agents;
@@ -20,41 +23,43 @@ interface AgentsPageProps {
   onStart(agent: string): Promise<void>;
 }
 
-/** Every agent: how it stands, what mends it, what it can do. */
+/** Every agent: those that are here, how each stands and what mends it, and those that could be. */
 export function AgentsPage(props: AgentsPageProps) {
-  const [isNarrow, setNarrow] = createSignal(narrow?.matches ?? false);
-  const onChange = (event: MediaQueryListEvent) => setNarrow(event.matches);
-  narrow?.addEventListener("change", onChange);
-  onCleanup(() => narrow?.removeEventListener("change", onChange));
+  const [isAdding, setAdding] = createSignal(false);
+  const one = (id: string) => props.agents.list().find((agent) => agent.id === id);
+  const ids = (installed: boolean) =>
+    createMemo(() =>
+      props.agents
+        .list()
+        .filter((agent) => agent.installed === installed)
+        .map(({ id }) => id),
+    );
+  const here = ids(true);
+  const missing = ids(false);
 
   keepLooking(() => void props.agents.refresh());
   const timer = setInterval(() => {
-    if (props.agents.list().some(({ health }) => health === "installing")) void props.agents.refresh();
+    if (props.agents.list().some(isBusy)) void props.agents.refresh();
   }, poll_ms);
   onCleanup(() => clearInterval(timer));
 
   return (
     <main class="pane">
       <PageHeader title="Agents" onMenu={props.onMenu} />
-      <div class="page" tabindex="-1">
-        <div class="agent-rows card">
-          <div class="agent-row agent-row-head" aria-hidden="true">
-            <span />
-            <span>Agent</span>
-            <span>State</span>
-            <span>Can do</span>
-            <span>After a restart</span>
-          </div>
-          <ul aria-label="Agents">
-            <For each={props.agents.list().map(({ id }) => id)}>
+      <div class="page agents-page" tabindex="-1">
+        <section aria-labelledby="agents-here">
+          <h2 id="agents-here">
+            Installed <span class="num">{here().length}</span>
+          </h2>
+          <ul class="card" aria-label="Installed agents">
+            <For each={here()}>
               {(id) => (
-                <Show when={props.agents.list().find((agent) => agent.id === id)}>
+                <Show when={one(id)}>
                   {(agent) => (
                     <AgentItem
                       agent={agent()}
                       isWanted={id === props.wanted}
                       isDefault={id === props.agents.preferred()}
-                      withAbilities={isNarrow()}
                       onStart={() => props.onStart(id)}
                       onChanged={(changed) => (changed ? props.agents.put(changed) : void props.agents.refresh())}
                     />
@@ -63,11 +68,38 @@ export function AgentsPage(props: AgentsPageProps) {
               )}
             </For>
           </ul>
-        </div>
-        <Show when={!isNarrow() && abilityNames(props.agents.list()).length > 0}>
-          <AbilityTable agents={props.agents.list()} />
-        </Show>
+        </section>
+        <section aria-labelledby="agents-more">
+          <h2 id="agents-more">Add an agent</h2>
+          <ul class="card" aria-label="Agents to add">
+            <For each={missing()}>
+              {(id) => (
+                <Show when={one(id)}>
+                  {(agent) => (
+                    <MissingAgent
+                      agent={agent()}
+                      isWanted={id === props.wanted}
+                      onChanged={(changed) => props.agents.put(changed)}
+                    />
+                  )}
+                </Show>
+              )}
+            </For>
+            <li class="agent-more-row">
+              <AgentMark agent="" />
+              <h3>Another agent</h3>
+              <span class="grow">Any program that speaks ACP</span>
+              <Button small aria-label="How to add another agent" onClick={() => setAdding(true)}>
+                How…
+              </Button>
+            </li>
+          </ul>
+          <p class="soft">Install runs on the server. You see the command and confirm it first.</p>
+        </section>
       </div>
+      <Show when={isAdding()}>
+        <OtherAgentDialog onClose={() => setAdding(false)} />
+      </Show>
     </main>
   );
 }

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Ability, Agent } from "../api/types";
-import { abilityNames, abilityText, can, sandboxText, standing, titleOf, unusable } from "./agents";
+import { abilityFacts, can, isBusy, sandboxText, standing, summaryOf, titleOf, unusable } from "./agents";
 import { makeAgent } from "./testing/agent";
 
 const ability = (id: string, value: Ability["value"], source: Ability["source"] = "agent"): Ability => ({
@@ -42,25 +42,33 @@ it.each<[Ability["value"], boolean | null]>([
   expect(can(undefined, "images")).toBeNull();
 });
 
-it("an ability is told in words, with how it is known", () => {
-  expect(abilityText(ability("a", "yes", "probe"))).toEqual({ words: "yes", tone: "yes", source: "tried" });
-  expect(abilityText(ability("a", "no", "agent"))).toEqual({ words: "no", tone: "no", source: "it says so" });
-  expect(abilityText(ability("a", "queues", "known"))).toEqual({
-    words: "queues",
-    tone: "yes",
-    source: "known",
+it("only what was tried or what an agent says is told, with how it is known", () => {
+  const agent = makeAgent("a", {
+    abilities: [
+      ability("restores", "loaded", "probe"),
+      ability("cancels", "no", "probe"),
+      ability("images", "yes", "agent"),
+      ability("audio", "no", "agent"),
+      ability("login", "yes", "known"),
+      ability("lists", "unknown", null),
+    ],
+    tested: { at: "2026-11-19T10:00:00Z", version: "1.0" },
   });
-  expect(abilityText(ability("a", "unknown", null))).toEqual({ words: "unknown", tone: "unknown", source: "" });
-  expect(abilityText(ability("restores", "recap")).words).toBe("told again by us");
-  expect(abilityText(undefined).words).toBe("unknown");
+  expect(abilityFacts(agent)).toEqual([
+    { words: "restores, with everything", tone: "yes", source: "tested" },
+    { words: "cancels", tone: "failed", source: "tested" },
+    { words: "images", tone: "yes", source: "reported by agent" },
+    { words: "audio", tone: "no", source: "reported by agent" },
+  ]);
+  expect(summaryOf(agent, Date.parse("2026-11-19T10:00:30Z"))).toBe("2 of 4 · 1 failed · tested just now");
+  expect(summaryOf(makeAgent("a"))).toBe("not tested");
 });
 
-it("the columns are all abilities that any agent names, each once", () => {
-  const agents = [
-    makeAgent("a", { abilities: [ability("x", "yes")] }),
-    makeAgent("b", { abilities: [ability("y", "yes"), ability("x", "yes")] }),
-  ];
-  expect(abilityNames(agents).map(({ id }) => id)).toEqual(["x", "y"]);
+it("one is busy while it is tested, and not when that has failed", () => {
+  const chore = { kind: "test", step: "", done: 0, of: 7, since: "2026-11-19T10:00:00Z" };
+  expect(isBusy(makeAgent("a"))).toBe(false);
+  expect(isBusy(makeAgent("a", { chore }))).toBe(true);
+  expect(isBusy(makeAgent("a", { chore: { ...chore, problem: "it ended" } }))).toBe(false);
 });
 
 it("an agent is called by its short title, else by its id", () => {

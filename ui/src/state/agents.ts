@@ -3,6 +3,7 @@
 import { createResource } from "solid-js";
 import { api } from "../api/client";
 import type { Ability, Agent, Catalogue } from "../api/types";
+import { ago } from "../kit/time";
 import { shortTitle } from "./delegation";
 
 export interface Agents {
@@ -75,14 +76,12 @@ export function isReady(agent: Agent | undefined): boolean {
 }
 
 const places: Record<string, string> = {
-  path: "installed on this machine",
-  npm: "installed with npm",
   npx: "through npx",
   built_in: "built in",
   remote: "on another machine",
 };
 
-/** How it was found, in words; empty where it was not. */
+/** Where it comes from, where that is not this machine as usual. */
 export function foundText(agent: Agent): string {
   return places[agent.found ?? ""] ?? "";
 }
@@ -112,59 +111,47 @@ export function can(agent: Agent | undefined, ability: string): boolean | null {
   return value === unknown ? null : value !== "no";
 }
 
-export interface AbilityText {
-  words: string;
-  tone: "yes" | "no" | "unknown";
-  /** How it is known; empty where it is not. */
-  source: string;
-}
-
 /** The words of the server that are no yes or no, for people. */
 const manners: Record<string, Record<string, string>> = {
-  restores: { loaded: "with everything", resumed: "where it was", recap: "told again by us" },
+  restores: { loaded: "with everything", resumed: "where it was", recap: "with a summary" },
   second_prompt: { queued: "is queued", cancels: "ends the first", steers: "steers the first" },
 };
 
-const sources: Record<string, string> = { agent: "it says so", probe: "tried", known: "known" };
+const sources: Record<string, string> = { agent: "reported by agent", probe: "tested" };
 
-/** An ability for people. */
-export function abilityText(ability: Ability | undefined): AbilityText {
-  const value = ability?.value ?? unknown;
-  if (value === unknown) return { words: value, tone: "unknown", source: "" };
-  const words = manners[ability?.id ?? ""]?.[value] ?? value;
-  return { words, tone: value === "no" ? "no" : "yes", source: sources[ability?.source ?? ""] ?? "" };
+export interface Fact {
+  words: string;
+  /** `failed` where a test has shown that it cannot. */
+  tone: "yes" | "no" | "failed";
+  source: string;
 }
 
-const strengthWords: [id: string, word: string][] = [
-  ["images", "images"],
-  ["audio", "audio"],
-  ["asks", "asks first"],
-  ["mcp_http", "MCP"],
-  ["mcp_stdio", "MCP"],
-  ["lists", "old sessions"],
-  ["usage", "usage"],
-];
-
-/** What it surely can do, in a word each. */
-export function strengths(agent: Agent): string[] {
-  return [...new Set(strengthWords.filter(([id]) => can(agent, id) === true).map(([, word]) => word))];
+/** What was tried of an agent, and what it says of itself; nothing that is only supposed. */
+export function abilityFacts(agent: Agent): Fact[] {
+  const isFact = ({ value, source }: Ability) => value !== unknown && source != null && source in sources;
+  return agent.abilities.filter(isFact).map(({ id, title, value, source }) => {
+    const manner = manners[id]?.[value];
+    const tone = value !== "no" ? "yes" : source === "probe" ? "failed" : "no";
+    return { words: manner ? `${title}, ${manner}` : title, tone, source: sources[source ?? ""] ?? "" };
+  });
 }
 
-const restarts: Record<string, string> = {
-  loaded: "Resumes exactly",
-  resumed: "Resumes exactly",
-  recap: "Starts over with a summary",
-  no: "Starts over",
-};
-
-/** What becomes of its sessions when it or the server dies; empty where nobody knows. */
-export function afterRestart(agent: Agent): string {
-  return restarts[agent.abilities.find(({ id }) => id === "restores")?.value ?? ""] ?? "";
+/** The same in a few words: "6 of 7 · tested today". */
+export function summaryOf(agent: Agent, now = Date.now()): string {
+  const facts = abilityFacts(agent);
+  const failed = facts.filter(({ tone }) => tone === "failed").length;
+  const count = `${facts.filter(({ tone }) => tone === "yes").length} of ${facts.length}`;
+  const tested = agent.tested ? `tested ${ago(agent.tested.at, now)}` : "not tested";
+  return [facts.length > 0 && count, failed > 0 && `${failed} failed`, tested].filter(Boolean).join(" · ");
 }
 
-/** Every ability that any of them names, in the order in which they come. */
-export function abilityNames(agents: Agent[]): { id: string; title: string }[] {
-  const all = new Map<string, string>();
-  for (const { id, title } of agents.flatMap((agent) => agent.abilities)) if (!all.has(id)) all.set(id, title);
-  return [...all].map(([id, title]) => ({ id, title }));
+/** What was tested when; empty where nothing was. */
+export function testedText(agent: Agent): string {
+  if (!agent.tested) return "";
+  const { at, version } = agent.tested;
+  return `Tested${version ? ` with ${version}` : ""} ${ago(at)}, offline, in an empty folder.`;
 }
+
+/** It is being tested or installed. */
+export const isBusy = (agent: Agent) =>
+  agent.health === "installing" || (agent.chore != null && agent.chore.problem == null);
