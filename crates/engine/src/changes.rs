@@ -7,6 +7,7 @@
 mod attribution;
 mod draft;
 mod ledger;
+mod picture;
 mod scan;
 mod told;
 mod trees;

@@ -4,6 +4,7 @@
 //! in `patch`, which repository it is in `repository`, and what git sees of it in `stand_in`.
 
 mod attributes;
+mod binary;
 mod checkout;
 mod command;
 mod commit;

@@ -48,6 +48,7 @@ pub(crate) fn router() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(changes::read))
         .routes(routes!(changes::file))
         .routes(routes!(changes::lines))
+        .routes(routes!(changes::picture))
         .routes(routes!(changes::revert))
         .routes(routes!(changes::undo))
         .routes(routes!(changes::commit))

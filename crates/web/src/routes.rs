@@ -105,6 +105,7 @@ const CALLS: &[Call] = &[
     call("GET", "/api/sessions/{id}/changes", Who::Reader),
     call("GET", "/api/sessions/{id}/changes/file", Who::Reader),
     call("GET", "/api/sessions/{id}/changes/lines", Who::Reader),
+    call("GET", "/api/sessions/{id}/changes/picture", Who::Reader),
     act("POST", "/api/sessions/{id}/changes/revert", "change-reverted"),
     act("POST", "/api/sessions/{id}/changes/undo", "revert-undone"),
     act("POST", "/api/sessions/{id}/changes/commit", "committed"),

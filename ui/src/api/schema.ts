@@ -687,6 +687,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sessions/{id}/changes/picture": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One side of a changed image. */
+        get: operations["changes_picture"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sessions/{id}/changes/revert": {
         parameters: {
             query?: never;
@@ -1900,6 +1917,13 @@ export interface components {
             binary: boolean;
             /** @description Its lines are not here; they may be asked for. */
             too_large: boolean;
+            /**
+             * Format: int64
+             * @description In bytes, where the file is binary and was there.
+             */
+            old_size?: number | null;
+            /** Format: int64 */
+            new_size?: number | null;
             /** @description The same for the same change of the same file. */
             digest: string;
             hunks: components["schemas"]["DiffHunk"][];
@@ -4671,6 +4695,56 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["FileLines"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    changes_picture: {
+        parameters: {
+            query: {
+                since: components["schemas"]["Since"];
+                turn?: components["schemas"]["TurnId"];
+                path: string;
+                side: components["schemas"]["Side"];
+            };
+            header?: never;
+            path: {
+                id: components["schemas"]["SessionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": unknown;
                 };
             };
             400: {

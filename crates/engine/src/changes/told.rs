@@ -161,6 +161,8 @@ impl File {
             deletions: number(count(LineKind::Delete)),
             binary: false,
             too_large: false,
+            old_size: None,
+            new_size: None,
             digest: self.digest(),
             hunks,
         }

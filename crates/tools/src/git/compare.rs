@@ -55,6 +55,11 @@ pub struct FileChange {
     pub binary: bool,
     /// Its lines are not here; they may be asked for.
     pub too_large: bool,
+    /// In bytes, where the file is binary and was there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old_size: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub new_size: Option<u64>,
     /// The same for the same change of the same file.
     pub digest: String,
     pub hunks: Vec<DiffHunk>,
@@ -190,7 +195,9 @@ impl Checkout {
             }
             files
         };
-        tokio::task::spawn_blocking(work).await.map_err(|_| "the changes cannot be compared".to_owned())
+        let mut files = tokio::task::spawn_blocking(work).await.map_err(|_| "the changes cannot be compared".to_owned())?;
+        self.weigh(listed, &mut files).await?;
+        Ok(files)
     }
 
     /// One file with all its lines, unless it is very large.
@@ -202,7 +209,10 @@ impl Checkout {
             fill(&mut file, &entry, &texts, Instant::now() + TIME_LIMIT);
             file
         };
-        tokio::task::spawn_blocking(work).await.map(Some).map_err(|_| "the file cannot be compared".to_owned())
+        let mut file = tokio::task::spawn_blocking(work).await.map_err(|_| "the file cannot be compared".to_owned())?;
+        let entry = comparison.find(path).map(std::slice::from_ref).unwrap_or_default();
+        self.weigh(entry, std::slice::from_mut(&mut file)).await?;
+        Ok(Some(file))
     }
 
     /// Lines of one side of a changed file, counted from 1.
@@ -236,7 +246,7 @@ impl Checkout {
         Ok(Texts(self.blobs(&chosen).await?))
     }
 
-    async fn sizes(&self, ids: &[&str]) -> Result<Vec<(String, u64)>, Refusal> {
+    pub(super) async fn sizes(&self, ids: &[&str]) -> Result<Vec<(String, u64)>, Refusal> {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
@@ -319,6 +329,8 @@ impl Entry {
             deletions,
             binary: self.counts.is_none(),
             too_large: false,
+            old_size: None,
+            new_size: None,
             digest: self.digest(),
             hunks: Vec::new(),
         }

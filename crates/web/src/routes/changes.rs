@@ -4,12 +4,14 @@ use axum::Json;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
+use axum::response::Response;
 use domain::ids::{SessionId, TurnId};
 use engine::{Changes, ChangesScope, FileChange, FileLines, ProjectView, Side, Since};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
+use super::attachments::picture_response;
 use crate::App;
 use crate::error::{ApiResult, ErrorBody, invalid};
 use crate::id::Id;
@@ -84,6 +86,28 @@ pub(crate) async fn lines(
     let Query(query) = query?;
     let scope = ChangesScope { since: query.since, turn: query.turn };
     Ok(Json(app.engine.changed_lines(session, scope, checked(&query.path)?, query.side, (query.from, query.to)).await?))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct PictureQuery {
+    since: Since,
+    turn: Option<TurnId>,
+    path: String,
+    side: Side,
+}
+
+/// One side of a changed image.
+#[utoipa::path(get, operation_id = "changes_picture", path = "/api/sessions/{id}/changes/picture", params(("id" = SessionId, Path), PictureQuery),
+    responses((status = 200, content_type = "application/octet-stream"), (status = 400, body = ErrorBody), (status = 404, body = ErrorBody), (status = 503, body = ErrorBody)))]
+pub(crate) async fn picture(
+    State(app): State<App>,
+    Id(session): Id<SessionId>,
+    query: Result<Query<PictureQuery>, QueryRejection>,
+) -> ApiResult<Response> {
+    let Query(query) = query?;
+    let scope = ChangesScope { since: query.since, turn: query.turn };
+    Ok(picture_response(app.engine.changed_picture(session, scope, checked(&query.path)?, query.side).await?))
 }
 
 #[derive(Deserialize, ToSchema)]

@@ -207,3 +207,23 @@ async fn the_project_says_what_is_not_committed() {
     assert_eq!(project["branch"], "main");
     assert_eq!(project["changes"], json!({ "files": 1, "additions": 1, "deletions": 1 }));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_image_has_both_its_sides() {
+    let rig = Rig::replies([]).await;
+    let work = repository(&rig);
+    std::fs::write(work.join("dot.gif"), b"GIF89a\0one").unwrap();
+    git(&work, &["add", "."]);
+    git(&work, &["commit", "-qm", "second"]);
+    std::fs::write(work.join("dot.gif"), b"GIF89a\0other").unwrap();
+    let session = rig.session().await;
+    let path = |path: &str, side: &str| format!("/api/sessions/{session}/changes/picture?since=head&path={path}&side={side}");
+    let shown = rig.get(&path("dot.gif", "old")).await;
+    assert_eq!(shown.text, "GIF89a\0one");
+    assert_eq!(shown.headers["content-type"], "image/gif");
+    assert_eq!(shown.headers["content-security-policy"], "default-src 'none'; sandbox; frame-ancestors 'none'");
+    assert_eq!(rig.get(&path("dot.gif", "new")).await.text, "GIF89a\0other");
+    rig.get(&path("mine", "new")).await.refuses(404, "not_found");
+    rig.get(&path("missing", "new")).await.refuses(404, "not_found");
+    rig.get(&path("", "new")).await.refuses(400, "invalid");
+}

@@ -454,3 +454,29 @@ async fn text_of_an_agent_is_taken_back_where_there_is_no_repository() {
         assert!(crate::revert_text(work.path(), path, Some("x"), "y", None).await.is_err(), "{path}");
     }
 }
+
+#[tokio::test]
+async fn binary_files_have_sizes_and_images_both_sides() {
+    let repository = Repository::new();
+    let path = repository.path();
+    fs::write(path.join("dot.gif"), b"GIF89a\0one").unwrap();
+    fs::write(path.join("gone.bin"), b"a\0b").unwrap();
+    repository.commit("first");
+    fs::write(path.join("dot.gif"), b"GIF89a\0other").unwrap();
+    fs::write(path.join("new.bin"), b"\0").unwrap();
+    fs::remove_file(path.join("gone.bin")).unwrap();
+    let checkout = open(path).await;
+    let now = checkout.now().await.unwrap();
+    let comparison = checkout.compare(&checkout.head().await.unwrap(), &now.tree).await.unwrap();
+    let files = checkout.files(&comparison).await.unwrap();
+    let sizes: Vec<_> = files.iter().map(|file| (file.path.as_str(), file.old_size, file.new_size)).collect();
+    assert_eq!(sizes, [("dot.gif", Some(10), Some(12)), ("gone.bin", Some(3), None), ("new.bin", None, Some(1))]);
+    let alone = checkout.file(&comparison, "dot.gif").await.unwrap().unwrap();
+    assert_eq!((alone.old_size, alone.new_size), (Some(10), Some(12)));
+    let side = async |path: &str, side| checkout.picture(&comparison, path, side).await.unwrap().map(|picture| picture.bytes);
+    assert_eq!(side("dot.gif", Side::Old).await.unwrap(), b"GIF89a\0one");
+    assert_eq!(side("dot.gif", Side::New).await.unwrap(), b"GIF89a\0other");
+    assert_eq!(side("gone.bin", Side::Old).await, None);
+    assert_eq!(side("new.bin", Side::Old).await, None);
+    assert_eq!(side("missing", Side::New).await, None);
+}
