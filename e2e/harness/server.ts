@@ -39,7 +39,7 @@ export class Server {
   /** Holds everything of the test; its name is in the environment, or on the command line, of every process of it. */
   readonly directory = mkdtempSync(join(tmpdir(), "voxpilot-e2e-"));
   readonly work = join(this.directory, "work");
-  private readonly bin = join(this.directory, "bin");
+  private readonly programs = join(this.directory, "programs");
   readonly token = randomBytes(16).toString("hex");
   readonly log: string[] = [];
   url = "";
@@ -134,9 +134,9 @@ export class Server {
   private writeFiles(): void {
     mkdirSync(join(this.directory, "home"));
     mkdirSync(this.work);
-    mkdirSync(this.bin);
+    mkdirSync(this.programs);
     for (const [name, script] of Object.entries(this.setup.programs ?? {})) {
-      writeFileSync(join(this.bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+      writeFileSync(join(this.programs, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
     }
     if (this.setup.agent === "faulty") {
       this.configure(`[agents.faulty]\ntitle = "Faulty agent"\ncommand = ${JSON.stringify(faultyAgent)}\n`);
@@ -204,7 +204,7 @@ export class Server {
   /** Nothing of the machine that runs the tests but its programs. */
   private base(): NodeJS.ProcessEnv {
     const home = join(this.directory, "home");
-    return { PATH: `${this.bin}:${process.env.PATH}`, LANG: "C.UTF-8", HOME: home, TMPDIR: this.directory };
+    return { PATH: `${this.programs}:${process.env.PATH}`, LANG: "C.UTF-8", HOME: home, TMPDIR: this.directory };
   }
 
   private environment(bind: string): NodeJS.ProcessEnv {
