@@ -20,6 +20,8 @@ export const list = {
         body: { position },
       }),
     ),
+  /** After a stop: the next one goes as soon as nothing runs, and the others follow. */
+  sendNext: (id: string) => answer(client.POST("/api/sessions/{id}/queue/send-next", { params: { path: { id } } })),
   /** It goes first, and the running turn is stopped. */
   sendNow: (id: string, message_id: string) =>
     answer(client.POST("/api/sessions/{id}/queue/{message_id}/now", { params: { path: { id, message_id } } })),

@@ -1,4 +1,4 @@
-import { createEffect, createMemo, createSignal, For, on, Show } from "solid-js";
+import { createEffect, createMemo, createSignal, For, on, onCleanup, Show } from "solid-js";
 import { api } from "../api/client";
 import { list } from "../api/list";
 import type { QueueItem } from "../api/types";
@@ -8,14 +8,66 @@ import { createSubmit } from "../kit/submit";
 import { Visible } from "../kit/Visible";
 import { watch_only, watchesOnly } from "../state/device";
 import { createDrag } from "./drag";
+import { focusComposerOnDesk } from "./keyboard";
 import { AttachedNames } from "./OutboxList";
 
 interface QueueProps {
   sessionId: string;
   items: QueueItem[];
+  /** Somebody stopped what ran: nothing goes by itself. */
+  held: boolean;
+  running: boolean;
   /** The message that is to be changed, as somebody asked from elsewhere. */
   editing: string | null;
   onEdited(): void;
+}
+
+/** What uncovers itself must not take a click that was meant for something else. */
+const unready_ms = 500;
+
+/** Says that nothing goes by itself after a stop, and how it goes on. */
+function HeldBar(props: QueueProps) {
+  const { busy, error, submit } = createSubmit();
+  const [ready, setReady] = createSignal(false);
+  const timer = setTimeout(() => setReady(true), unready_ms);
+  onCleanup(() => clearTimeout(timer));
+  const count = () => props.items.length;
+  const act = async (call: () => Promise<unknown>) => {
+    if (await submit(call)) focusComposerOnDesk();
+  };
+  const removeAll = async () => {
+    for (const { message_id } of [...props.items]) await api.withdrawQueued(props.sessionId, message_id);
+  };
+  const locked = () => !ready() || busy() || watchesOnly();
+  const why = (text: string) => (watchesOnly() ? watch_only : text);
+  return (
+    <div class="queue-held">
+      <span class="held-mark" aria-hidden="true" />
+      <p role="status">
+        <strong>{props.running ? "Held." : "Stopped."}</strong>{" "}
+        {count() === 1 ? "1 queued message is waiting." : `${count()} queued messages are waiting.`}
+      </p>
+      <button
+        type="button"
+        class="button small quiet"
+        disabled={locked()}
+        title={why(count() === 1 ? "Remove the queued message" : "Remove all queued messages")}
+        onClick={() => void act(removeAll)}
+      >
+        {count() === 1 ? "Remove" : "Remove all"}
+      </button>
+      <button
+        type="button"
+        class="button small"
+        disabled={locked()}
+        title={why(props.running ? "Send it when this turn ends; the others follow" : "Send it; the others follow")}
+        onClick={() => void act(() => list.sendNext(props.sessionId))}
+      >
+        Send next
+      </button>
+      <InlineError message={error()} />
+    </div>
+  );
 }
 
 /** Messages that wait for the running turn to end, in the order in which they go. */
@@ -49,6 +101,9 @@ export function Queue(props: QueueProps) {
   );
   return (
     <Show when={props.items.length > 0}>
+      <Show when={props.held}>
+        <HeldBar {...props} />
+      </Show>
       <ul ref={box} class="queue" aria-label="Queued messages">
         <For each={ids()}>
           {(id, index) => (

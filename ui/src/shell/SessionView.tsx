@@ -219,6 +219,8 @@ export function SessionView(props: SessionViewProps) {
               <Queue
                 sessionId={props.id}
                 items={open.state.queue}
+                held={open.state.held}
+                running={running()}
                 editing={editing()}
                 onEdited={() => {
                   setEditing(null);

@@ -110,6 +110,8 @@ export interface SessionState {
   /** The running turn was told to stop and has not stopped yet. */
   cancelling: boolean;
   queue: QueueItem[];
+  /** Somebody stopped what ran: what is queued waits for a click. */
+  held: boolean;
   confirms: ToolCall[];
   permissions: PermissionRequest[];
   login: NeededLogin | null;
@@ -132,6 +134,7 @@ export function emptyState(epoch: number): SessionState {
     lastTurn: null,
     cancelling: false,
     queue: [],
+    held: false,
     confirms: [],
     permissions: [],
     login: null,

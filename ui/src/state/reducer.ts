@@ -106,7 +106,8 @@ const handlers: Handlers = {
     tellEnding(state, turn);
     return "ok";
   },
-  queue(state, { items }) {
+  queue(state, { items, held }) {
+    state.held = held ?? false;
     // An item that stays keeps its identity, and with it the edit that somebody has begun.
     state.queue = items.map((item) => {
       const known = state.queue.find((queued) => queued.message_id === item.message_id);

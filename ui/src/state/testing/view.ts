@@ -20,6 +20,7 @@ export function viewOf(state: SessionState) {
     ),
     turn: state.runningTurn,
     queue: state.queue,
+    held: state.held,
     confirms: state.confirms,
     permissions: state.permissions,
   };
