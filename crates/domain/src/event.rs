@@ -38,6 +38,11 @@ pub enum Event {
     AgentUpdate(AgentUpdate),
     PermissionRequest(PermissionRequest),
     PermissionResolved(PermissionResolved),
+    PermissionHeld(PermissionHeld),
+    /// A denial that was held was taken back: the question waits for an answer again.
+    PermissionPending {
+        request_id: PermissionId,
+    },
     Turn(Turn),
     Queue(Queue),
     Notice(Notice),
@@ -183,6 +188,29 @@ impl PermissionResolved {
     }
 }
 
+/// A denial that the agent is not told yet, so that it can be taken back.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct PermissionHeld {
+    pub request_id: PermissionId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub option_id: Option<String>,
+    pub verdict: Verdict,
+    pub reach: Reach,
+    /// As in `permission-resolved`.
+    pub by: String,
+    /// What the person said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// When the agent is told, in ms since 1970.
+    pub until: i64,
+}
+
+impl PermissionHeld {
+    pub fn decision(&self) -> Decision {
+        Decision::stored(self.verdict, self.reach, self.option_id.clone())
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnState {
@@ -303,7 +331,7 @@ pub struct ErrorEvent {
 
 impl Event {
     /// The names of those that the log keeps.
-    pub const LOGGED: [&str; 19] = [
+    pub const LOGGED: [&str; 21] = [
         "message",
         "text-delta",
         "superseded",
@@ -316,6 +344,8 @@ impl Event {
         "agent-update",
         "permission-request",
         "permission-resolved",
+        "permission-held",
+        "permission-pending",
         "turn",
         "queue",
         "notice",
@@ -340,6 +370,8 @@ impl Event {
             Event::AgentUpdate(_) => "agent-update",
             Event::PermissionRequest(_) => "permission-request",
             Event::PermissionResolved(_) => "permission-resolved",
+            Event::PermissionHeld(_) => "permission-held",
+            Event::PermissionPending { .. } => "permission-pending",
             Event::Turn(_) => "turn",
             Event::Queue(_) => "queue",
             Event::Notice(_) => "notice",
@@ -367,6 +399,8 @@ impl Event {
             Event::AgentUpdate(data) => serde_json::to_string(data),
             Event::PermissionRequest(data) => serde_json::to_string(data),
             Event::PermissionResolved(data) => serde_json::to_string(data),
+            Event::PermissionHeld(data) => serde_json::to_string(data),
+            Event::PermissionPending { request_id } => serde_json::to_string(&serde_json::json!({ "request_id": request_id })),
             Event::Turn(data) => serde_json::to_string(data),
             Event::Queue(data) => serde_json::to_string(data),
             Event::Notice(data) => serde_json::to_string(data),

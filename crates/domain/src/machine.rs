@@ -87,6 +87,10 @@ pub enum Input {
         /// What they have remembered of it.
         saved: Option<SavedRule>,
     },
+    /// A person takes back a denial that its agent was not told yet.
+    TakeBack {
+        request_id: PermissionId,
+    },
     /// The policy or the rules have changed: what waits is decided anew.
     Reconsider,
     /// After the log was folded and the evidence of earlier runners taken: what is still owed is done.
@@ -164,6 +168,11 @@ impl Machine {
                 run.content = content;
                 let rule = saved.map_or(RuleUse::None, RuleUse::Saved);
                 run.turn(turn::Input::PermissionAnswer { request_id, decision, by, reason, rule });
+            }
+            Input::TakeBack { request_id } => {
+                run.turn(turn::Input::TakeBack { request_id });
+                // They may have changed meanwhile.
+                run.reconsider();
             }
             Input::Reconsider => run.reconsider(),
             Input::Resume => {

@@ -18,7 +18,7 @@ use jiff::Timestamp;
 
 use crate::agent::{PermissionAsk, Update};
 use crate::decision::Decision;
-use crate::event::{Event, Message, PermissionRequest, PermissionResolved, Queue, QueueItem, ToolCall, TurnState};
+use crate::event::{Event, Message, PermissionHeld, PermissionRequest, PermissionResolved, Queue, QueueItem, ToolCall, TurnState};
 use crate::ids::{MessageId, PermissionId, TurnId};
 use crate::rule::RuleUse;
 use crate::text::utf16_len;
@@ -49,6 +49,8 @@ pub struct Turn {
     /// A person asked to stop: nothing new starts, and the turn ends when what runs has ended.
     pub cancelling: bool,
     pub permissions: Vec<PermissionRequest>,
+    /// The answers to some of them, which the agent is not told yet.
+    pub holds: Vec<PermissionHeld>,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -70,6 +72,8 @@ pub struct Settings {
     pub agent: String,
     /// The session holds as much as a session may: of further calls little is kept.
     pub is_full: bool,
+    /// How long a person can take back a denial; none is held where it is 0.
+    pub denial_hold_ms: i64,
 }
 
 #[derive(Clone, Debug)]
@@ -156,6 +160,14 @@ pub enum Input {
         /// Of a refusal: what the person says, for the agent.
         reason: Option<String>,
         rule: RuleUse,
+    },
+    /// The time in which a denial could be taken back is over.
+    HoldOver {
+        request_id: PermissionId,
+    },
+    /// A person takes back a denial that is held.
+    TakeBack {
+        request_id: PermissionId,
     },
     /// A person stops the turn; what is queued is held.
     Cancel,
@@ -280,7 +292,15 @@ impl Session {
 
 impl Turn {
     fn new(id: TurnId) -> Turn {
-        Turn { id, step: 0, attempt: 0, phase: Phase::Model { text: String::new(), length: 0 }, cancelling: false, permissions: Vec::new() }
+        Turn {
+            id,
+            step: 0,
+            attempt: 0,
+            phase: Phase::Model { text: String::new(), length: 0 },
+            cancelling: false,
+            permissions: Vec::new(),
+            holds: Vec::new(),
+        }
     }
 
     /// The id of the message that the model is writing, or wrote to ask for the tools that run.
@@ -293,6 +313,11 @@ impl Turn {
             Phase::Model { .. } => &[],
             Phase::Tools { calls, .. } => calls,
         }
+    }
+
+    /// The answer that the agent is not told yet.
+    pub fn held(&self, request_id: PermissionId) -> Option<&PermissionHeld> {
+        self.holds.iter().find(|held| held.request_id == request_id)
     }
 
     pub fn call(&self, call_id: &str) -> Option<&Call> {
@@ -336,6 +361,8 @@ impl Turn {
                 call.volume.note(&update.update, grown, shrunk);
             }),
             Event::PermissionRequest(request) => self.permissions.push(request.clone()),
+            Event::PermissionHeld(held) => self.holds.push(held.clone()),
+            Event::PermissionPending { request_id } => self.holds.retain(|held| held.request_id != *request_id),
             Event::PermissionResolved(resolved) => self.resolved(resolved),
             Event::ToolResult(result) => {
                 self.set(&result.id, |call| call.state = CallState::Done);
@@ -351,6 +378,7 @@ impl Turn {
 
     /// Which of a call's permissions were rejected decides how the call ends.
     fn resolved(&mut self, resolved: &PermissionResolved) {
+        self.holds.retain(|held| held.request_id != resolved.request_id);
         let Some(at) = self.permissions.iter().position(|open| open.request_id == resolved.request_id) else { return };
         let open = self.permissions.remove(at);
         if is_rejection(&open.ask, resolved) {

@@ -66,6 +66,8 @@ pub(crate) struct Actor {
     tool_tasks: HashMap<String, AbortHandle>,
     /// What is being done for an agent, and can be given up.
     demand_tasks: HashMap<PermissionId, AbortHandle>,
+    /// When agents are told of the denials that are held.
+    hold_ends: HashMap<PermissionId, Instant>,
     /// Who waits until an agent has answered about its options.
     pub(crate) option_replies: Replies,
     /// The work directory before and after each turn.
@@ -150,6 +152,7 @@ impl Actor {
             reviews: HashMap::new(),
             tool_tasks: HashMap::new(),
             demand_tasks: HashMap::new(),
+            hold_ends: HashMap::new(),
             option_replies: Replies::default(),
             trees: Trees::default(),
             attribution,
@@ -178,7 +181,7 @@ impl Actor {
         let mut batches = Vec::new();
         let mut model_signals = Vec::new();
         loop {
-            let (idle, overdue) = (self.idle_deadline(), self.permission_deadline());
+            let (idle, overdue, held) = (self.idle_deadline(), self.permission_deadline(), self.hold_deadline());
             tokio::select! {
                 () = &mut stop => break,
                 command = commands.recv() => match command {
@@ -201,6 +204,7 @@ impl Actor {
                 ended = self.tasks.next() => self.task_ended(ended),
                 () = tokio::time::sleep_until(idle.unwrap_or_else(Instant::now)), if idle.is_some() => self.idle(),
                 () = tokio::time::sleep_until(overdue.unwrap_or_else(Instant::now)), if overdue.is_some() => self.permissions_overdue(),
+                () = tokio::time::sleep_until(held.unwrap_or_else(Instant::now)), if held.is_some() => self.holds_over(),
             }
             self.flush().await;
         }
@@ -430,5 +434,6 @@ fn turn_settings(row: &SessionRow, shared: &Shared, message_bytes: u64) -> turn:
         model: row.model.clone(),
         agent: row.agent.clone(),
         is_full: message_bytes > MESSAGE_BYTES,
+        denial_hold_ms: i64::try_from(shared.settings.denial_hold.as_millis()).unwrap_or(i64::MAX),
     }
 }

@@ -58,6 +58,11 @@ pub(crate) enum Command {
         /// How far what was remembered reaches.
         reply: Reply<Option<Scope>>,
     },
+    /// A denial that is held.
+    TakeBack {
+        request_id: PermissionId,
+        reply: Reply<()>,
+    },
     Revoke {
         id: RuleId,
         reply: Reply<Scope>,

@@ -333,6 +333,11 @@ impl Engine {
         Ok(())
     }
 
+    /// Takes back a denial that its agent was not told yet.
+    pub async fn take_back(&self, id: SessionId, request_id: PermissionId) -> Result<(), Refusal> {
+        self.ask(id, |reply| Command::TakeBack { request_id, reply }).await
+    }
+
     /// The answers that are remembered for this session and for its work directory, oldest first.
     pub async fn rules(&self, id: SessionId) -> Result<Vec<Rule>, Refusal> {
         let row = self.row(id).await?;

@@ -68,6 +68,8 @@ pub struct Settings {
     pub confirm_timeout: Duration,
     /// How long a person has to answer an agent; for ever where there is none.
     pub permission_timeout: Option<Duration>,
+    /// How long a person can take back a denial before the agent is told.
+    pub denial_hold: Duration,
     /// How long an agent has to end a turn that was stopped.
     pub cancel_timeout: Duration,
     pub deadlines: agents::Deadlines,

@@ -46,6 +46,8 @@ defects! {
     GoneAsUnsent "gone-as-unsent" "A prompt whose agent died counts as never sent, although the journal holds it."
     ReplyIdFromRpc "reply-id-from-rpc" "A reply is written under an id made of the agent's own request id."
     DemandIdFromRpc "demand-id-from-rpc" "A demand is named by the agent's own request id."
+    HoldForgotten "hold-forgotten" "After a restart a denial that was held is a question again."
+    HoldSkipped "hold-skipped" "A denial is sent at once, so that nobody can take it back."
     ReplyDropped "reply-dropped" "A reply that the runner would not take just now is not sent again."
     DebtsForgotten "debts-forgotten" "What an agent is owed is not read back after a restart."
     AnswersForgotten "answers-forgotten" "Permissions that are decided and not delivered are not read back after a restart."

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use domain::agent::{AskedChange, ChangeText, Demand, Failure, OptionKind, Place, ToolCall as AgentTool, Update};
 use domain::event::{Event, ToolCall};
 use domain::host::{self, Act, Keep, Signal, Timer};
-use domain::ids::{MessageId, RunnerId};
+use domain::ids::{MessageId, PermissionId, RunnerId};
 use domain::machine::{Context, Effect, Input, Machine};
+use domain::turn;
 use jiff::Timestamp;
 
 use crate::defects::Defect;
@@ -20,6 +21,8 @@ use crate::tasks::{Task, TaskState};
 use crate::world::World;
 
 pub(crate) const WORK_DIR: &str = "/project";
+/// When the world begins, since 1970.
+const START_SECONDS: i64 = 1_700_000_000;
 /// How long an agent has to stop, and a person to agree, in seconds.
 const STOP_SECONDS: i64 = 25;
 const CONFIRM_SECONDS: i64 = 60;
@@ -82,7 +85,7 @@ impl World {
             let rules = || self.rules.clone();
             let new_id = || self.new_id();
             let context = Context {
-                now: Timestamp::from_second(1_700_000_000 + self.clock).unwrap_or_default(),
+                now: Timestamp::from_second(START_SECONDS + self.clock).unwrap_or_default(),
                 turn: &self.settings,
                 policy,
                 rules: &rules,
@@ -330,6 +333,20 @@ impl World {
             return prompt.call_id.clone();
         }
         call.to_owned()
+    }
+
+    /// The denial that is to be sent next, and when, by the world's clock.
+    pub fn held_until(&self) -> Option<(PermissionId, i64)> {
+        let turn = self.server.as_ref().and_then(|server| server.machine.turn().turn.as_ref());
+        let held = turn?.holds.iter().min_by_key(|held| held.until)?;
+        Some((held.request_id, held.until / 1000 - START_SECONDS))
+    }
+
+    /// Nobody has taken it back in time.
+    pub fn hold_over(&mut self) -> Checked {
+        let Some((request_id, _)) = self.held_until() else { return Ok(()) };
+        self.tell(|| "a denial was held for its time".to_owned());
+        self.input(Input::Turn(turn::Input::HoldOver { request_id }))
     }
 
     /// A timer that is due fires.

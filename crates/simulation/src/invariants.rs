@@ -28,6 +28,7 @@ invariants! {
     DemandsAnswered "demands-answered" "Every demand of an agent that lives is answered in the end."
     Approved "approved" "Nothing is done or allowed for an agent unless the policy, a rule or a person allowed that very demand."
     AsShown "as-shown" "Nothing runs and nothing is allowed but what was allowed as it was shown: the options by what they mean, the change and the command as they are."
+    DenialHeld "denial-held" "A denial of a person is held before it is sent: until then its agent is told nothing, and only that person's undo, a stop or the agent itself ends it otherwise."
     DoneOnce "done-once" "Nothing that changes something is done twice."
     CallEndsOnce "call-ends-once" "Every call ends exactly once, and nothing is said of it afterwards."
     RightWord "right-word" "A call ends with the word for what really happened: as the agent said, cancelled, denied, interrupted or failed."

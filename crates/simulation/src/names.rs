@@ -25,10 +25,10 @@ kinds!(turn_input, TURN_INPUTS, turn::Input, "input: ",
     turn::Input::ModelText { .. } => "model text", turn::Input::ModelEnd { .. } => "model end",
     turn::Input::ModelFault { .. } => "model fault", turn::Input::ToolEnd { .. } => "tool end", turn::Input::Confirm { .. } => "confirm",
     turn::Input::ConfirmsWaiting { .. } => "confirms waiting", turn::Input::Cancel => "cancel",
-    turn::Input::CancelTurn => "cancel turn", turn::Input::CancelCall { .. } => "cancel call",
+    turn::Input::CancelTurn => "cancel turn", turn::Input::CancelCall { .. } => "cancel call", turn::Input::HoldOver { .. } => "hold over",
     // These come from the hosts, inside the machine.
     turn::Input::AgentText { .. } | turn::Input::AgentUpdate { .. } | turn::Input::AgentHas { .. } | turn::Input::AgentEnd { .. }
-    | turn::Input::Permission { .. } | turn::Input::PermissionAnswer { .. } | turn::Input::Abort { .. } => "of a host",
+    | turn::Input::Permission { .. } | turn::Input::PermissionAnswer { .. } | turn::Input::TakeBack { .. } | turn::Input::Abort { .. } => "of a host",
 );
 
 kinds!(host_kind, HOST_INPUTS, host::Input, "input: ",
@@ -56,6 +56,7 @@ pub fn count_input(coverage: &mut Coverage, input: &Input) {
         Input::Turn(input) => turn_input(input),
         Input::Host { input, .. } => host_kind(input),
         Input::Answer { .. } => "input: answer",
+        Input::TakeBack { .. } => "input: take back",
         Input::Reconsider => "input: reconsider",
         Input::Resume => "input: resume",
     });

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use domain::agent::{Demand, Fault, PermissionAsk, Reply};
 use domain::decision::{Decision, Verdict};
-use domain::event::{Event, Queue, ToolCall};
+use domain::event::{Event, PermissionHeld, Queue, ToolCall};
 use domain::host;
 use domain::ids::{MessageId, PermissionId, RunnerId, TurnId};
 use domain::machine::Input;
@@ -34,6 +34,11 @@ pub struct Oracle {
     /// The tools of the main AI's that a person agreed to.
     agreed: BTreeSet<String>,
     answer: Option<(PermissionId, Decision, String)>,
+    /// That answer is remembered, too.
+    saved: bool,
+    /// The denials that are held, as the log has them, and the one that the person takes back.
+    held: BTreeMap<PermissionId, PermissionHeld>,
+    undone: Option<PermissionId>,
     turn: Option<TurnTruth>,
     ended_turns: BTreeSet<TurnId>,
     /// Messages in the order in which the server took them.
@@ -102,11 +107,15 @@ struct TurnTruth {
 
 impl Oracle {
     pub fn note_input(&mut self, input: &Input) {
-        self.answer = None;
+        (self.answer, self.saved, self.undone) = (None, false, None);
         self.stops = matches!(input, Input::Turn(turn::Input::Cancel));
         self.released = matches!(input, Input::Turn(turn::Input::SendNext | turn::Input::SendNow { .. }));
         match input {
-            Input::Answer { request_id, decision, by, .. } => self.answer = Some((*request_id, decision.clone(), by.clone())),
+            Input::Answer { request_id, decision, by, saved, .. } => {
+                self.answer = Some((*request_id, decision.clone(), by.clone()));
+                self.saved = saved.is_some();
+            }
+            Input::TakeBack { request_id } => self.undone = Some(*request_id),
             Input::Host { input: host::Input::Prepared { id, outcome }, .. } => {
                 if let Ok(prepared) = &**outcome {
                     self.prepared.insert(*id, prepared.ask.clone());
@@ -202,6 +211,7 @@ impl Oracle {
 
     /// A reply reaches the agent that made the demand.
     pub fn check_reply(&self, id: PermissionId, demand: &Demand, reply: &Reply) -> Checked {
+        hold(!self.held.contains_key(&id), Invariant::DenialHeld, || "an agent is answered while the denial is held".to_owned())?;
         match (demand, reply) {
             (Demand::Permission(ask), Reply::Chosen { option_id: Some(option_id) }) => {
                 hold(!approval::is_malformed(ask), Invariant::AsShown, || {

@@ -113,6 +113,9 @@ impl World {
             return Ok(());
         }
         let request = &open[self.choices.draw(open.len())];
+        if self.is_held(request.request_id) {
+            return self.person_undoes(request);
+        }
         let options = &request.ask.options;
         // By a word, or by what is read on an option.
         let option = if self.choices.once_in(4) {
@@ -145,6 +148,23 @@ impl World {
             return self.input(Input::Answer { request_id, decision, by, content: None, reason, saved: None });
         }
         self.answer_permission(request.request_id, option.as_ref(), by)
+    }
+
+    fn is_held(&self, request_id: PermissionId) -> bool {
+        let turn = self.server.as_ref().and_then(|server| server.machine.turn().turn.as_ref());
+        turn.is_some_and(|turn| turn.held(request_id).is_some())
+    }
+
+    /// On another device the question may still stand as it was: what is answered there counts for nothing.
+    fn person_undoes(&mut self, request: &PermissionRequest) -> Checked {
+        let request_id = request.request_id;
+        if self.choices.once_in(3) {
+            let option = request.ask.options.first().cloned();
+            return self.answer_permission(request_id, option.as_ref(), "person");
+        }
+        self.oracle.said = None;
+        self.tell(|| "the person takes a denial back".to_owned());
+        self.input(Input::TakeBack { request_id })
     }
 
     /// What an answer for always makes a rule of; a refusal also where a person wants it.

@@ -38,6 +38,11 @@ impl World {
             short.log.pop();
             turn = short.fold();
         }
+        if self.has(Defect::HoldForgotten)
+            && let Some(turn) = &mut turn.turn
+        {
+            turn.holds.clear();
+        }
         if self.has(Defect::QueueLost) {
             turn.queue.clear();
         }

@@ -23,6 +23,7 @@ enum Action {
     Recover,
     Agent,
     Timer,
+    Hold,
     Browser,
     ServerStarts,
     ServerDies,
@@ -31,7 +32,7 @@ enum Action {
     BrowserLeaves,
 }
 
-const ACTIONS: [Action; 16] = [
+const ACTIONS: [Action; 17] = [
     Action::Person,
     Action::Model,
     Action::Tool,
@@ -42,6 +43,7 @@ const ACTIONS: [Action; 16] = [
     Action::Recover,
     Action::Agent,
     Action::Timer,
+    Action::Hold,
     Action::Browser,
     Action::ServerStarts,
     Action::ServerDies,
@@ -74,6 +76,7 @@ impl World {
             Action::Recover => when(server.is_some_and(|server| server.pending.is_none() && !server.recovery.is_empty()), 30),
             Action::Agent => when(!self.busy_agents().is_empty(), 24),
             Action::Timer => when(free && !self.due().is_empty(), 8),
+            Action::Hold => when(free && self.held_until().is_some_and(|(_, until)| until <= self.clock), 8),
             Action::Browser => 3,
             Action::ServerStarts => when(server.is_none(), 12),
             Action::ServerDies => {
@@ -122,6 +125,7 @@ impl World {
                 let at = due[self.choices.draw(due.len())];
                 return self.fire(at);
             }
+            Action::Hold => return self.hold_over(),
             Action::Browser => return self.browser_reads(),
             Action::ServerStarts => self.server_starts(),
             Action::ServerDies => self.server_dies(),
@@ -201,6 +205,9 @@ impl World {
             self.perform(*at)?;
         } else if let Some(runner) = self.readable().first() {
             self.read(*runner)?;
+        } else if let Some((_, until)) = self.held_until() {
+            self.clock = self.clock.max(until);
+            self.hold_over()?;
         } else if let Some(request) = self.open_permissions().first() {
             let option = request.ask.options.iter().find(|option| option.kind == OptionKind::AllowOnce).cloned();
             self.answer_permission(request.request_id, option.as_ref(), "person")?;

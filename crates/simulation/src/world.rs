@@ -25,6 +25,7 @@ use crate::story::Story;
 use crate::swarm::Swarm;
 
 pub(crate) const AGENTS: [&str; 2] = ["alpha", "beta"];
+const HOLD_MS: i64 = 3000;
 
 pub struct World {
     pub choices: Choices,
@@ -80,7 +81,14 @@ impl World {
             ids: Cell::new(0),
             fair: false,
             session: SessionId(Uuid::from_u64_pair(7, 7)),
-            settings: Settings { max_iterations: 4, relay, model: "model".to_owned(), agent: AGENTS[0].to_owned(), is_full: false },
+            settings: Settings {
+                max_iterations: 4,
+                relay,
+                model: "model".to_owned(),
+                agent: AGENTS[0].to_owned(),
+                is_full: false,
+                denial_hold_ms: if defect == Some(Defect::HoldSkipped) { 0 } else { HOLD_MS },
+            },
             policy,
             rules: Vec::new(),
             words: BTreeMap::new(),

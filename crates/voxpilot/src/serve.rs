@@ -30,6 +30,8 @@ use crate::{choices, housekeeping, logging, memory, reach, reserve, stop, token,
 /// How long open requests may take once the server stops.
 const DRAIN: Duration = Duration::from_secs(5);
 const CONFIRM_TIMEOUT: Duration = Duration::from_secs(300);
+/// The page shows this time and offers Undo for as long.
+const DENIAL_HOLD: Duration = Duration::from_secs(3);
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(10);
 /// Room for every connection that is let in, and for what each session needs beside it.
 const OPEN_FILES: u64 = 8192;
@@ -326,6 +328,7 @@ pub(crate) fn settings(config: &Config, sources: &Sources) -> Result<engine::Set
         term_grace_ms: TERM_GRACE_MS,
         confirm_timeout: CONFIRM_TIMEOUT,
         permission_timeout: config.permission_timeout,
+        denial_hold: DENIAL_HOLD,
         cancel_timeout: CANCEL_TIMEOUT,
         deadlines: agents::Deadlines::default(),
         spans: telemetry::Spans::default(),

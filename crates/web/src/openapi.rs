@@ -61,6 +61,7 @@ pub(crate) fn router() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(turn::cancel))
         .routes(routes!(turn::confirm))
         .routes(routes!(turn::permission))
+        .routes(routes!(turn::take_back))
         .routes(routes!(rules::list))
         .routes(routes!(rules::revoke))
         .routes(routes!(agents::sessions))

@@ -119,6 +119,7 @@ const CALLS: &[Call] = &[
     act("POST", "/api/sessions/{id}/cancel", "stopped"),
     act("POST", "/api/sessions/{id}/confirm", "tool-answered"),
     act("POST", "/api/sessions/{id}/permissions/{request_id}", "permission-answered"),
+    act("DELETE", "/api/sessions/{id}/permissions/{request_id}/held", "denial-undone"),
     call("GET", "/api/sessions/{id}/permission-rules", Who::Reader),
     act("DELETE", "/api/sessions/{id}/permission-rules/{rule_id}", "rule-revoked"),
     call("GET", "/api/sessions/{id}/agents", Who::Reader),

@@ -15,6 +15,8 @@ pub(crate) fn events(snapshot: Snapshot) -> Vec<Event> {
     }
     events.extend(snapshot.confirms.into_iter().map(Event::ToolConfirm));
     events.extend(snapshot.permissions.into_iter().map(Event::PermissionRequest));
+    let holds = snapshot.turn_state.turn.into_iter().flat_map(|turn| turn.holds);
+    events.extend(holds.map(Event::PermissionHeld));
     events.push(Event::Queue(snapshot.queue));
     events
 }

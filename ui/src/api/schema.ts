@@ -900,6 +900,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sessions/{id}/permissions/{request_id}/held": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Takes back a denial that the agent was not told yet: the question waits again. */
+        delete: operations["permission_undo"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sessions/{id}/queue": {
         parameters: {
             query?: never;
@@ -1857,6 +1874,17 @@ export interface components {
             /** @enum {string} */
             event: "permission-resolved";
         } | {
+            data: components["schemas"]["PermissionHeld"];
+            /** @enum {string} */
+            event: "permission-held";
+        } | {
+            /** @description A denial that was held was taken back: the question waits for an answer again. */
+            data: {
+                request_id: components["schemas"]["PermissionId"];
+            };
+            /** @enum {string} */
+            event: "permission-pending";
+        } | {
             data: components["schemas"]["Turn"];
             /** @enum {string} */
             event: "turn";
@@ -2169,6 +2197,22 @@ export interface components {
             /** @description What is asked for is an answer: the JSON schema of a form. Then the option `accept` comes with the filled-in fields. */
             form?: unknown;
             shown?: components["schemas"]["AskedShown"] | null;
+        };
+        /** @description A denial that the agent is not told yet, so that it can be taken back. */
+        PermissionHeld: {
+            request_id: components["schemas"]["PermissionId"];
+            option_id?: string | null;
+            verdict: components["schemas"]["Verdict"];
+            reach: components["schemas"]["Reach"];
+            /** @description As in `permission-resolved`. */
+            by: string;
+            /** @description What the person said. */
+            reason?: string | null;
+            /**
+             * Format: int64
+             * @description When the agent is told, in ms since 1970.
+             */
+            until: number;
         };
         /**
          * Format: uuid
@@ -5276,6 +5320,43 @@ export interface operations {
                 };
             };
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    permission_undo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["SessionId"];
+                request_id: components["schemas"]["PermissionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description nothing is held (any more) */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -128,6 +128,8 @@ const names: Record<EventName, true> = {
   "agent-update": true,
   "permission-request": true,
   "permission-resolved": true,
+  "permission-held": true,
+  "permission-pending": true,
   turn: true,
   queue: true,
   notice: true,

@@ -38,7 +38,8 @@ struct Rig {
 impl Rig {
     /// A turn whose main AI asks for these calls, each the name of an agent session.
     fn new(names: &[&str]) -> Rig {
-        let settings = turn::Settings { max_iterations: 9, relay: false, model: "m".into(), agent: AGENT.into(), is_full: false };
+        let settings =
+            turn::Settings { max_iterations: 9, relay: false, model: "m".into(), agent: AGENT.into(), is_full: false, denial_hold_ms: 0 };
         Rig::of(settings, names, Policy::Ask, AgentWords { title: "Alpha".into(), ..AgentWords::default() })
     }
 
@@ -251,7 +252,8 @@ fn a_session_in_which_a_prompt_would_not_stop_is_not_open_any_more() {
 /// An agent that would act by itself is not run where everything is denied, and people are told elsewhere.
 #[test]
 fn an_agent_that_does_not_ask_is_not_run_under_deny() {
-    let settings = || turn::Settings { max_iterations: 9, relay: false, model: "m".into(), agent: AGENT.into(), is_full: false };
+    let settings =
+        || turn::Settings { max_iterations: 9, relay: false, model: "m".into(), agent: AGENT.into(), is_full: false, denial_hold_ms: 0 };
     let never = || AgentWords { title: "Alpha".into(), unasked: Some("it never asks".into()), ..AgentWords::default() };
     let rig = Rig::of(settings(), &["main"], Policy::Deny, never());
     assert!(rig.machine.hosts().all(|host| host.runner().is_none() && host.prompts().is_empty()), "nothing is started");

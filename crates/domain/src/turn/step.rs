@@ -61,6 +61,8 @@ impl Step<'_> {
             Input::PermissionAnswer { request_id, decision, by, reason, rule } => {
                 self.permission_answer(request_id, decision, by, reason, rule);
             }
+            Input::HoldOver { request_id } => self.hold_over(request_id),
+            Input::TakeBack { request_id } => self.take_back(request_id),
             Input::Cancel => {
                 self.hold_queue();
                 self.cancel();

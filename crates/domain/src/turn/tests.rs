@@ -2,6 +2,7 @@
 
 mod answers;
 mod denials;
+mod holds;
 mod order;
 mod properties;
 mod reasons;
@@ -20,7 +21,7 @@ pub(super) const AGENT: &str = "agent";
 pub(super) const NOW: Now = Now(Timestamp::UNIX_EPOCH);
 
 pub(super) fn settings() -> Settings {
-    Settings { max_iterations: 4, relay: false, model: "main".to_owned(), agent: AGENT.to_owned(), is_full: false }
+    Settings { max_iterations: 4, relay: false, model: "main".to_owned(), agent: AGENT.to_owned(), is_full: false, denial_hold_ms: 0 }
 }
 
 /// The `number`th message of a test, and the turn that it begins.

@@ -68,6 +68,11 @@ impl Actor {
                 self.flush().await;
                 let _ = reply.send(done);
             }
+            Command::TakeBack { request_id, reply } => {
+                let done = self.take_back(request_id);
+                self.flush().await;
+                let _ = reply.send(done);
+            }
             Command::Revoke { id, reply } => {
                 let done = self.revoke(id).await;
                 self.flush().await;

@@ -6,6 +6,7 @@ use domain::event::{PermissionRequest, SessionChange};
 use domain::ids::{PermissionId, RuleId};
 use domain::machine::Input;
 use domain::rule::{self, Effect, Rule, Scope, Subject};
+use domain::turn;
 use jiff::Timestamp;
 use store::{Row, RuleRow};
 use tokio::time::{Duration, Instant};
@@ -22,6 +23,9 @@ impl Actor {
         let Some(open) = self.open_permissions().find(|open| open.request_id == request_id) else {
             return Err(Refusal::Conflict("this permission is gone or already answered".to_owned()));
         };
+        if self.is_held(request_id) {
+            return Err(Refusal::Conflict("this permission is denied already: undo that to answer otherwise".to_owned()));
+        }
         // Made here, of the stored request's option, and never again.
         let Some(decision) = open.ask.choose(&answer.option_id) else {
             return Err(Refusal::Invalid(format!("`{}` is not one of the options that the agent offers", answer.option_id)));
@@ -130,16 +134,55 @@ impl Actor {
         self.machine.turn().turn.iter().flat_map(|turn| &turn.permissions)
     }
 
+    fn unanswered(&self) -> impl Iterator<Item = &PermissionRequest> {
+        self.open_permissions().filter(|open| !self.is_held(open.request_id))
+    }
+
+    fn is_held(&self, request_id: PermissionId) -> bool {
+        self.machine.turn().turn.as_ref().is_some_and(|turn| turn.held(request_id).is_some())
+    }
+
+    /// A denial that its agent was not told yet is taken back: the question waits again.
+    pub(super) fn take_back(&mut self, request_id: PermissionId) -> Result<(), Refusal> {
+        if !self.is_held(request_id) {
+            return Err(Refusal::Conflict("this denial can't be undone any more: the agent has been told, or no longer asks".to_owned()));
+        }
+        self.step(Input::TakeBack { request_id });
+        Ok(())
+    }
+
+    /// When the first denial that is held goes to its agent. The clock of the wall says how much of its time is left after a restart; a
+    /// clock that is set back meanwhile holds nothing up.
+    pub(super) fn hold_deadline(&mut self) -> Option<Instant> {
+        let (now, clock, most) = (Instant::now(), Timestamp::now().as_millisecond(), self.shared.settings.denial_hold);
+        let holds = self.machine.turn().turn.as_ref().map_or(&[][..], |turn| &turn.holds);
+        self.hold_ends.retain(|id, _| holds.iter().any(|held| held.request_id == *id));
+        for held in holds {
+            let left = Duration::from_millis(u64::try_from(held.until.saturating_sub(clock)).unwrap_or(0));
+            self.hold_ends.entry(held.request_id).or_insert_with(|| now + left.min(most));
+        }
+        self.hold_ends.values().min().copied()
+    }
+
+    pub(super) fn holds_over(&mut self) {
+        let now = Instant::now();
+        let over: Vec<_> = self.hold_ends.iter().filter(|(_, end)| **end <= now).map(|(id, _)| *id).collect();
+        for request_id in over {
+            self.hold_ends.remove(&request_id);
+            self.turn_input(turn::Input::HoldOver { request_id });
+        }
+    }
+
     /// When the first of what waits has waited for too long. The clock of the wall counts: a restart does not begin it anew.
     pub(super) fn permission_deadline(&self) -> Option<Instant> {
         let timeout = self.shared.choices().permission_timeout?;
-        let first = self.open_permissions().map(|open| open.asked_at).min()?;
+        let first = self.unanswered().map(|open| open.asked_at).min()?;
         Some(Instant::now() + left(first, timeout))
     }
 
     pub(super) fn permissions_overdue(&mut self) {
         let Some(timeout) = self.shared.choices().permission_timeout else { return };
-        let overdue: Vec<_> = self.open_permissions().filter(|open| left(open.asked_at, timeout).is_zero()).cloned().collect();
+        let overdue: Vec<_> = self.unanswered().filter(|open| left(open.asked_at, timeout).is_zero()).cloned().collect();
         for PermissionRequest { request_id, session_name, ask, .. } in overdue {
             let (decision, by) = (ask.refuse(), "timeout".to_owned());
             self.step(Input::Answer { request_id, decision, by, content: None, reason: None, saved: None });

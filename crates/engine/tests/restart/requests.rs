@@ -1,5 +1,7 @@
 //! What an agent asks of its client while one server goes and another comes: every request gets one answer.
 
+use std::time::Duration;
+
 use domain::agent::Update;
 use domain::agent::{OptionKind, PermissionOption};
 use domain::decision::Decision;
@@ -47,6 +49,36 @@ async fn a_write_that_waits_for_a_person_is_done_by_the_next_server_once() {
     assert_eq!(agent_text(&events), "{}\n{\"content\":\"new\"}\n");
     assert_eq!(answers(&setup).len(), 2, "{:?}", answers(&setup));
     assert!(engine.store().requests(id, "").await.unwrap().is_empty());
+    engine.shutdown().await;
+}
+
+/// The server dies while a denial is held: the next one tells the agent when the time is over, and until then it can be taken back.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_denial_that_is_held_outlives_its_server() {
+    let mut setup = Setup::new([]);
+    setup.denial_hold = Duration::from_secs(600);
+    let is_held = |event: &Event| matches!(event, Event::PermissionHeld(_));
+    let engine = setup.engine().await;
+    let id = engine.create(wanted(Policy::Ask)).await.unwrap().id;
+    engine.post(id, "ask".to_owned(), None, vec![]).await.unwrap();
+    let request = waiting(&engine, id).await;
+    engine.answer(id, request, Answer::once("no".to_owned(), AnsweredBy::Person)).await.unwrap();
+    setup::until(&engine, id, is_held).await;
+    engine.shutdown().await;
+    let engine = setup.engine().await;
+    engine.take_back(id, request).await.unwrap();
+    assert!(engine.take_back(id, request).await.is_err(), "only once");
+    engine.answer(id, request, Answer::once("no".to_owned(), AnsweredBy::Person)).await.unwrap();
+    engine.shutdown().await;
+    assert!(answers(&setup).is_empty(), "{:?}", answers(&setup));
+    // No clock that was wrong when it was given holds it longer than a denial is held.
+    setup.denial_hold = Duration::from_millis(50);
+    let engine = setup.engine().await;
+    let events = setup::until(&engine, id, is_end).await;
+    let resolved = events.iter().filter_map(|event| if let Event::PermissionResolved(resolved) = event { Some(resolved) } else { None });
+    let resolved: Vec<_> = resolved.map(|resolved| (resolved.by.as_str(), resolved.option_id.as_deref())).collect();
+    assert_eq!(resolved, [("person", Some("no"))]);
+    assert_eq!(answers(&setup).len(), 1);
     engine.shutdown().await;
 }
 

@@ -18,6 +18,7 @@ pub(crate) struct Setup {
     pub dir: TempDir,
     pub confirm_timeout: Duration,
     pub permission_timeout: Option<Duration>,
+    pub denial_hold: Duration,
     pub agents_most: usize,
     model: ModelServer,
 }
@@ -27,7 +28,7 @@ impl Setup {
         let dir = TempDir::new().unwrap();
         std::fs::create_dir(dir.path().join("work")).unwrap();
         let model = ModelServer::start(Script::replies(replies));
-        Setup { dir, confirm_timeout: SOON, permission_timeout: None, agents_most: engine::AGENTS_MOST, model }
+        Setup { dir, confirm_timeout: SOON, permission_timeout: None, denial_hold: Duration::ZERO, agents_most: engine::AGENTS_MOST, model }
     }
 
     pub(crate) async fn engine(&self) -> Engine {
@@ -85,6 +86,7 @@ impl Setup {
             term_grace_ms: 200,
             confirm_timeout: self.confirm_timeout,
             permission_timeout: self.permission_timeout,
+            denial_hold: self.denial_hold,
             cancel_timeout: SOON,
             deadlines: agents::Deadlines::default(),
             spans: telemetry::Spans::default(),

@@ -2,7 +2,7 @@
 
 use domain::agent::{Demand, FilePlace, OptionKind, PermissionAsk, Run};
 use domain::decision::Verdict;
-use domain::event::{Event, PermissionResolved};
+use domain::event::{Event, PermissionHeld, PermissionResolved};
 use domain::host::{Act, Keep};
 use domain::ids::PermissionId;
 use domain::machine::Effect;
@@ -10,7 +10,7 @@ use domain::policy::Policy;
 use domain::rule::Subject;
 
 use crate::disk;
-use crate::invariants::{Checked, Invariant, hold};
+use crate::invariants::{Checked, Invariant, Violation, hold};
 use crate::world::World;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,6 +34,11 @@ impl World {
                     self.oracle.permissions.entry(request.request_id).or_insert(asked);
                 }
                 Effect::Append(Event::PermissionResolved(resolved)) => self.check_resolved(resolved)?,
+                Effect::Append(Event::PermissionHeld(held)) => self.check_held(held)?,
+                Effect::Append(Event::PermissionPending { request_id }) => {
+                    let undone = self.oracle.undone == Some(*request_id);
+                    hold(undone, Invariant::DenialHeld, || "a denial is taken back, and nobody wanted that".to_owned())?;
+                }
                 Effect::Keep(Keep::PolicyDecided { request, decision, .. }) => {
                     let offered = self.offered(request.request_id).unwrap_or_else(|| request.ask.clone());
                     let asked = PermissionAsk { options: offered.options, ..request.ask.clone() };
@@ -83,11 +88,8 @@ impl World {
         let judged = self.judge(&asked.ask);
         match by.as_str() {
             "person" | "mcp" | "timeout" => {
-                let given = self
-                    .oracle
-                    .answer
-                    .as_ref()
-                    .is_some_and(|(id, decision, who)| id == request_id && decision.option_id() == option_id.as_deref() && who == by);
+                let given =
+                    if by == "person" && !allows && !self.oracle.saved { self.was_held(resolved)? } else { self.is_given(resolved) };
                 hold(given, Invariant::Approved, || format!("\"{title}\" was not answered so by anybody"))?;
                 let said = self.oracle.said.take().filter(|(id, _)| id == request_id);
                 hold(said.is_none_or(|(_, said)| said == means), Invariant::AsShown, || {
@@ -95,6 +97,7 @@ impl World {
                 })?;
             }
             "policy" | "rule" => {
+                self.check_free(*request_id)?;
                 let fits = if allows { Judgement::Allow } else { Judgement::Reject };
                 hold(judged == fits, Invariant::Approved, || format!("\"{title}\" is decided by {by}: {option_id:?}, not {judged:?}"))?;
             }
@@ -110,6 +113,32 @@ impl World {
             self.oracle.allowed.remove(request_id);
         }
         Ok(())
+    }
+
+    /// A person has just answered so.
+    fn is_given(&self, resolved: &PermissionResolved) -> bool {
+        let PermissionResolved { request_id, option_id, by, .. } = resolved;
+        let answer = self.oracle.answer.as_ref();
+        let given = answer.is_some_and(|(id, decision, who)| id == request_id && decision.option_id() == option_id.as_deref() && who == by);
+        given && !self.oracle.held.contains_key(request_id)
+    }
+
+    /// The log has had it long enough for somebody to take it back.
+    fn was_held(&self, resolved: &PermissionResolved) -> Result<bool, Box<Violation>> {
+        let held = self.oracle.held.get(&resolved.request_id);
+        hold(held.is_some(), Invariant::DenialHeld, || "a denial is sent that nobody could take back".to_owned())?;
+        Ok(held.is_some_and(|held| held.option_id == resolved.option_id && held.reason == resolved.reason))
+    }
+
+    fn check_free(&self, id: PermissionId) -> Checked {
+        let held = self.oracle.held.contains_key(&id);
+        hold(!held, Invariant::DenialHeld, || "what a person has denied is decided otherwise".to_owned())
+    }
+
+    fn check_held(&self, held: &PermissionHeld) -> Checked {
+        let answer = self.oracle.answer.as_ref();
+        let given = answer.is_some_and(|(id, decision, by)| *id == held.request_id && *decision == held.decision() && *by == held.by);
+        hold(given && held.verdict != Verdict::Allow, Invariant::DenialHeld, || format!("nobody denied what is held: {held:?}"))
     }
 
     /// Something is begun for an agent: a person or a rule allowed it, or the policy does.

@@ -217,6 +217,14 @@ impl Oracle {
                 hold(first && ended, Invariant::CallEndsOnce, || format!("{} has a second result, or one before its end", result.id))
             }
             Event::PermissionResolved(resolved) => self.note_resolved(resolved),
+            Event::PermissionHeld(held) => {
+                let again = self.held.insert(held.request_id, held.clone()).is_some();
+                hold(!again, Invariant::DenialHeld, || "a denial is held twice".to_owned())
+            }
+            Event::PermissionPending { request_id } => {
+                let held = self.held.remove(request_id).is_some();
+                hold(held, Invariant::DenialHeld, || "a denial is taken back that is not held".to_owned())
+            }
             Event::Turn(turn) => self.turn_runs(turn.turn_id),
             Event::Queue(queue) => {
                 queue.items.iter().for_each(|item| self.accept(item.message_id));
@@ -266,6 +274,7 @@ impl Oracle {
     }
 
     fn note_resolved(&mut self, resolved: &PermissionResolved) -> Checked {
+        self.held.remove(&resolved.request_id);
         let Some(asked) = self.permissions.get_mut(&resolved.request_id) else { return Ok(()) };
         let again = std::mem::replace(&mut asked.resolved, true);
         let decided = matches!(resolved.by.as_str(), "person" | "mcp" | "rule" | "policy" | "timeout");

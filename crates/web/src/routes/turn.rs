@@ -90,6 +90,21 @@ pub(crate) async fn permission(
     Ok((StatusCode::ACCEPTED, Extension(detail)))
 }
 
+/// Takes back a denial that the agent was not told yet: the question waits again.
+#[utoipa::path(delete, operation_id = "permission_undo", path = "/api/sessions/{id}/permissions/{request_id}/held",
+    params(("id" = SessionId, Path), ("request_id" = PermissionId, Path)),
+    responses((status = 204), (status = 404, body = ErrorBody), (status = 409, description = "nothing is held (any more)", body = ErrorBody)))]
+pub(crate) async fn take_back(
+    State(app): State<App>,
+    Id(session): Id<SessionId>,
+    Id(request_id): Id<PermissionId>,
+) -> ApiResult<impl IntoResponse> {
+    app.engine.take_back(session, request_id).await?;
+    let waiting = app.engine.store().permissions(session).await.unwrap_or_default();
+    let asked = waiting.into_iter().find(|row| row.request.request_id == request_id).map(|row| row.request.ask.title);
+    Ok((StatusCode::NO_CONTENT, Extension(Detail(asked.unwrap_or_default()))))
+}
+
 /// What was asked and what was answered, for the audit log: read before, since what is answered no longer waits.
 async fn answered(app: &App, session: SessionId, request_id: PermissionId, option_id: &str) -> Detail {
     let waiting = app.engine.store().permissions(session).await.unwrap_or_default();

@@ -22,6 +22,7 @@ mod devices;
 mod excess;
 mod files;
 mod health;
+mod holds;
 mod hostile;
 mod limits;
 mod messages;

@@ -2,12 +2,16 @@
 
 use crate::agent::{PermissionAsk, Update};
 use crate::decision::Decision;
-use crate::event::{Event, PermissionRequest, PermissionResolved};
+use crate::event::{Event, PermissionHeld, PermissionRequest, PermissionResolved};
 use crate::ids::PermissionId;
 use crate::rule::{Decider, RuleUse};
 
 use super::super::Effect;
 use super::Step;
+
+/// Who decides, in the words of [`PermissionResolved::by`].
+const PERSON: &str = "person";
+const AGENT: &str = "agent";
 
 impl Step<'_> {
     pub(super) fn permission(&mut self, call_id: String, agent: String, request_id: PermissionId, ask: PermissionAsk) {
@@ -42,6 +46,50 @@ impl Step<'_> {
         reason: Option<String>,
         rule: RuleUse,
     ) {
+        // Only the agent itself can end it sooner.
+        let is_held = self.held(request_id).is_some();
+        if is_held && by != AGENT {
+            return;
+        }
+        let undoable = by == PERSON && !decision.allows() && rule == RuleUse::None && self.settings.denial_hold_ms > 0;
+        if undoable && self.is_asked(request_id) {
+            self.hold(request_id, &decision, by, reason)
+        } else {
+            self.resolve(request_id, decision, by, reason, rule)
+        }
+    }
+
+    /// The agent hears of it when nobody can take it back any more.
+    fn hold(&mut self, request_id: PermissionId, decision: &Decision, by: String, reason: Option<String>) {
+        self.append(Event::PermissionHeld(PermissionHeld {
+            request_id,
+            option_id: decision.option_id().map(str::to_owned),
+            verdict: decision.verdict(),
+            reach: decision.reach(),
+            by,
+            reason,
+            until: self.now.0.as_millisecond().saturating_add(self.settings.denial_hold_ms),
+        }));
+    }
+
+    pub(super) fn hold_over(&mut self, request_id: PermissionId) {
+        if let Some(held) = self.held(request_id).cloned() {
+            let decision = held.decision();
+            self.resolve(request_id, decision, held.by, held.reason, RuleUse::None);
+        }
+    }
+
+    pub(super) fn take_back(&mut self, request_id: PermissionId) {
+        if self.held(request_id).is_some() {
+            self.append(Event::PermissionPending { request_id });
+        }
+    }
+
+    fn held(&self, request_id: PermissionId) -> Option<&PermissionHeld> {
+        self.session.turn.as_ref()?.held(request_id)
+    }
+
+    fn resolve(&mut self, request_id: PermissionId, decision: Decision, by: String, reason: Option<String>, rule: RuleUse) {
         let turn = self.session.turn.as_ref();
         let Some(open) = turn.and_then(|turn| turn.permissions.iter().find(|open| open.request_id == request_id)) else { return };
         let (call_id, agent_call) = (open.tool_call_id.clone(), open.ask.agent_call.clone());

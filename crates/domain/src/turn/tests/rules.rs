@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::super::call::{Call, Work};
 use super::super::{Effect, Prompt};
+use crate::decision::Verdict;
 use crate::event::{Event, Message, Queue, QueueItem, Role, ToolResult, Turn, TurnState};
 use crate::ids::{MessageId, PermissionId, TurnId};
 use crate::text::utf16_len;
@@ -38,6 +39,7 @@ struct Running {
     steps: HashSet<MessageId>,
     open: HashMap<String, Work>,
     permissions: HashSet<PermissionId>,
+    held: HashSet<PermissionId>,
     excused: bool,
     done: u32,
 }
@@ -149,8 +151,20 @@ impl Rules {
             }
             Event::PermissionResolved(resolved) => {
                 assert!(self.turn().permissions.remove(&resolved.request_id), "resolved what was not open");
+                let denied = resolved.by == "person" && resolved.verdict != Some(Verdict::Allow);
+                assert_eq!(
+                    self.turn().held.remove(&resolved.request_id) && resolved.by == "person",
+                    denied,
+                    "only denials are held: {resolved:?}"
+                );
             }
             Event::Queue(queue) => self.queue(queue),
+            Event::PermissionHeld(held) => {
+                let turn = self.turn();
+                assert!(turn.permissions.contains(&held.request_id) && turn.held.insert(held.request_id), "held twice, or not asked");
+                assert_ne!(held.verdict, Verdict::Allow);
+            }
+            Event::PermissionPending { request_id } => assert!(self.turn().held.remove(request_id), "taken back, and not held"),
             Event::Done(done) => {
                 let Some(Event::Message(message)) = &self.last else { panic!("done without its message") };
                 assert!(message.id == done.message_id && message.role == Role::Assistant);
@@ -178,6 +192,7 @@ impl Rules {
                     steps: HashSet::new(),
                     open: HashMap::new(),
                     permissions: HashSet::new(),
+                    held: HashSet::new(),
                     excused: false,
                     done: 0,
                 });

@@ -34,6 +34,8 @@ pub(super) enum Op {
     Answer(usize),
     SendNext,
     SendNow(usize),
+    HoldOver(usize),
+    TakeBack(usize),
     Cancel,
     CancelTurn,
     CancelCall(usize),
@@ -72,7 +74,7 @@ pub(super) struct World {
 
 impl World {
     pub(super) fn new(relay: bool) -> World {
-        let settings = Settings { relay, ..settings() };
+        let settings = Settings { relay, denial_hold_ms: 3000, ..settings() };
         World {
             session: Session::default(),
             rules: Rules::new(settings.max_iterations),
@@ -205,11 +207,19 @@ impl World {
             Op::AgentEnd(n, how) => self.agent_end(*n, *how),
             Op::Permission(n, again) => self.permission(*n, *again),
             Op::Answer(n) => {
-                let request_id = self.requests.get(n % (self.requests.len() + 1)).copied();
-                let request_id = request_id.unwrap_or(PermissionId(Uuid::from_u128(u128::MAX)));
+                let request_id = self.request(*n);
                 let reason = n.is_multiple_of(2).then(|| "rather so".to_owned());
-                let decision = Decision::of(&PermissionOption::new("yes", "Yes", OptionKind::AllowOnce));
+                let kind = if n.is_multiple_of(3) { OptionKind::RejectOnce } else { OptionKind::AllowOnce };
+                let decision = Decision::of(&PermissionOption::new("id", "Name", kind));
                 self.feed(Input::PermissionAnswer { request_id, decision, by: "person".to_owned(), reason, rule: RuleUse::None });
+            }
+            Op::HoldOver(n) => {
+                let request_id = self.request(*n);
+                self.feed_fitting(Input::HoldOver { request_id }, self.is_held(request_id));
+            }
+            Op::TakeBack(n) => {
+                let request_id = self.request(*n);
+                self.feed_fitting(Input::TakeBack { request_id }, self.is_held(request_id));
             }
             Op::CancelCall(n) => {
                 let call_id = self.pick(*n);
@@ -234,6 +244,15 @@ impl World {
             _ => AgentEnd::Gone { message: "gone".to_owned() },
         };
         self.feed_fitting(Input::AgentEnd { call_id, agent: AGENT.to_owned(), end }, fits);
+    }
+
+    /// One that was asked, or one that never was.
+    fn request(&self, n: usize) -> PermissionId {
+        self.requests.get(n % (self.requests.len() + 1)).copied().unwrap_or(PermissionId(Uuid::from_u128(u128::MAX)))
+    }
+
+    fn is_held(&self, request_id: PermissionId) -> bool {
+        self.session.turn.as_ref().is_some_and(|turn| turn.held(request_id).is_some())
     }
 
     fn permission(&mut self, n: usize, again: usize) {
@@ -409,7 +428,7 @@ fn assert_alike(live: &Session, folded: &Session) {
         return assert!(live.turn.is_none() && folded.turn.is_none(), "{:?} but {:?}", live.turn, folded.turn);
     };
     assert_eq!((live.id, live.step, live.attempt), (folded.id, folded.step, folded.attempt));
-    assert_eq!((live.cancelling, &live.permissions), (folded.cancelling, &folded.permissions));
+    assert_eq!((live.cancelling, &live.permissions, &live.holds), (folded.cancelling, &folded.permissions, &folded.holds));
     match (&live.phase, &folded.phase) {
         (Phase::Model { text, length }, Phase::Model { text: other, length: other_length }) => {
             assert_eq!((text, length), (other, other_length));

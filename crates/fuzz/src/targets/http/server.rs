@@ -185,6 +185,7 @@ fn settings(dir: &Path) -> engine::Settings {
         term_grace_ms: 10,
         confirm_timeout: PATIENCE,
         permission_timeout: None,
+        denial_hold: Duration::ZERO,
         cancel_timeout: PATIENCE,
         deadlines: agents::Deadlines::default(),
         spans: telemetry::Spans::default(),
