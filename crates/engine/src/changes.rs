@@ -13,6 +13,7 @@ mod told;
 mod trees;
 mod undo;
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -80,9 +81,24 @@ pub struct Changes {
     /// What this session's agents changed; the totals are of these.
     pub files: Vec<FileChange>,
     /// What changed meanwhile and cannot be attributed to them, without lines: these may be asked for. Never counted.
-    pub meanwhile: Vec<FileChange>,
+    pub meanwhile: Vec<MeanwhileChange>,
     /// What it makes sense to count from here.
     pub sinces: Vec<Since>,
+}
+
+/// A file that no agent of the session wrote.
+#[derive(Clone, PartialEq, Debug, Serialize, ToSchema)]
+pub struct MeanwhileChange {
+    #[serde(flatten)]
+    pub file: FileChange,
+    /// Sessions in the same directory that are credited with changes of it.
+    pub by: Vec<OtherSession>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, ToSchema)]
+pub struct OtherSession {
+    pub id: SessionId,
+    pub title: String,
 }
 
 /// The project that the server works in.
@@ -133,7 +149,7 @@ impl Engine {
                     let is_cut = comparison.is_cut();
                     let (own, others) = self.parted(&row, scope, &checkout, comparison).await?;
                     let files = if summary { own.summary() } else { checkout.files(&own).await.map_err(refused)? };
-                    let meanwhile = without_lines(others.summary());
+                    let meanwhile = self.with_writers(&row, others.summary()).await?;
                     let counts = (own.total_files(), own.additions(), own.deletions());
                     let cut = is_cut || files.iter().any(|file| file.too_large);
                     let version = format!("{}.{}", own.version, told::digest(&names(&files)));
@@ -334,6 +350,19 @@ impl Engine {
         Ok(comparison.part(&ledger.credited(&touched)))
     }
 
+    /// With the sessions that may have written these files since this one began.
+    async fn with_writers(&self, row: &SessionRow, files: Vec<FileChange>) -> Result<Vec<MeanwhileChange>, Refusal> {
+        let mut writers: HashMap<String, Vec<OtherSession>> = HashMap::new();
+        if !files.is_empty() {
+            let found = self.shared.store.writers_beside(row.id, row.created_at.as_millisecond()).await?;
+            for (path, id, title) in found {
+                writers.entry(path).or_default().push(OtherSession { id, title });
+            }
+        }
+        let with = |file: FileChange| MeanwhileChange { by: writers.remove(&file.path).unwrap_or_default(), file };
+        Ok(files.into_iter().map(with).collect())
+    }
+
     async fn told(&self, row: &SessionRow, scope: Scope, place: Place) -> Result<Looked, Refusal> {
         let told = match scope.since {
             Since::Turn | Since::Session => told::read(&self.shared.store, row, scope).await?,
@@ -407,11 +436,4 @@ fn filled(changes: Changes, files: Vec<FileChange>, counts: (u32, u32, u32)) -> 
 
 fn names(files: &[FileChange]) -> Vec<String> {
     files.iter().map(|file| file.path.clone()).collect()
-}
-
-fn without_lines(mut files: Vec<FileChange>) -> Vec<FileChange> {
-    for file in &mut files {
-        file.too_large = !file.binary;
-    }
-    files
 }

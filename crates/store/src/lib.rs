@@ -262,6 +262,11 @@ impl Store {
         self.read(move |conn| table::credit::of_others(conn, session, since_ms)).await
     }
 
+    /// Which other sessions in the same work directory are credited with changes since then: path, session and its title.
+    pub async fn writers_beside(&self, session: SessionId, since_ms: i64) -> Result<Vec<(String, SessionId, String)>> {
+        self.read(move |conn| table::credit::writers_beside(conn, session, since_ms)).await
+    }
+
     pub async fn turn(&self, session: SessionId, id: TurnId) -> Result<Option<TurnRow>> {
         self.read(move |conn| turn::one(conn, session, id)).await
     }

@@ -1606,7 +1606,7 @@ export interface components {
             /** @description What this session's agents changed; the totals are of these. */
             files: components["schemas"]["FileChange"][];
             /** @description What changed meanwhile and cannot be attributed to them, without lines: these may be asked for. Never counted. */
-            meanwhile: components["schemas"]["FileChange"][];
+            meanwhile: components["schemas"]["MeanwhileChange"][];
             /** @description What it makes sense to count from here. */
             sinces: components["schemas"]["Since"][];
         };
@@ -2012,6 +2012,11 @@ export interface components {
         };
         /** @description A part of a line that differs from its counterpart: from, to, in UTF-16 code units. */
         Mark: number[];
+        /** @description A file that no agent of the session wrote. */
+        MeanwhileChange: components["schemas"]["FileChange"] & {
+            /** @description Sessions in the same directory that are credited with changes of it. */
+            by: components["schemas"]["OtherSession"][];
+        };
         /** @description A message of the conversation. */
         Message: {
             id: components["schemas"]["MessageId"];
@@ -2163,6 +2168,10 @@ export interface components {
         OptionKind: "allow_once" | "allow_always" | "reject_once" | "reject_always" | "cancel" | "unknown";
         /** @enum {string} */
         OriginKind: "default" | "user" | "project" | "environment" | "flag" | "here";
+        OtherSession: {
+            id: components["schemas"]["SessionId"];
+            title: string;
+        };
         PageKey: {
             /** @description The key that the sign-in page was given. The page keeps it where only pages of this very address can read it. */
             key: string;

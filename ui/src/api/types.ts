@@ -49,6 +49,7 @@ export type Mark = Schemas["Mark"];
 export type DiffLine = Schemas["DiffLine"];
 export type DiffHunk = Schemas["DiffHunk"];
 export type FileChange = Schemas["FileChange"];
+export type MeanwhileChange = Schemas["MeanwhileChange"];
 export type Changes = Schemas["Changes"];
 export type Since = Schemas["Since"];
 /** Of a file: before the change, or after it. */

@@ -13,6 +13,7 @@ import { Visible } from "../kit/Visible";
 import { readStored, store } from "../state/storage";
 import { visible } from "../state/visible";
 import { filesWords } from "./count";
+import { Writers } from "./Meanwhile";
 import { noteChanged } from "./summary";
 import { meanwhile_hint, meanwhile_title, statusWord } from "./words";
 
@@ -64,7 +65,11 @@ export function CommitDialog(props: { sessionId: string; onClose(): void; onDone
     if (!next.delete(path)) next.add(path);
     setTurned(next);
   };
-  const rows = (listed: FileChange[], isTicked: (path: string) => boolean): JSX.Element => (
+  const rows = <T extends FileChange>(
+    listed: T[],
+    isTicked: (path: string) => boolean,
+    beside: (file: T) => JSX.Element,
+  ): JSX.Element => (
     <ul class="commit-files">
       <For each={listed}>
         {(file) => (
@@ -74,7 +79,7 @@ export function CommitDialog(props: { sessionId: string; onClose(): void; onDone
               <span class="cut grow mono">
                 <Visible text={file.path} />
               </span>
-              <Show when={statusWord(file)}>{(word) => <span class="tag">{word()}</span>}</Show>
+              {beside(file)}
               <PlusMinus additions={file.additions} deletions={file.deletions} />
             </label>
           </li>
@@ -133,12 +138,24 @@ export function CommitDialog(props: { sessionId: string; onClose(): void; onDone
               )}
             </Show>
           </p>
-          {rows(files(), (path) => !turned().has(path))}
+          {rows(
+            files(),
+            (path) => !turned().has(path),
+            (file) => (
+              <Show when={statusWord(file)}>{(word) => <span class="tag">{word()}</span>}</Show>
+            ),
+          )}
           <Show when={meanwhile().length > 0}>
             <fieldset class="commit-meanwhile">
               <legend>{meanwhile_title}</legend>
               <p class="mute">{meanwhile_hint}</p>
-              {rows(meanwhile(), (path) => turned().has(path))}
+              {rows(
+                meanwhile(),
+                (path) => turned().has(path),
+                (file) => (
+                  <Writers file={file} />
+                ),
+              )}
             </fieldset>
           </Show>
         </Show>

@@ -4,10 +4,12 @@ import { Banner } from "../kit/small";
 import { CommentCard } from "./Comments";
 import { comment, commentOnFile, type FileHandle, FileView } from "./FileView";
 import { watchKeys } from "./keys";
+import { Meanwhile, Writers } from "./Meanwhile";
 import { Near } from "./near";
 import { placeOfRow } from "./picking";
 import type { Review } from "./review";
 import { changeStarts, type Mode, type Row } from "./rows";
+import { emptyWords } from "./words";
 
 export interface ListHandle {
   open(path: string): void;
@@ -34,8 +36,15 @@ export function FileList(props: FileListProps) {
   let sheet!: HTMLDivElement;
   const { review } = props;
   const handles = new Map<string, FileHandle>();
-  const paths = createMemo(() => review.files().map((file) => file.path));
-  const byPath = createMemo(() => new Map(review.files().map((file) => [file.path, file])));
+  const [isMeanwhileOpen, setMeanwhileOpen] = createSignal(false);
+  const own = createMemo(() => review.files().map((file) => file.path));
+  const meanwhile = createMemo(() => review.meanwhile().map((file) => file.path));
+  const others = createMemo(() => new Map(review.meanwhile().map((file) => [file.path, file])));
+  /** Those that one goes through. */
+  const paths = createMemo(() => (isMeanwhileOpen() ? [...own(), ...meanwhile()] : own()));
+  const byPath = createMemo(
+    () => new Map<string, FileChange>([...others(), ...review.files().map((file) => [file.path, file] as const)]),
+  );
   const [current, setCurrent] = createSignal<string | null>(null);
   const orphans = () => review.comments().filter((one) => !byPath().has(one.path));
   const at = () => Math.max(0, paths().indexOf(current() ?? ""));
@@ -50,6 +59,7 @@ export function FileList(props: FileListProps) {
   let isJumping = false;
   const open = (path: string) => {
     isJumping = true;
+    if (others().has(path)) setMeanwhileOpen(true);
     setCurrent(path);
     placeOf(path)?.scrollIntoView({ block: "start" });
     requestAnimationFrame(() => requestAnimationFrame(() => (isJumping = false)));
@@ -114,29 +124,37 @@ export function FileList(props: FileListProps) {
     };
     onCleanup(watchKeys({ file: step, change, viewed, comment: remark, send: () => props.onSend?.() }));
   });
+  const place = (path: string, onRevert?: (file: FileChange, hunk?: number) => void) => {
+    const file = () => byPath().get(path) as FileChange;
+    return (
+      <div class="file-place" data-place={path}>
+        <Show when={others().get(path)}>{(other) => <Writers file={other()} />}</Show>
+        <Near estimate_px={estimate(review, file())} always={current() === path}>
+          <FileView
+            review={review}
+            file={file()}
+            mode={props.mode}
+            isFull={props.isFull ?? false}
+            handles={handles}
+            onViewed={(isViewed) => setViewed(file(), isViewed)}
+            onRevert={onRevert && ((hunk) => onRevert(file(), hunk))}
+          />
+        </Near>
+      </div>
+    );
+  };
   return (
     <div ref={sheet} class="review-sheet" tabindex="-1">
-      <For each={paths()}>
-        {(path) => {
-          const file = () => byPath().get(path) as FileChange;
-          return (
-            <div class="file-place" data-place={path}>
-              <Near estimate_px={estimate(review, file())} always={current() === path}>
-                <FileView
-                  review={review}
-                  file={file()}
-                  mode={props.mode}
-                  isFull={props.isFull ?? false}
-                  handles={handles}
-                  onViewed={(isViewed) => setViewed(file(), isViewed)}
-                  onRevert={props.onRevert && ((hunk) => props.onRevert?.(file(), hunk))}
-                />
-              </Near>
-            </div>
-          );
-        }}
-      </For>
-      <Show when={(review.changes()?.total_files ?? 0) > paths().length}>
+      <Show when={own().length === 0 && meanwhile().length > 0 && review.changes()}>
+        {(known) => <p class="file-words">{emptyWords(known()).title}.</p>}
+      </Show>
+      <For each={own()}>{(path) => place(path, props.onRevert)}</For>
+      <Show when={meanwhile().length > 0}>
+        <Meanwhile files={review.meanwhile()} isOpen={isMeanwhileOpen()} onOpen={setMeanwhileOpen}>
+          <For each={meanwhile()}>{(path) => place(path)}</For>
+        </Meanwhile>
+      </Show>
+      <Show when={(review.changes()?.total_files ?? 0) > own().length}>
         <Banner icon="info">More has changed than is listed here. The files that are listed come first by name.</Banner>
       </Show>
       <Show when={orphans().length > 0}>

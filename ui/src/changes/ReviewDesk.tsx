@@ -35,7 +35,7 @@ export function ReviewDesk(props: ReviewLook) {
   let asked = untrack(() => props.firstFile);
   createEffect(() => {
     const path = asked;
-    if (path === undefined || !review.files().some((file) => file.path === path)) return;
+    if (path === undefined || ![...review.files(), ...review.meanwhile()].some((file) => file.path === path)) return;
     asked = undefined;
     requestAnimationFrame(() => list?.open(path));
   });

@@ -11,13 +11,14 @@ import { Visible } from "../kit/Visible";
 import { visible } from "../state/visible";
 import { CommentForm } from "./Comments";
 import { comment, commentOnFile, createFilePicking, FileBody } from "./FileView";
+import { Meanwhile, Writers } from "./Meanwhile";
 import type { ReviewLook } from "./ReviewDesk";
 import type { Review } from "./review";
 import { SinceMenu } from "./SinceMenu";
 import { StaleNote } from "./StaleNote";
 import { States } from "./States";
 import { splitPath } from "./tree";
-import { statusWord } from "./words";
+import { emptyWords, meanwhile_title, statusWord } from "./words";
 
 /** More of them than this would be too thin to see. */
 const max_bars = 24;
@@ -33,7 +34,8 @@ export function ReviewPhone(props: ReviewLook) {
       0,
       files().findIndex((file) => file.path === path()),
     );
-  const file = () => files()[at()];
+  const other = () => review.meanwhile().find((one) => one.path === path());
+  const file = () => other() ?? files()[at()];
   // Opens at the one that was asked for, else at the first that was not looked at.
   createEffect(() => {
     if (path() !== null || files().length === 0) return;
@@ -45,12 +47,13 @@ export function ReviewPhone(props: ReviewLook) {
     if (next) setPath(next.path);
   };
   onMount(() => onCleanup(watchSwipes(page, { isOn: () => files().length > 1, onSwipe: (by) => go(at() + by) })));
+  const isLast = () => at() === files().length - 1;
   const viewed = () => {
     const here = file();
     if (!here) return;
-    const isLast = at() === files().length - 1;
     review.setViewed(here, true);
-    if (isLast) props.onSend();
+    if (other()) setPath(files()[0]?.path ?? null);
+    else if (isLast()) props.onSend();
     else go(at() + 1);
   };
   return (
@@ -58,7 +61,7 @@ export function ReviewPhone(props: ReviewLook) {
       <header class="review-head">
         <IconButton icon="close" label="Close" onClick={() => props.onClose()} />
         <Show when={file()} fallback={<h1 class="grow">Changes</h1>}>
-          {(here) => <FileChoice {...props} file={here()} onChoose={go} />}
+          {(here) => <FileChoice {...props} file={here()} onChoose={setPath} />}
         </Show>
         <Button kind="quiet" class="review-send" disabled={!review.changes()} onClick={() => props.onSend()}>
           Send{review.comments().length > 0 ? ` ${review.comments().length}` : ""}
@@ -66,7 +69,10 @@ export function ReviewPhone(props: ReviewLook) {
       </header>
       <Bars review={review} at={at()} />
       <div class="review-line mute">
-        <Show when={files().length > 0}>
+        <Show when={other()}>
+          <span>{meanwhile_title}</span>
+        </Show>
+        <Show when={files().length > 0 && !other()}>
           <span class="num">
             {at() + 1} of {files().length}
           </span>
@@ -80,8 +86,14 @@ export function ReviewPhone(props: ReviewLook) {
       </div>
       <div class="review-main">
         <States review={review}>
-          <Show when={file()?.path} keyed>
-            {(key) => <FilePage {...props} file={files().find((one) => one.path === key) ?? (file() as FileChange)} />}
+          <Show when={file()?.path} keyed fallback={<Others review={review} onChoose={setPath} />}>
+            {(key) => (
+              <FilePage
+                {...props}
+                file={files().find((one) => one.path === key) ?? (file() as FileChange)}
+                onRevert={other() ? undefined : props.onRevert}
+              />
+            )}
           </Show>
         </States>
       </div>
@@ -92,7 +104,7 @@ export function ReviewPhone(props: ReviewLook) {
               Comment
             </Button>
             <Button kind="main" class="grow" onClick={viewed}>
-              {at() === files().length - 1 ? "Viewed, send review" : "Viewed, next file"}
+              {other() ? "Viewed" : isLast() ? "Viewed, send review" : "Viewed, next file"}
             </Button>
           </footer>
         )}
@@ -101,8 +113,37 @@ export function ReviewPhone(props: ReviewLook) {
   );
 }
 
-function FileChoice(props: ReviewLook & { file: FileChange; onChoose(at: number): void }) {
+/** Where the session itself has changed nothing: what changed meanwhile. */
+function Others(props: { review: Review; onChoose(path: string): void }) {
+  const [isOpen, setOpen] = createSignal(false);
+  return (
+    <>
+      <Show when={props.review.changes()}>{(known) => <p class="file-words">{emptyWords(known()).title}.</p>}</Show>
+      <Meanwhile files={props.review.meanwhile()} isOpen={isOpen()} onOpen={setOpen}>
+        <ul>
+          <For each={props.review.meanwhile()}>
+            {(file) => (
+              <li>
+                <button type="button" class="tree-file" onClick={() => props.onChoose(file.path)}>
+                  <Icon name="file" size="small" />
+                  <span class="cut grow">
+                    <Visible text={file.path} />
+                  </span>
+                  <Writers file={file} />
+                  <PlusMinus additions={file.additions} deletions={file.deletions} />
+                </button>
+              </li>
+            )}
+          </For>
+        </ul>
+      </Meanwhile>
+    </>
+  );
+}
+
+function FileChoice(props: ReviewLook & { file: FileChange; onChoose(path: string): void }) {
   const name = () => splitPath(props.file.path);
+  const isOther = (file: FileChange) => props.review.meanwhile().some(({ path }) => path === file.path);
   return (
     <Menu
       label="Files"
@@ -123,14 +164,15 @@ function FileChoice(props: ReviewLook & { file: FileChange; onChoose(at: number)
     >
       {(close) => (
         <>
-          <For each={props.review.files()}>
-            {(file, at) => (
+          <For each={[...props.review.files(), ...props.review.meanwhile()]}>
+            {(file) => (
               <MenuItem
                 icon={props.review.isViewed(file) ? "check" : "file"}
                 chosen={file.path === props.file.path}
+                note={isOther(file) ? meanwhile_title : undefined}
                 onChoose={() => {
                   close();
-                  props.onChoose(at());
+                  props.onChoose(file.path);
                 }}
               >
                 {visible(file.path)}
@@ -138,7 +180,7 @@ function FileChoice(props: ReviewLook & { file: FileChange; onChoose(at: number)
             )}
           </For>
           <hr />
-          <Show when={props.onRevert}>
+          <Show when={!isOther(props.file) && props.onRevert}>
             {(revert) => (
               <MenuItem
                 icon="undo"

@@ -8,6 +8,8 @@ import { agentsWords, emptyWords } from "./words";
 /** What is shown instead of files, or above them: that they load, cannot be loaded, or that there are none. */
 export function States(props: { review: Review; children: JSX.Element }) {
   const changes = () => props.review.changes();
+  const isEmpty = () =>
+    props.review.files().length === 0 && props.review.meanwhile().length === 0 && props.review.comments().length === 0;
   const retry = () => (
     <Button small onClick={() => void props.review.refresh()}>
       Try again
@@ -28,7 +30,7 @@ export function States(props: { review: Review; children: JSX.Element }) {
           <Spinner /> Looking for what has changed…
         </p>
       </Match>
-      <Match when={changes()?.files.length === 0 && props.review.comments().length === 0 && changes()}>
+      <Match when={isEmpty() && changes()}>
         {(empty) => (
           <div class="review-state">
             <h2>{emptyWords(empty()).title}</h2>

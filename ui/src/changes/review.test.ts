@@ -6,6 +6,7 @@ import { placeOf, placeWords, quoteOf } from "./places";
 import { createReview, type Review } from "./review";
 import type { Source } from "./source";
 import { treeOf } from "./tree";
+import { writersWords } from "./words";
 
 const file = (path: string, digest = "1"): FileChange => ({
   path,
@@ -96,6 +97,20 @@ describe("a review", () => {
     };
   });
   afterEach(() => stop());
+
+  it("keeps apart what nobody of the session wrote, and gets its lines where it stands", async () => {
+    const other = { ...file("other.rs"), hunks: [], by: [{ id: "n", title: "Next door" }] };
+    source.load = async () => ({ ...changesOf(files), meanwhile: [other] });
+    source.file = async (_, path) => file(path);
+    const review = await open();
+    expect(review.files().map(({ path }) => path)).toEqual(["a.rs", "src/b.rs"]);
+    await review.loadFile("other.rs");
+    const [loaded] = review.meanwhile();
+    expect(loaded?.hunks.length).toBe(1);
+    expect(loaded && writersWords(loaded)).toBe("probably “Next door”");
+    expect(writersWords({ ...other, by: [...other.by, ...other.by] })).toBe("probably “Next door” or 1 other");
+    expect(writersWords({ ...other, by: [] })).toBeNull();
+  });
 
   it("folds what was viewed, until it is another change", async () => {
     const review = await open();

@@ -3,7 +3,7 @@
 import { batch, createEffect, createMemo, createSignal, on, onCleanup, untrack } from "solid-js";
 import { createStore, reconcile } from "solid-js/store";
 import { ApiError, onBack, sentence } from "../api/client";
-import type { Changes, Comment, FileChange, NewComment, Notes, Since } from "../api/types";
+import type { Changes, Comment, FileChange, MeanwhileChange, NewComment, Notes, Since } from "../api/types";
 import { tell, tellUndoable } from "../kit/toasts";
 import { readStored, store } from "../state/storage";
 import { createDrafts, type Draft, type Drafts } from "./drafts";
@@ -15,6 +15,8 @@ export interface Review {
   source: Source;
   changes(): Changes | undefined;
   files(): FileChange[];
+  /** What changed too and nobody of the session wrote. */
+  meanwhile(): MeanwhileChange[];
   /** Why there is nothing, in words. */
   error(): string | null;
   isLoading(): boolean;
@@ -121,8 +123,12 @@ export function createReview(source: Source, news?: News, from?: Since): Review 
   onCleanup(onBack(() => void refresh()));
 
   const files = createMemo(() => inTreeOrder(changes()?.files ?? []));
-  const put = (file: FileChange) =>
-    setChanges((all) => all && { ...all, files: all.files.map((other) => (other.path === file.path ? file : other)) });
+  const meanwhile = createMemo(() => inTreeOrder(changes()?.meanwhile ?? []));
+  const put = (file: FileChange) => {
+    const into = <T extends FileChange>(listed: T[]) =>
+      listed.map((other) => (other.path === file.path ? { ...other, ...file } : other));
+    setChanges((all) => all && { ...all, files: into(all.files), meanwhile: into(all.meanwhile) });
+  };
   const digests = createMemo(() => new Map(notes.viewed.map(({ path, digest }) => [path, digest])));
   const isViewed = (file: FileChange) => digests().get(file.path) === file.digest;
   const comments = createMemo(() => notes.comments.filter(({ id }) => !leaving().includes(id)));
@@ -131,6 +137,7 @@ export function createReview(source: Source, news?: News, from?: Since): Review 
     source,
     changes,
     files,
+    meanwhile,
     error,
     isLoading,
     since: () => changes()?.since,
@@ -236,12 +243,18 @@ async function loadOf(source: Source, since: Since): Promise<Changes> {
 
 function keepSame(before: Changes | undefined, after: Changes): Changes {
   if (!before || before.since !== after.since) return after;
-  const known = new Map(before.files.map((file) => [file.path, file]));
-  const files = after.files.map((file) => {
-    const old = known.get(file.path);
-    return old && old.digest === file.digest ? old : file;
-  });
-  return { ...after, files };
+  const same = <T extends FileChange>(old: T[], fresh: T[]) => {
+    const known = new Map(old.map((file) => [file.path, file]));
+    return fresh.map((file) => {
+      const found = known.get(file.path);
+      return found && found.digest === file.digest ? found : file;
+    });
+  };
+  return {
+    ...after,
+    files: same(before.files, after.files),
+    meanwhile: same(before.meanwhile, after.meanwhile),
+  };
 }
 
 function asComment(draft: Draft, text: string, since: Since | undefined): NewComment {

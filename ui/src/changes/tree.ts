@@ -2,10 +2,10 @@
 
 import type { FileChange } from "../api/types";
 
-export interface Folder {
+export interface Folder<T extends FileChange = FileChange> {
   /** Empty for the files that lie at the top. */
   path: string;
-  files: FileChange[];
+  files: T[];
 }
 
 export function splitPath(path: string): { folder: string; name: string } {
@@ -16,9 +16,9 @@ export function splitPath(path: string): { folder: string; name: string } {
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
 /** The files at the top, then folders by name; files by name. */
-export function treeOf(files: readonly FileChange[], filter = ""): Folder[] {
+export function treeOf<T extends FileChange>(files: readonly T[], filter = ""): Folder<T>[] {
   const wanted = filter.trim().toLowerCase();
-  const folders = new Map<string, FileChange[]>();
+  const folders = new Map<string, T[]>();
   for (const file of files) {
     if (!file.path.toLowerCase().includes(wanted)) continue;
     const { folder } = splitPath(file.path);
@@ -30,6 +30,6 @@ export function treeOf(files: readonly FileChange[], filter = ""): Folder[] {
 }
 
 /** In the order of the tree, so that going down there is going down here. */
-export function inTreeOrder(files: readonly FileChange[]): FileChange[] {
+export function inTreeOrder<T extends FileChange>(files: readonly T[]): T[] {
   return treeOf(files).flatMap((folder) => folder.files);
 }

@@ -1,6 +1,6 @@
 // The words of changes.
 
-import type { Changes, FileChange, Since } from "../api/types";
+import type { Changes, FileChange, MeanwhileChange, Since } from "../api/types";
 
 export function sinceWords(since: Since, base: string | null | undefined): string {
   const words: Record<Since, string> = {
@@ -18,6 +18,14 @@ export function commentsWords(count: number): string {
 
 export const meanwhile_title = "Also changed meanwhile";
 export const meanwhile_hint = "Not by this session. Not counted, not committed unless you tick it.";
+
+/** Whose it may be: sessions that are credited with changes of the file. */
+export function writersWords(file: MeanwhileChange): string | null {
+  const [first, ...others] = file.by;
+  if (!first) return null;
+  const more = others.length === 0 ? "" : others.length === 1 ? " or 1 other" : ` or ${others.length} others`;
+  return `probably “${first.title || "Untitled"}”${more}`;
+}
 
 /** What is beside the path; nothing for what is only modified. */
 export function statusWord(file: FileChange): string | null {

@@ -11,6 +11,9 @@ import { turnReviewHref } from "../state/route";
 
 const CommitDialog = later(async () => (await import("../changes/CommitDialog")).CommitDialog);
 
+/** Seldom there, and folded. */
+const TurnMeanwhile = later(async () => (await import("../changes/TurnMeanwhile")).TurnMeanwhile);
+
 const first_files = 3;
 const words: Record<string, string> = { added: "new", deleted: "deleted", renamed: "renamed" };
 
@@ -65,6 +68,9 @@ export function TurnFiles(props: { open: OpenSession }) {
               </li>
             </Show>
           </ul>
+          <Show when={known().meanwhile.length > 0}>
+            <TurnMeanwhile sessionId={props.open.id} files={known().meanwhile} />
+          </Show>
           <Show when={committing()}>
             <CommitDialog
               sessionId={props.open.id}

@@ -97,6 +97,17 @@ pub(crate) fn of_others(conn: &Connection, session: SessionId, since_ms: i64) ->
     )
 }
 
+pub(crate) fn writers_beside(conn: &Connection, session: SessionId, since_ms: i64) -> Read<Vec<(String, SessionId, String)>> {
+    statement::all(
+        conn,
+        "SELECT c.path, s.id, s.title FROM credits c JOIN sessions s ON s.id = c.session_id WHERE c.until_ms >= ?2 \
+         AND c.session_id <> ?1 AND s.work_dir = (SELECT work_dir FROM sessions WHERE id = ?1) \
+         GROUP BY c.path, s.id, s.title ORDER BY MAX(c.until_ms) DESC LIMIT ?3",
+        params![session.to_string(), since_ms, OF_OTHERS_MAX],
+        |row| Ok((row.text("path")?, row.parsed("id")?, row.text("title")?)),
+    )
+}
+
 fn credit(row: &Row<'_>) -> Read<CreditRow> {
     Ok(CreditRow {
         turn_id: row.parsed("turn_id")?,

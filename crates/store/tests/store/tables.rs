@@ -246,6 +246,10 @@ async fn windows_and_credits_are_kept_by_turn_and_other_sessions_reports_by_time
     let other = session_id(2);
     fixture.store.commit(create(other)).await.unwrap();
     assert_eq!(fixture.store.reported_by_others(other, 17).await.unwrap(), [report], "only what was reported");
+    let writers = fixture.store.writers_beside(other, 17).await.unwrap();
+    let paths: Vec<_> = writers.iter().map(|(path, writer, _)| (path.as_str(), *writer)).collect();
+    assert_eq!(paths, [("b", id), ("a", id)]);
+    assert!(fixture.store.writers_beside(id, 0).await.unwrap().is_empty());
     assert!(fixture.store.reported_by_others(other, 18).await.unwrap().is_empty());
     assert!(fixture.store.reported_by_others(id, 0).await.unwrap().is_empty(), "only of others");
     fixture.store.commit(rows(id, vec![Row::DeleteSession])).await.unwrap();

@@ -55,6 +55,8 @@ async fn a_session_that_wrote_nothing_is_not_credited_with_what_another_one_wrot
     assert_eq!((names(&told), meanwhile(&told)), (vec![], vec!["hand.txt", "two.txt"]));
     assert_eq!((&told["total_files"], &told["total_additions"]), (&json!(0), &json!(0)));
     assert_eq!(told["meanwhile"][1]["hunks"], json!([]));
+    let by = |at: usize| told["meanwhile"][at]["by"].as_array().unwrap().iter().map(|session| session["id"].clone()).collect::<Vec<_>>();
+    assert_eq!((by(0), by(1)), (vec![], vec![json!(writing)]), "who wrote it is named where that is known");
     let lines = rig.get(&format!("/api/sessions/{waiting}/changes/file?since=turn&path=two.txt")).await.json();
     assert_eq!(lines["hunks"][0]["lines"][0]["text"], "two", "the lines may be asked for");
     assert_eq!(of(&rig, &writing, "since=session").await, parts(&["two.txt"], &["hand.txt"]));
