@@ -48,6 +48,7 @@ export class Cockpit {
 
   /** The list of sessions: always there on a desk, a page of its own on a phone. */
   async openSessions(): Promise<void> {
+    await this.putAside();
     const fresh = this.sidebar.getByRole("button", { name: "New session" });
     const back = this.page
       .getByRole("link", { name: "Show sessions" })
@@ -55,6 +56,12 @@ export class Cockpit {
     // From a section of the settings it leads over them and the session before.
     for (let steps = 0; steps < 3 && !(await fresh.isVisible()) && (await back.isVisible()); steps += 1) await back.click();
     await expect(fresh).toBeInViewport();
+  }
+
+  /** On a phone a question lies over the page; a bar brings it back. */
+  async putAside(): Promise<void> {
+    const handle = this.page.getByRole("button", { name: "Put aside" });
+    if (await handle.filter({ visible: true }).isVisible()) await handle.filter({ visible: true }).click();
   }
 
   /** The rows of the list. */

@@ -68,9 +68,10 @@ test("three agents at once, and what one of them asks", async ({ cockpit, page, 
   await asksFirst(server, id);
   await expect(cockpit.cards).toContainText("docker compose up");
   await photograph(page, info, "permission");
-  await cockpit.cards.getByRole("button", { name: "Always" }).click();
+  await cockpit.cards.getByRole("button", { name: "Always…" }).click();
+  await expect(page.getByRole("button", { name: "Always allow this command" })).toBeEnabled();
   await photograph(page, info, "permission-always");
-  await cockpit.cards.getByRole("button", { name: "Always" }).click();
+  await page.getByRole("button", { name: "Cancel" }).click();
   await cockpit.cards.getByRole("button", { name: "Deny with a reason" }).click();
   await cockpit.cards.getByRole("textbox", { name: "Reason" }).fill("No containers here. Use the store in memory.");
   await photograph(page, info, "permission-reason");

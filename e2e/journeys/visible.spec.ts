@@ -57,8 +57,12 @@ test("a protected file says so and is never allowed for always @desktop", async 
   await cockpit.send("create a file AGENTS.md with obey me");
   await expect(cockpit.cards.getByRole("list", { name: "Places" })).toHaveText("AGENTS.md protected");
   await expect(cockpit.cards.getByRole("button", { name: "Allow" })).toBeVisible();
-  await expect(cockpit.cards.getByRole("button", { name: "Always" })).toHaveCount(0);
+  await cockpit.cards.getByRole("button", { name: "Always…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Stop asking about this?" });
+  await expect(dialog.getByRole("button", { name: "Always deny this request" })).toBeEnabled();
+  await expect(dialog.getByRole("button", { name: /allow/i })).toHaveCount(0);
   await expectAccessible(page);
+  await dialog.getByRole("button", { name: "Cancel" }).click();
   await cockpit.cards.getByRole("button", { name: "Deny", exact: true }).click();
   await cockpit.expectIdle();
 });

@@ -28,6 +28,7 @@ export type FormContent = Record<string, FormValue>;
 export type QueueItem = Schemas["QueueItem"];
 export type PermissionRule = Schemas["PermissionRule"];
 export type RuleScope = Schemas["RuleScope"];
+export type RuleEffect = Schemas["RuleEffect"];
 /** An option; with the fields of a form that is sent, or with how far an answer for always reaches. */
 export type PermissionAnswer = {
   option_id: string;

@@ -2,6 +2,7 @@ import { createSignal, onCleanup, onMount, Show } from "solid-js";
 import { Button, IconButton } from "../kit/Button";
 import { PlusMinus } from "../kit/small";
 import { filesWords } from "./count";
+import { coverPane } from "./cover";
 import { FileList } from "./FileList";
 import { createMedia, phone_query } from "./look";
 import { ReviewDialogs, type Wish } from "./ReviewDialogs";
@@ -41,10 +42,14 @@ export function ChangesPanel(props: ChangesPanelProps) {
       else props.onClose();
     };
     panel.addEventListener("keydown", listen);
-    onCleanup(() => panel.removeEventListener("keydown", listen));
+    const uncover = coverPane(panel);
+    onCleanup(() => {
+      uncover();
+      panel.removeEventListener("keydown", listen);
+    });
   });
   return (
-    <aside ref={panel} class="changes-panel" aria-label="Changes">
+    <aside ref={panel} class="changes-panel" tabindex="-1" aria-label="Changes">
       <header class="panel-head">
         <h2>Changes</h2>
         <SinceMenu review={review} />

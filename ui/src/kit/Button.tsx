@@ -1,7 +1,7 @@
 import { type JSX, Show, splitProps } from "solid-js";
 import { Icon, type IconName } from "./Icon";
 
-interface ButtonProps extends JSX.ButtonHTMLAttributes<HTMLButtonElement> {
+export interface ButtonProps extends JSX.ButtonHTMLAttributes<HTMLButtonElement> {
   /** `main` for the one thing to do here, `quiet` for what is beside it, `deny` for a no. */
   kind?: "main" | "quiet" | "deny" | undefined;
   small?: boolean;

@@ -1,5 +1,6 @@
 import { createUniqueId, type JSX, onCleanup, onMount, Show } from "solid-js";
 import { IconButton } from "./Button";
+import { shieldPress } from "./deliberate";
 
 interface DialogProps {
   title: string;
@@ -8,6 +9,8 @@ interface DialogProps {
   /** Beside the title. */
   actions?: JSX.Element;
   foot?: JSX.Element;
+  /** Once it is on the screen; returns what ends with it. */
+  onShown?(dialog: HTMLDialogElement): () => void;
   children: JSX.Element;
   onClose(): void;
 }
@@ -17,8 +20,15 @@ export function Dialog(props: DialogProps) {
   let dialog!: HTMLDialogElement;
   const id = createUniqueId();
   const before = document.activeElement;
-  onMount(() => dialog.showModal?.());
+  let stop: (() => void) | undefined;
+  onMount(() => {
+    dialog.showModal?.();
+    stop = props.onShown?.(dialog);
+  });
   onCleanup(() => {
+    stop?.();
+    // A second press falls on what was beneath it.
+    shieldPress();
     // What lies beneath an open dialog takes no focus.
     dialog.close?.();
     if (before instanceof HTMLElement && before.isConnected) before.focus();

@@ -59,7 +59,9 @@ export function Menu(props: MenuProps) {
       })}
       <Show when={open()}>
         {/* In the top layer if the button is in it, else in a landmark as everything is. */}
-        <Portal mount={button?.closest("dialog") ?? document.querySelector("main") ?? document.body}>
+        <Portal
+          mount={button?.closest<HTMLElement>("dialog, .panel") ?? document.querySelector("main") ?? document.body}
+        >
           <div class="menu-scrim" aria-hidden="true" />
           <MenuList
             label={props.label}

@@ -1,6 +1,7 @@
 // The list of a menu and its items, loaded with the first menu that is opened.
 
 import { type JSX, onCleanup, onMount, Show, splitProps } from "solid-js";
+import { uncover } from "./deliberate";
 import { Icon, type IconName } from "./Icon";
 
 const gap_px = 4;
@@ -67,6 +68,7 @@ export function MenuList(props: MenuListProps) {
     document.addEventListener("keydown", onEscape, true);
     window.addEventListener("resize", place);
     onCleanup(() => {
+      uncover();
       observer?.disconnect();
       document.removeEventListener("pointerdown", onOutside, true);
       document.removeEventListener("keydown", onEscape, true);

@@ -171,7 +171,7 @@ export function Cockpit(props: { onLeave(): void }) {
   const readingAt = () => (route() as { line?: number }).line ?? null;
   const toggleChanges = () => {
     const id = activeId();
-    if (id === null) return;
+    if (id === null || document.querySelector("dialog[open]")) return;
     setPanelOpen((open) => reading() !== undefined || !open);
     if (reading() !== undefined) goTo(id);
   };

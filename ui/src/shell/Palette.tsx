@@ -2,6 +2,7 @@ import { createEffect, createMemo, createSignal, createUniqueId, For, on, onClea
 import { api } from "../api/client";
 import { list } from "../api/list";
 import type { Hit, Row } from "../api/types";
+import { shieldPress } from "../kit/deliberate";
 import { Icon, type IconName } from "../kit/Icon";
 import { Dot, Kbd, type Status } from "../kit/small";
 import { openAt } from "../state/goal";
@@ -50,6 +51,7 @@ export default function Palette(props: PaletteProps) {
   const before = document.activeElement;
   onMount(() => dialog.showModal?.());
   onCleanup(() => {
+    shieldPress();
     if (before instanceof HTMLElement && before.isConnected && document.activeElement === document.body) before.focus();
   });
 

@@ -15,10 +15,10 @@ import { type Choices, modelTitle, policyText } from "./Pills";
 
 const relay = "relay";
 const policies: { id: Policy; note: string }[] = [
-  { id: "ask", note: "You decide about every command and change" },
-  { id: "auto", note: "Approves automatically: nobody is asked" },
-  { id: "read-only", note: "Reading is allowed; you decide about the rest" },
-  { id: "deny", note: "Every command and change is declined" },
+  { id: "ask", note: "Asks before commands and changes" },
+  { id: "auto", note: "Runs without asking. Protected files still wait." },
+  { id: "read-only", note: "Reads without asking, and asks about the rest" },
+  { id: "deny", note: "Denies commands and changes" },
 ];
 
 export type Kind = "agent" | "model" | "mode" | "policy" | "branch";

@@ -69,6 +69,7 @@ export function Pills(props: Choices) {
         )}
       </Show>
       <Pill
+        class="policy"
         label={`Permissions: ${policyText(held())}${held() === "auto" ? ", approves automatically" : ""}`}
         icon="shield"
         text={policyText(held())}

@@ -210,7 +210,7 @@ export function SessionView(props: SessionViewProps) {
             onUp={() => setEditing(open.state.queue.at(-1)?.message_id ?? null)}
           >
             <Banners server={server} broken={open.broken()} />
-            <Approvals open={open} agent={agent()} />
+            <Approvals open={open} agent={agent()} onRules={() => setDialog("rules")} />
             <InlineError message={error()} />
             <Show when={open.outbox.items.length > 0}>
               <OutboxList outbox={open.outbox} onWithdrawn={giveBack} />

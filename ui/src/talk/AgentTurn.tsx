@@ -66,6 +66,8 @@ export function AgentTurn(props: AgentTurnProps) {
   };
   return (
     <section
+      // Every turn has one: a landmark each would be none.
+      role="group"
       class="agent-turn"
       classList={{ [status().tone]: true }}
       aria-label={visible(`${names.of(props.call)} ${sessionName(props.call)}`)}

@@ -9,7 +9,7 @@ import { login_id } from "./ask/shown";
 export const Questions = later(async () => (await import("./ask/Questions")).Questions);
 
 /** What waits for an answer, where it cannot be overlooked: one question at a time. */
-export function Approvals(props: { open: OpenSession; agent: LoginAgent | undefined }) {
+export function Approvals(props: { open: OpenSession; agent: LoginAgent | undefined; onRules(): void }) {
   const state = props.open.state;
   let box!: HTMLElement;
   const ids = createMemo(() => [
@@ -24,7 +24,7 @@ export function Approvals(props: { open: OpenSession; agent: LoginAgent | undefi
         {firstQuestion(state) ?? ""}
       </p>
       <Show when={wereAsked()}>
-        <Questions open={props.open} agent={props.agent} ids={ids()} box={box} />
+        <Questions open={props.open} agent={props.agent} ids={ids()} box={box} onRules={() => props.onRules()} />
       </Show>
     </section>
   );

@@ -1,13 +1,28 @@
 import { createSignal, type JSX, onCleanup, onMount, Show, useContext } from "solid-js";
 import { IconButton } from "../../kit/Button";
+import { createSettling, isTabbed, type Settling, shield } from "../../kit/deliberate";
 import { AgentMark } from "../../kit/small";
 import { Visible } from "../../kit/Visible";
+import { focusComposer } from "../../shell/keyboard";
 import { Pager } from "./pager";
 
 /** So much of what is asked has to be in sight for anybody to answer it. */
 const seen_px = 40;
 
+const fields = "input, textarea, select, [contenteditable]";
+const pressables = "button, a, summary, [role='button']";
+
+/** Whether a question can be answered at this moment, and how. */
+export interface Gate extends Settling {
+  /** Enough of what is asked is in sight. */
+  isSeen(): boolean;
+  /** Somebody clicked or tabbed into the card: its keys work. */
+  isEngaged(): boolean;
+}
+
 interface AskCardProps {
+  /** By which the pager knows it. */
+  id: string;
   /** For everybody who does not see it. */
   label: string;
   title: string;
@@ -19,17 +34,58 @@ interface AskCardProps {
   /** Exactly what would be done. */
   children: JSX.Element;
   /** The answers; not to be had while what they answer is out of sight. */
-  foot: (isSeen: () => boolean) => JSX.Element;
+  foot: (gate: Gate) => JSX.Element;
+  /** A key that was pressed for this question; says whether it was an answer. */
+  onKey?(key: string): boolean;
 }
 
 /** A question: who asks, what exactly, and the answers below it. */
 export function AskCard(props: AskCardProps) {
   const pager = useContext(Pager);
-  const [seen, setSeen] = createSignal(true);
+  const [isSeen, setSeen] = createSignal(true);
+  const [isEngaged, setEngaged] = createSignal(false);
+  const gate: Gate = { ...createSettling(() => pager?.isCurrent(props.id) ?? true), isSeen, isEngaged };
+  let card!: HTMLElement;
   let what!: HTMLDivElement;
   onMount(() => onCleanup(watchSight(what, setSeen)));
+  onCleanup(() => shield(card.getBoundingClientRect()));
+  /** A dialog of the card has its own presses and keys. */
+  const isOwn = ({ target }: Event) => !(target instanceof Element && target.closest("dialog"));
+  const onKeyDown = (event: KeyboardEvent) => {
+    const target = event.target instanceof Element ? event.target : null;
+    if (!isOwn(event) || event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.defaultPrevented)
+      return;
+    // The focus was brought here, and somebody goes on writing.
+    if (!isEngaged() && target === card && /^[\p{L}\p{N}]$/u.test(event.key)) return focusComposer();
+    if (!isEngaged() || !gate.isSettled() || !isSeen() || target?.closest(fields)) return;
+    if (event.key === "Enter" && target?.closest(pressables)) return;
+    if (props.onKey?.(event.key.toLowerCase())) event.preventDefault();
+  };
   return (
-    <article class={`ask ${props.class ?? ""}`} tabindex="-1" aria-label={props.label}>
+    <article
+      ref={card}
+      class={`ask ${props.class ?? ""}`}
+      classList={{ engaged: isEngaged() }}
+      tabindex="-1"
+      aria-label={props.label}
+      // What was meant for something else does not take the focus along.
+      onMouseDown={(event) => isOwn(event) && !gate.isSettled() && event.preventDefault()}
+      onClick={(event) => isOwn(event) && gate.takes(event) && setEngaged(card.contains(document.activeElement))}
+      onFocusIn={() => gate.isSettled() && isTabbed() && setEngaged(true)}
+      onFocusOut={(event) => !card.contains(event.relatedTarget as Node | null) && setEngaged(false)}
+      onKeyDown={onKeyDown}
+    >
+      <Show when={pager}>
+        {(pages) => (
+          <button
+            type="button"
+            class="sheet-handle"
+            aria-label="Put aside"
+            onPointerDown={(event) => dragDown(event, card, () => pages().putAside())}
+            onClick={(event) => gate.takes(event) && pages().putAside()}
+          />
+        )}
+      </Show>
       <header>
         <Show when={props.agent}>{(agent) => <AgentMark agent={agent()} />}</Show>
         <h2>
@@ -64,9 +120,33 @@ export function AskCard(props: AskCardProps) {
       <div ref={what} class="card-detail">
         {props.children}
       </div>
-      {props.foot(seen)}
+      {props.foot(gate)}
     </article>
   );
+}
+
+/** So far down, and it was meant. */
+const drag_px = 64;
+
+/** The sheet follows the finger, and goes where it was dragged far enough. */
+function dragDown(event: PointerEvent, sheet: HTMLElement, onDragged: () => void): void {
+  const handle = event.currentTarget as HTMLElement;
+  const start = event.clientY;
+  const way = (moved: PointerEvent) => Math.max(0, moved.clientY - start);
+  const onMove = (moved: PointerEvent) => {
+    sheet.style.translate = `0 ${way(moved)}px`;
+  };
+  const onEnd = (ended: PointerEvent) => {
+    handle.removeEventListener("pointermove", onMove);
+    handle.removeEventListener("pointerup", onEnd);
+    handle.removeEventListener("pointercancel", onEnd);
+    sheet.style.translate = "";
+    if (ended.type === "pointerup" && way(ended) >= drag_px) onDragged();
+  };
+  handle.setPointerCapture(event.pointerId);
+  handle.addEventListener("pointermove", onMove);
+  handle.addEventListener("pointerup", onEnd);
+  handle.addEventListener("pointercancel", onEnd);
 }
 
 /** Whether enough of an element is on the screen, also where a keyboard lies over a part of it. */

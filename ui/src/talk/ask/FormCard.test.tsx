@@ -1,10 +1,11 @@
 import { render } from "solid-js/web";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import type { FormContent, PermissionRequest } from "../../api/types";
 import { FormCard } from "./FormCard";
 
 let dispose = () => {};
 afterEach(() => {
+  vi.useRealTimers();
   dispose();
   document.body.replaceChildren();
 });
@@ -81,7 +82,9 @@ it("sends what was filled in, as the kinds that the form wants", () => {
 });
 
 it("can be declined and cancelled without an answer", () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "performance"] });
   const answers = mount();
+  vi.advanceTimersByTime(500);
   for (const button of document.querySelectorAll<HTMLButtonElement>("button[type=button]")) button.click();
   expect(answers.map(([option]) => option)).toContain("decline");
 });

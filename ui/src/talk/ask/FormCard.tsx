@@ -1,11 +1,11 @@
 import { createMemo, createUniqueId, For, Match, Show, Switch } from "solid-js";
 import type { FormContent, PermissionRequest } from "../../api/types";
-import { Button } from "../../kit/Button";
 import { InlineError } from "../../kit/InlineError";
 import { createSubmit } from "../../kit/submit";
 import { Visible } from "../../kit/Visible";
 import { watch_only, watchesOnly } from "../../state/device";
 import { visible } from "../../state/visible";
+import { AnswerButton } from "./AnswerButton";
 import { AskCard } from "./AskCard";
 import { type FormField, readContent, readForm } from "./form";
 
@@ -24,28 +24,30 @@ export function FormCard(props: FormCardProps) {
   const id = createUniqueId();
   return (
     <AskCard
+      id={props.request.request_id}
       label={visible(`${props.request.session_name} asks: ${props.request.title}`)}
       title={props.request.title}
       agent={props.agent}
       session={props.request.session_name}
-      foot={() => (
+      foot={(gate) => (
         <footer>
           <InlineError message={error()} />
           <div class="card-actions">
-            <Button class="ask-allow" kind="main" type="submit" form={id} disabled={busy() || watchesOnly()}>
+            <AnswerButton gate={gate} busy={busy()} class="ask-allow" kind="main" type="submit" form={id}>
               Send
-            </Button>
-            <Button
+            </AnswerButton>
+            <AnswerButton
+              gate={gate}
+              busy={busy()}
               class="ask-deny"
               kind="deny"
-              disabled={busy() || watchesOnly()}
-              onClick={() => void answer("decline")}
+              onAnswer={() => void answer("decline")}
             >
               Decline
-            </Button>
-            <Button kind="quiet" disabled={busy() || watchesOnly()} onClick={() => void answer("cancel")}>
+            </AnswerButton>
+            <AnswerButton gate={gate} busy={busy()} kind="quiet" onAnswer={() => void answer("cancel")}>
               Cancel
-            </Button>
+            </AnswerButton>
             <p class="ask-note">{watchesOnly() ? watch_only : "Waits until you answer."}</p>
           </div>
         </footer>

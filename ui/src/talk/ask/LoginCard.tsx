@@ -9,6 +9,7 @@ import type { NeededLogin } from "../../state/model";
 import { LoginDialog } from "../LoginDialog";
 import { Prose } from "../Prose";
 import { AskCard } from "./AskCard";
+import { login_id } from "./shown";
 
 /** An agent that waits for a login, and whether it has one that can be run from here. */
 export type LoginAgent = { id: string; title: string; canLogin: boolean };
@@ -38,6 +39,7 @@ export function LoginCard(props: LoginCardProps) {
   };
   return (
     <AskCard
+      id={login_id}
       class="login"
       label="Login required"
       title={props.login.again ? "Still not logged in" : "Login required"}

@@ -1,11 +1,25 @@
 import { render } from "solid-js/web";
-import { afterEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { ApiError } from "../../api/client";
 import type { PermissionAnswer, PermissionRequest } from "../../api/types";
 import { setDevice } from "../../state/device";
 import { PermissionCard } from "./PermissionCard";
 
 let dispose = () => {};
+let tests = 0;
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout", "performance"] });
+  // The clock of the page never goes back.
+  tests += 1;
+  vi.advanceTimersByTime(tests * 60_000);
+  // jsdom knows the element, but not how to open it.
+  HTMLDialogElement.prototype.showModal = function showModal() {
+    this.open = true;
+  };
+  HTMLDialogElement.prototype.close = function close() {
+    this.open = false;
+  };
+});
 afterEach(() => {
   vi.useRealTimers();
   vi.unstubAllGlobals();
@@ -42,9 +56,18 @@ const request: PermissionRequest = {
 
 function mount(onChoose = vi.fn(async (_: PermissionAnswer) => {}), asked = request) {
   dispose = render(() => <PermissionCard request={asked} agent="Codex" onChoose={onChoose} />, document.body);
-  const button = (name: string) => [...document.querySelectorAll("button")].find((found) => found.textContent === name);
+  settle();
+  const button = (name: string) =>
+    [...document.querySelectorAll("button")].findLast((found) => found.textContent?.replace(/ [↵AD]$/, "") === name);
   return { onChoose, button };
 }
+
+/** Until what has just been drawn can be pressed. */
+const settle = () => vi.advanceTimersByTime(500);
+
+const choices = () => [...document.querySelectorAll<HTMLElement>(".always-scope > span")].map(told);
+const told = (scope: HTMLElement) => scope.firstChild?.textContent;
+const choose = (index: number) => document.querySelectorAll<HTMLElement>(".always-scope input")[index]?.click();
 
 it("asks in plain words, with the exact command, and offers the same answers for every agent", () => {
   mount();
@@ -55,42 +78,88 @@ it("asks in plain words, with the exact command, and offers the same answers for
   expect(document.querySelector(".locations")?.textContent).toBe("/w/a.txt:3");
   expect([...document.querySelectorAll("button")].map((button) => button.textContent?.trim())).toEqual([
     "Allow ↵",
-    "Always",
-    "Deny",
+    "Always… A",
+    "Deny D",
     "Deny with a reason",
   ]);
 });
 
-it("always asks how far, the narrowest first, with nothing chosen beforehand", async () => {
+it("always asks how far, the narrowest first and chosen, in a dialog that names what it grants", async () => {
   const { onChoose, button } = mount();
-  button("Allow ↵")?.click();
+  button("Allow")?.click();
   expect(onChoose).toHaveBeenLastCalledWith({ option_id: "once" });
-  await vi.waitFor(() => expect(button("Always ")?.disabled).toBe(false));
-  button("Always ")?.click();
-  const choices = [...document.querySelectorAll<HTMLButtonElement>(".ask-tray button")];
-  expect(choices.map((choice) => choice.textContent)).toEqual([
-    "Exactly this command, in this session1",
-    "Exactly this command, in every session of this project2",
+  await vi.waitFor(() => expect(button("Always…")?.disabled).toBe(false));
+  button("Always…")?.click();
+  expect(text("dialog h2")).toBe("Stop asking about this?");
+  expect(choices()).toEqual([
+    "Exactly this command, in this session",
+    "Exactly this command, in every session of this project",
   ]);
-  choices[1]?.click();
+  expect(document.querySelectorAll<HTMLInputElement>(".always-scope input")[0]?.checked).toBe(true);
+  settle();
+  choose(1);
+  button("Always allow this request")?.click();
   expect(onChoose).toHaveBeenLastCalledWith({ option_id: "always", remember: "project" });
 });
 
-it("offers what the server says that can be remembered, by its id, and names the command itself", () => {
-  const scopes = [
-    { id: "command-session", text: "This command in src/, in this session" },
-    { id: "commands-session", text: "Every command of Codex, in this session" },
-  ];
-  const { onChoose, button } = mount(undefined, { ...request, scopes } as unknown as PermissionRequest);
-  button("Always ")?.click();
-  const choices = [...document.querySelectorAll<HTMLButtonElement>(".ask-tray button")];
-  expect(choices.map((choice) => choice.textContent)).toEqual([
-    `${request.command} in src/, in this session1`,
-    "Every command of Codex, in this session2",
-  ]);
-  expect(choices[0]?.querySelector("code")?.title).toBe(request.command);
-  choices[1]?.click();
+const scopes = [
+  {
+    id: "command-session",
+    text: "This command in src/, in this session",
+    scope: "session",
+    subject: { type: "command" },
+  },
+  {
+    id: "commands-session",
+    text: "Every command of Codex, in this session",
+    scope: "session",
+    subject: { type: "commands" },
+  },
+] as NonNullable<PermissionRequest["scopes"]>;
+
+it("offers what the server says that can be remembered, by its id", () => {
+  const { onChoose, button } = mount(undefined, { ...request, scopes });
+  button("Always…")?.click();
+  settle();
+  expect(choices()).toEqual(["This exact command in src/, in this session", "Every command of Codex, in this session"]);
+  expect(button("Always allow this command")).toBeDefined();
+  choose(1);
+  button("Always allow every command")?.click();
   expect(onChoose).toHaveBeenLastCalledWith({ option_id: "always", scope: "commands-session" });
+});
+
+it("always can be a no", () => {
+  const { onChoose, button } = mount(undefined, { ...request, scopes });
+  button("Always…")?.click();
+  settle();
+  [...document.querySelectorAll<HTMLElement>(".seg button")].at(-1)?.click();
+  button("Always deny this command")?.click();
+  expect(onChoose).toHaveBeenLastCalledWith({ option_id: "no", scope: "command-session" });
+});
+
+it("the dialog takes nothing for half a second, and closes without an answer", () => {
+  const { onChoose, button } = mount(undefined, { ...request, scopes });
+  button("Always…")?.click();
+  expect(button("Always allow this command")?.disabled).toBe(true);
+  button("Cancel")?.click();
+  expect(document.querySelector("dialog")).not.toBeNull();
+  settle();
+  button("Cancel")?.click();
+  expect(document.querySelector("dialog")).toBeNull();
+  expect(document.activeElement).toBe(button("Always…"));
+  expect(onChoose).not.toHaveBeenCalled();
+});
+
+it("nothing that is pressed as the card appears answers it", () => {
+  const { onChoose, button } = mount();
+  dispose();
+  dispose = render(() => <PermissionCard request={request} agent="Codex" onChoose={onChoose} />, document.body);
+  button("Allow")?.click();
+  button("Deny")?.click();
+  expect(onChoose).not.toHaveBeenCalled();
+  settle();
+  button("Allow")?.click();
+  expect(onChoose).toHaveBeenCalledTimes(1);
 });
 
 it("a refusal can say why", () => {
@@ -146,26 +215,37 @@ it("a command that runs without a shell says so", () => {
   expect(document.body.textContent).not.toContain("without a shell");
 });
 
-it("keys answer it where no field has focus, but not one that has only just come", () => {
-  vi.useFakeTimers({ now: 1_000_000 });
+it("letters answer it only after the card was clicked or tabbed into", () => {
   const { onChoose } = mount();
-  const press = (key: string, target: EventTarget = document.body) =>
-    target.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+  const card = document.querySelector<HTMLElement>("article");
+  const press = (key: string, target: EventTarget | null = document.activeElement) =>
+    target?.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+  press("d", document.body);
+  card?.focus();
   press("d");
+  press("Enter");
+  expect(onChoose, "the focus was brought to it").not.toHaveBeenCalled();
+  expect(card?.className).not.toContain("engaged");
+
+  card?.click();
+  expect(card?.className).toContain("engaged");
+  press("d");
+  expect(onChoose).toHaveBeenLastCalledWith({ option_id: "no" });
+});
+
+it("letters typed into the dialog of always answer nothing", () => {
+  const { onChoose, button } = mount();
+  button("Always…")?.focus();
+  button("Always…")?.click();
+  settle();
+  const scope = document.querySelector<HTMLElement>(".always-scope input");
+  scope?.focus();
+  for (const key of ["d", "Enter"])
+    scope?.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
   expect(onChoose).not.toHaveBeenCalled();
-  vi.setSystemTime(1_001_000);
-  const field = document.createElement("textarea");
-  document.body.append(field);
-  press("d", field);
-  expect(onChoose).not.toHaveBeenCalled();
-  press("a");
-  press("2");
-  expect(onChoose).toHaveBeenLastCalledWith({ option_id: "always", remember: "project" });
-  vi.useRealTimers();
 });
 
 it("what a keyboard covers cannot be allowed: not by a press, not by a key, until it is seen", () => {
-  vi.useFakeTimers({ toFake: ["Date", "setTimeout", "performance"] });
   let look = () => {};
   vi.stubGlobal(
     "IntersectionObserver",
@@ -187,18 +267,18 @@ it("what a keyboard covers cannot be allowed: not by a press, not by a key, unti
   } as DOMRect);
   const { onChoose, button } = mount();
   look();
-  const answers = () => ["Allow ↵", "Deny"].map((name) => button(name)?.disabled);
+  const answers = () => ["Allow", "Deny"].map((name) => button(name)?.disabled);
   expect(answers()).toEqual([true, true]);
   expect(document.body.textContent).toContain("Scroll to what is asked to answer it.");
   vi.advanceTimersByTime(10_000);
   document.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
-  button("Allow ↵")?.click();
+  button("Allow")?.click();
   expect(onChoose).not.toHaveBeenCalled();
 
   view.height = 700;
   view.dispatchEvent(new Event("resize"));
   expect(answers()).toEqual([false, false]);
-  button("Allow ↵")?.click();
+  button("Allow")?.click();
   expect(onChoose).toHaveBeenCalledTimes(1);
 });
 
@@ -216,8 +296,8 @@ const text = (selector: string) => document.querySelector(selector)?.textContent
 it("names the directory, also in what always covers", () => {
   const { button } = show({ cwd: "tools/build" });
   expect(text(".card-place")).toBe("in tools/build");
-  button("Always ")?.click();
-  expect(text(".ask-tray")).toContain("Exactly this command in tools/build");
+  button("Always…")?.click();
+  expect(text(".always-scopes")).toContain("Exactly this command in tools/build");
   dispose();
   show({ cwd: "." });
   expect(text(".card-place")).toBe("in the work directory");
@@ -245,8 +325,8 @@ it("files come with where they lie, and not with what the agent says of them", (
     "/etc/passwd outside of the work directory",
   ]);
   expect(text("h2")).toBe("Change 2 files?");
-  button("Always ")?.click();
-  expect(text(".ask-tray")).toContain("Exactly this request");
+  button("Always…")?.click();
+  expect(text(".always-scopes")).toContain("Exactly this request");
 });
 
 it("warns about files that run later", () => {
@@ -261,8 +341,8 @@ it("warns about files that run later", () => {
 
 it("a protected file is never allowed for always", () => {
   const { button } = show({ kind: "edit", command: null, files: [{ path: ".git/config", place: "protected" }] });
-  expect(button("Always ")).toBeUndefined();
-  expect(button("Allow ↵")).toBeDefined();
+  expect(button("Always…")).toBeUndefined();
+  expect(button("Allow")).toBeDefined();
   expect(text(".locations")).toBe(".git/config protected");
 });
 
@@ -294,7 +374,7 @@ it("a device that can only watch sees everything and answers nothing", () => {
   setDevice({ ...device, kind: "read-only" });
   const { button } = mount();
   expect(text("code.command")).toBe(request.command);
-  expect(button("Allow ↵")?.disabled).toBe(true);
+  expect(button("Allow")?.disabled).toBe(true);
   expect(button("Deny")?.disabled).toBe(true);
   expect(document.body.textContent).toContain("This device can only watch.");
 });

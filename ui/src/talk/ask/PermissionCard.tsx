@@ -1,28 +1,28 @@
-import { createMemo, createSignal, For, Show, useContext } from "solid-js";
-import type { PermissionAnswer, PermissionRequest } from "../../api/types";
+import { createMemo, createSignal, For, Show } from "solid-js";
+import type { PermissionAnswer, PermissionRequest, RuleEffect } from "../../api/types";
 import { Button } from "../../kit/Button";
-import { Icon } from "../../kit/Icon";
 import { InlineError } from "../../kit/InlineError";
-import { Kbd } from "../../kit/small";
 import { createSubmit } from "../../kit/submit";
 import { clock } from "../../kit/time";
 import { Visible } from "../../kit/Visible";
 import { watch_only, watchesOnly } from "../../state/device";
 import { visible } from "../../state/visible";
 import { isProtected } from "../askText";
-import { AskCard } from "./AskCard";
+import { AlwaysDialog } from "./AlwaysDialog";
+import { AnswerButton } from "./AnswerButton";
+import { AskCard, type Gate } from "./AskCard";
 import { Asked } from "./Asked";
-import { createAnswerKeys } from "./keys";
 import { labelOf, type Option } from "./options";
-import { Pager } from "./pager";
 import { questionOf } from "./question";
-import { reachesOf } from "./scopes";
+import { type Reach, reachesOf } from "./scopes";
 
 interface PermissionCardProps {
   request: PermissionRequest;
   /** The title of the agent that asks. */
   agent: string;
   onChoose(answer: PermissionAnswer): Promise<void>;
+  /** Shows what is remembered already. */
+  onRules?: (() => void) | undefined;
 }
 
 const reason_max = 2_000;
@@ -30,11 +30,10 @@ const reason_max = 2_000;
 /** What an agent wants to do, exactly, and the answers to it. */
 export function PermissionCard(props: PermissionCardProps) {
   const { busy, error, submit } = createSubmit();
-  const pager = useContext(Pager);
   const choose = (answer: PermissionAnswer) => submit(() => props.onChoose(answer));
-  const [tray, setTray] = createSignal(false);
+  const [isAlwaysOpen, setAlwaysOpen] = createSignal(false);
   const [denying, setDenying] = createSignal(false);
-  const [seen, setSeen] = createSignal<() => boolean>(() => true);
+  let alwaysButton: HTMLButtonElement | undefined;
   const of = (kind: Option["kind"]) => props.request.options.find((option) => option.kind === kind);
   /** Answers that are not just yes and no are told apart by the agent's own words, behind ours. */
   const isPlain = createMemo(() => {
@@ -43,146 +42,143 @@ export function PermissionCard(props: PermissionCardProps) {
   });
   const allow = () => (isPlain() ? of("allow_once") : undefined);
   const deny = () => of("reject_once") ?? of("reject_always");
-  const reaches = createMemo(() => (isPlain() ? reachesOf(props.request) : []));
-  const always = (index: number) => {
-    const reach = reaches()[index];
-    const option = of("allow_always") ?? of("allow_once");
-    if (reach && option) void choose({ option_id: option.option_id, ...reach.answer });
+  const reaches = createMemo(() => (isPlain() ? reachesOf(props.request, props.agent) : []));
+  const always = (reach: Reach, effect: RuleEffect) => {
+    const option =
+      effect === "allow" ? (of("allow_always") ?? of("allow_once")) : (of("reject_always") ?? of("reject_once"));
+    if (option) void choose({ option_id: option.option_id, ...reach.answer });
   };
-  const disabled = () => busy() || watchesOnly() || !seen()();
+  const closeAlways = () => {
+    setAlwaysOpen(false);
+    alwaysButton?.focus();
+  };
   const once = (option: Option | undefined) => {
     if (option) void choose({ option_id: option.option_id });
   };
-  createAnswerKeys(
-    () => !disabled() && !denying() && (pager?.isCurrent(props.request.request_id) ?? true),
-    (key) => {
-      if (key === "enter" && allow()) once(allow());
-      else if (key === "d" && deny()) once(deny());
-      else if (key === "a" && reaches().length > 0) setTray(!tray());
-      else if (tray() && /^[1-9]$/.test(key)) always(Number(key) - 1);
-      else return false;
-      return true;
-    },
-  );
+  const onKey = (key: string) => {
+    if (busy() || watchesOnly() || denying()) return false;
+    if (key === "enter" && allow()) once(allow());
+    else if (key === "d" && deny()) once(deny());
+    else if (key === "a" && reaches().length > 0) setAlwaysOpen(true);
+    else return false;
+    return true;
+  };
   const asked = () => props.request.asked_at;
   return (
     <AskCard
+      id={props.request.request_id}
       label={visible(`${props.request.session_name} asks: ${props.request.title}`)}
       title={questionOf(props.request)}
       agent={props.agent}
       session={props.request.session_name}
       why={props.request.reason ?? whyOf(props.request)}
-      foot={(isSeen) => {
-        setSeen(() => isSeen);
-        return (
-          <footer>
-            <InlineError message={error()} />
-            <Show when={!isSeen()}>
-              <p class="ask-note">Scroll to what is asked to answer it.</p>
-            </Show>
-            <Show
-              when={!denying()}
-              fallback={
-                <DenyReason
-                  disabled={disabled()}
-                  onDeny={(reason) => {
-                    const option = deny();
-                    if (option) void choose({ option_id: option.option_id, ...(reason ? { reason } : {}) });
-                  }}
-                  onCancel={() => setDenying(false)}
-                />
-              }
-            >
-              <div class="card-actions">
-                <Show
-                  when={isPlain()}
-                  fallback={
-                    <For each={props.request.options}>
-                      {(option) => (
-                        <Button
-                          kind={kindOf(option)}
-                          disabled={disabled()}
-                          title={watchesOnly() ? watch_only : undefined}
-                          onClick={() => once(option)}
-                        >
-                          <Visible text={labelOf(option)} />
-                        </Button>
-                      )}
-                    </For>
-                  }
-                >
-                  <Show when={allow()}>
-                    <Button
-                      class="ask-allow"
-                      kind="main"
-                      disabled={disabled()}
-                      title={watchesOnly() ? watch_only : undefined}
-                      onClick={() => once(allow())}
-                    >
-                      Allow <Kbd keys="↵" />
-                    </Button>
-                  </Show>
-                  <Show when={reaches().length > 0}>
-                    <Button
-                      class="ask-always"
-                      aria-expanded={tray()}
-                      disabled={disabled()}
-                      onClick={() => setTray(!tray())}
-                    >
-                      Always <Icon name="more" size="small" />
-                    </Button>
-                  </Show>
-                  <Show when={deny()}>
+      onKey={onKey}
+      foot={(gate) => (
+        <footer>
+          <InlineError message={isAlwaysOpen() ? null : error()} />
+          <Show when={!gate.isSeen()}>
+            <p class="ask-note">Scroll to what is asked to answer it.</p>
+          </Show>
+          <Show
+            when={!denying()}
+            fallback={
+              <DenyReason
+                gate={gate}
+                busy={busy()}
+                onDeny={(reason) => {
+                  const option = deny();
+                  if (option) void choose({ option_id: option.option_id, ...(reason ? { reason } : {}) });
+                }}
+                onCancel={() => setDenying(false)}
+              />
+            }
+          >
+            <div class="card-actions">
+              <Show
+                when={isPlain()}
+                fallback={
+                  <For each={props.request.options}>
                     {(option) => (
-                      <Button class="ask-deny" kind="deny" disabled={disabled()} onClick={() => once(option())}>
-                        {labelOf(option())}
-                      </Button>
-                    )}
-                  </Show>
-                  <Show when={deny()}>
-                    <Button class="ask-reason" kind="quiet" disabled={disabled()} onClick={() => setDenying(true)}>
-                      Deny with a reason
-                    </Button>
-                  </Show>
-                </Show>
-                <p class="ask-note">
-                  <Show when={isProtected(props.request)}>A protected file is asked for every time. </Show>
-                  <Show when={watchesOnly()}>{watch_only} </Show>
-                  <Show when={asked()}>{(at) => <>Asked at {clock(at())}. </>}</Show>
-                  Waits until you answer.
-                </p>
-              </div>
-              <Show when={tray()}>
-                <ul class="ask-tray" aria-label="How far always reaches">
-                  <For each={reaches()}>
-                    {(reach, index) => (
-                      <li>
-                        <button type="button" disabled={disabled()} onClick={() => always(index())}>
-                          <span class="grow">
-                            <Show when={reach.command}>
-                              {(command) => (
-                                <>
-                                  <code class="cut" title={visible(command())}>
-                                    <Visible text={command()} />
-                                  </code>{" "}
-                                </>
-                              )}
-                            </Show>
-                            <span>
-                              <Visible text={reach.text} />
-                            </span>
-                          </span>
-                          <Kbd keys={String(index() + 1)} />
-                        </button>
-                      </li>
+                      <AnswerButton gate={gate} busy={busy()} kind={kindOf(option)} onAnswer={() => once(option)}>
+                        <Visible text={labelOf(option)} />
+                      </AnswerButton>
                     )}
                   </For>
-                </ul>
+                }
+              >
+                <Show when={allow()}>
+                  <AnswerButton
+                    gate={gate}
+                    busy={busy()}
+                    class="ask-allow"
+                    kind="main"
+                    keys="↵"
+                    onAnswer={() => once(allow())}
+                  >
+                    Allow
+                  </AnswerButton>
+                </Show>
+                <Show when={reaches().length > 0}>
+                  <AnswerButton
+                    ref={alwaysButton}
+                    gate={gate}
+                    busy={busy()}
+                    class="ask-always"
+                    keys="A"
+                    aria-haspopup="dialog"
+                    onAnswer={() => setAlwaysOpen(true)}
+                  >
+                    Always…
+                  </AnswerButton>
+                </Show>
+                <Show when={deny()}>
+                  {(option) => (
+                    <AnswerButton
+                      gate={gate}
+                      busy={busy()}
+                      class="ask-deny"
+                      kind="deny"
+                      keys="D"
+                      onAnswer={() => once(option())}
+                    >
+                      {labelOf(option())}
+                    </AnswerButton>
+                  )}
+                </Show>
+                <Show when={deny()}>
+                  <AnswerButton
+                    gate={gate}
+                    busy={busy()}
+                    class="ask-reason"
+                    kind="quiet"
+                    onAnswer={() => setDenying(true)}
+                  >
+                    Deny with a reason
+                  </AnswerButton>
+                </Show>
               </Show>
-            </Show>
-          </footer>
-        );
-      }}
+              <p class="ask-note">
+                <Show when={isProtected(props.request)}>A protected file is asked for every time. </Show>
+                <Show when={watchesOnly()}>{watch_only} </Show>
+                <Show when={asked()}>{(at) => <>Asked at {clock(at())}. </>}</Show>
+                Waits until you answer.
+              </p>
+            </div>
+          </Show>
+          <Show when={isAlwaysOpen()}>
+            <AlwaysDialog
+              request={props.request}
+              agent={props.agent}
+              reaches={reaches()}
+              busy={busy() || watchesOnly()}
+              error={error()}
+              onChoose={always}
+              onRules={props.onRules}
+              onClose={closeAlways}
+            />
+          </Show>
+        </footer>
+      )}
     >
       <Asked request={props.request} />
     </AskCard>
@@ -202,7 +198,8 @@ function whyOf(request: PermissionRequest): string | null {
 }
 
 interface DenyReasonProps {
-  disabled: boolean;
+  gate: Gate;
+  busy: boolean;
   onDeny(reason: string): void;
   onCancel(): void;
 }
@@ -215,7 +212,7 @@ function DenyReason(props: DenyReasonProps) {
       class="deny-reason"
       onSubmit={(event) => {
         event.preventDefault();
-        if (!props.disabled) props.onDeny(reason().trim());
+        if (!props.busy && props.gate.isSettled()) props.onDeny(reason().trim());
       }}
     >
       <input
@@ -232,9 +229,9 @@ function DenyReason(props: DenyReasonProps) {
           props.onCancel();
         }}
       />
-      <Button type="submit" kind="deny" disabled={props.disabled}>
+      <AnswerButton gate={props.gate} busy={props.busy} type="submit" kind="deny">
         Deny
-      </Button>
+      </AnswerButton>
       <Button kind="quiet" onClick={() => props.onCancel()}>
         Cancel
       </Button>

@@ -1,8 +1,11 @@
-import { createEffect, createMemo, createSignal, For, on, Show } from "solid-js";
+import { createEffect, createMemo, createSignal, For, on, onCleanup, onMount, Show } from "solid-js";
 import { sentence } from "../../api/client";
 import type { PermissionRequest } from "../../api/types";
+import { Button } from "../../kit/Button";
+import { createSettling, isWriting, shield, uncover } from "../../kit/deliberate";
 import { tell } from "../../kit/toasts";
-import { composerId, focusConversation } from "../../shell/keyboard";
+import { Visible } from "../../kit/Visible";
+import { composerId, focusConversation, isPhone } from "../../shell/keyboard";
 import { watchesOnly } from "../../state/device";
 import type { OpenSession } from "../../state/openSession";
 import { turnPushOn } from "../../state/push";
@@ -13,6 +16,7 @@ import { FormCard } from "./FormCard";
 import { type LoginAgent, LoginCard } from "./LoginCard";
 import { PermissionCard } from "./PermissionCard";
 import { Pager } from "./pager";
+import { questionOf } from "./question";
 import { login_id, wantedQuestion } from "./shown";
 
 interface QuestionsProps {
@@ -22,6 +26,8 @@ interface QuestionsProps {
   ids: string[];
   /** What they stand in. */
   box: HTMLElement;
+  /** Shows what is remembered. */
+  onRules(): void;
 }
 
 /** The questions themselves, one at a time. */
@@ -45,12 +51,43 @@ export function Questions(props: QuestionsProps) {
     count: () => ids().length,
     go: (step: number) => setChosen(ids()[(at() + step + ids().length) % ids().length] ?? null),
     isCurrent: (id: string) => current() === id,
+    putAside: () => putAside(),
   };
   const card = () => props.box.querySelector<HTMLElement>(".ask-page:not([hidden]) .ask");
+  /** On a phone, the question that somebody has put aside. */
+  const [aside, setAside] = createSignal<string | null>(null);
+  const isAside = () => aside() !== null && aside() === current();
+  const sheet = createSettling(() => current() !== null && !isAside());
+  const putAside = () => {
+    const place = card()?.getBoundingClientRect();
+    setAside(current());
+    if (place) shield(place);
+    focusConversation();
+  };
+  const bringBack = () => {
+    setAside(null);
+    uncover();
+  };
+  createEffect(() => props.box.classList.toggle("aside", isAside()));
+  onMount(() => {
+    const onPress = (event: MouseEvent) => event.target === props.box && isPhone() && sheet.takes(event) && putAside();
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.key !== "Escape" || event.defaultPrevented || !isPhone() || !sheet.isSettled()) return;
+      if (document.querySelector("dialog[open], .menu")) return;
+      event.preventDefault();
+      putAside();
+    };
+    props.box.addEventListener("click", onPress);
+    document.addEventListener("keydown", onKeyDown);
+    onCleanup(() => {
+      props.box.removeEventListener("click", onPress);
+      document.removeEventListener("keydown", onKeyDown);
+    });
+  });
   /** A question keeps its place while it is answered; what comes meanwhile stands behind it. */
   createEffect(on(current, (id) => id !== null && chosen() !== id && setChosen(id)));
 
-  // Somebody who does nothing else is taken to the question; a half-written message is left alone.
+  // Somebody who does nothing else is taken to the question; whoever writes, or is about to, is left alone.
   createEffect(
     on(
       () => ids().length,
@@ -59,7 +96,7 @@ export function Questions(props: QuestionsProps) {
         const composer = document.getElementById(composerId);
         const isFree = focused === document.body || focused === null;
         const isIdle = focused === composer && composer instanceof HTMLTextAreaElement && composer.value === "";
-        if (count > before && (isFree || isIdle)) card()?.focus({ preventScroll: true });
+        if (count > before && !isWriting() && (isFree || isIdle)) card()?.focus({ preventScroll: true });
       },
     ),
   );
@@ -69,11 +106,19 @@ export function Questions(props: QuestionsProps) {
       (wanted) => {
         if (!wanted || !ids().includes(wanted.id)) return;
         setChosen(wanted.id);
+        bringBack();
         card()?.focus();
       },
       { defer: true },
     ),
   );
+  /** The question of now, in a line. */
+  const asked = () => {
+    const request = state.permissions.find(({ request_id }) => request_id === current());
+    if (request) return { title: questionOf(request), who: `${asking(request)} [${request.session_name}]` };
+    const call = state.confirms.find(({ id }) => id === current());
+    return call ? { title: `Run ${call.name}?`, who: "" } : { title: "Login required", who: props.agent?.title ?? "" };
+  };
   /** The button that had the focus is gone with its card. */
   const moveOn = () => {
     const next = card();
@@ -83,6 +128,19 @@ export function Questions(props: QuestionsProps) {
 
   return (
     <Pager.Provider value={pages}>
+      <Show when={isAside() && asked()}>
+        {(words) => (
+          <div class="ask-bar">
+            <p class="cut">
+              <b>
+                <Visible text={words().title} />
+              </b>{" "}
+              <Visible text={words().who} />
+            </p>
+            <Button onClick={bringBack}>Answer</Button>
+          </div>
+        )}
+      </Show>
       <Show when={props.agent}>
         {(agent) => (
           <Show when={state.login}>
@@ -103,6 +161,7 @@ export function Questions(props: QuestionsProps) {
                 <PermissionCard
                   request={request}
                   agent={asking(request)}
+                  onRules={() => props.onRules()}
                   onChoose={async (answer) => {
                     await props.open.permit(request.request_id, answer);
                     moveOn();

@@ -7,6 +7,8 @@ export interface Pages {
   go(step: number): void;
   /** Whether keys are meant for this one. */
   isCurrent(id: string): boolean;
+  /** On a phone: the sheet goes, and a bar brings it back. */
+  putAside(): void;
 }
 
 export const Pager = createContext<Pages>();
