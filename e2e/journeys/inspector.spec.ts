@@ -74,3 +74,20 @@ test("a session without traffic says so @phone", async ({ cockpit, page, server 
   await page.getByRole("button", { name: "Close" }).click();
   await expect(page.getByRole("dialog")).toBeHidden();
 });
+
+test("a tool call leads to the very lines in which the agent told it", async ({ cockpit, page }) => {
+  await cockpit.send("run `echo raw`");
+  await cockpit.expectIdle();
+  const raw = cockpit.log.getByRole("button", { name: "Show in agent traffic" });
+  await cockpit.copilot().expectEnded("done");
+  await cockpit.log.getByRole("button", { name: /ran echo raw done/i }).click();
+  await raw.first().click();
+  const inspector = page.getByRole("dialog", { name: "Agent traffic" });
+  const lines = inspector.getByRole("listitem");
+  await expect(lines.first()).toContainText("session/update");
+  const count = await lines.count();
+  await expectAccessible(page);
+  await inspector.getByRole("searchbox", { name: "Text" }).fill("");
+  await expect.poll(() => lines.count()).toBeGreaterThan(count);
+  await cockpit.expectNoSidewaysScroll();
+});

@@ -47,7 +47,7 @@ afterEach(() => {
 });
 
 async function mount() {
-  dispose = render(() => <Inspector sessionId="s" onClose={() => {}} />, document.body);
+  dispose = render(() => <Inspector sessionId="s" text="" onClose={() => {}} />, document.body);
   await vi.advanceTimersByTimeAsync(0);
 }
 const lines = () => [...document.querySelectorAll(".trace-line")];

@@ -9,12 +9,14 @@ import { TraceLine } from "./TraceLine";
 
 interface InspectorProps {
   sessionId: string;
+  /** Only the lines that hold it, until somebody asks for others. */
+  text: string;
   onClose(): void;
 }
 
 /** The raw traffic between the server and the agents of a session. */
 export function Inspector(props: InspectorProps) {
-  const trace = createTrace(props.sessionId);
+  const trace = createTrace(props.sessionId, props.text);
   const filtered = () => Object.values(trace.filter()).some((value) => value);
   const missing = createMemo(() => {
     const runners = trace.runners();
@@ -46,6 +48,7 @@ export function Inspector(props: InspectorProps) {
             type="search"
             autocomplete="off"
             spellcheck={false}
+            value={props.text}
             onInput={(event) => trace.narrow({ text: event.currentTarget.value })}
           />
         </label>

@@ -74,6 +74,12 @@ export function SessionView(props: SessionViewProps) {
   queueMicrotask(focusComposerOnDesk);
 
   const [dialog, setDialog] = createSignal<"traffic" | "rules" | null>(null);
+  /** Of the traffic only the lines that hold it. */
+  const [wanted, setWanted] = createSignal("");
+  const showTraffic = (text = "") => {
+    setWanted(text);
+    setDialog("traffic");
+  };
   const [editing, setEditing] = createSignal<string | null>(null);
   const { error, submit } = createSubmit();
   const running = () => open.state.runningTurn !== null;
@@ -152,10 +158,10 @@ export function SessionView(props: SessionViewProps) {
         onRename={(title) => void change({ title })}
         onChanges={props.onChanges}
         onRules={() => setDialog("rules")}
-        onTraffic={() => setDialog("traffic")}
+        onTraffic={() => showTraffic()}
       />
       <Show when={dialog() === "traffic"}>
-        <Inspector sessionId={props.id} onClose={() => setDialog(null)} />
+        <Inspector sessionId={props.id} text={wanted()} onClose={() => setDialog(null)} />
       </Show>
       <Show when={dialog() === "rules"}>
         <RulesDialog sessionId={props.id} onClose={() => setDialog(null)} />
@@ -174,7 +180,7 @@ export function SessionView(props: SessionViewProps) {
             agents: agents.list,
             own: () => session()?.agent,
             change,
-            showTraffic: () => setDialog("traffic"),
+            showTraffic,
             sayAgain: (turnId, content) => sendAgain(open, turnId, content),
           }}
         >

@@ -27,7 +27,7 @@ export interface NextSteps {
   other(call: StreamingToolCall): string | null;
   askOther(call: StreamingToolCall): void;
   signIn(): void;
-  showTraffic(): void;
+  showTraffic(text?: string): void;
   reply(): void;
 }
 
@@ -101,7 +101,7 @@ export function createNextSteps(options: SessionHands): NextSteps {
       if (open.state.login !== null) showQuestion(login_id);
       else go(pageHref("agents"));
     },
-    showTraffic: () => options.showTraffic(),
+    showTraffic: (text) => options.showTraffic(text),
     reply: focusComposer,
   };
 }

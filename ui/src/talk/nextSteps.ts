@@ -11,7 +11,8 @@ export interface SessionHands {
   /** The agent of the session. */
   own(): string | undefined;
   change(fields: SessionChange): Promise<boolean>;
-  showTraffic(): void;
+  /** With a text only the lines that hold it. */
+  showTraffic(text?: string): void;
   /** Sends the message that began a turn once more, with all that went along with it. */
   sayAgain(turnId: string, content: string): Promise<void>;
 }

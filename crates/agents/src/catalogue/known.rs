@@ -205,7 +205,7 @@ pub(super) static KNOWN: [Known; 9] = [
     Known {
         id: "codex-acp",
         title: "Codex (ACP)",
-        about: "Codex by way of an adapter; `codex` itself does more",
+        about: "Codex through an adapter; the built-in Codex does more",
         dialect: Dialect::Acp,
         programs: &["codex-acp"],
         args: &[],

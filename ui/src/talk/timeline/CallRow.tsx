@@ -18,6 +18,8 @@ import { callWords, isDeclined, isRunning, isUnapplied, type Words } from "./row
 
 const CallDiff = later(async () => (await import("./CallDiff")).CallDiff);
 
+const RawLines = later(async () => (await import("./RawLines")).RawLines);
+
 /** A change longer than this starts folded. */
 const open_lines = 40;
 
@@ -244,6 +246,7 @@ export function CallBody(props: CallBodyProps) {
       <Show when={isBare() && props.call.input != null}>
         <Fields value={props.call.input} />
       </Show>
+      <RawLines text={props.call.id} />
     </div>
   );
 }
