@@ -92,3 +92,32 @@ test("a commit has exactly what is ticked, and begins with its message", async (
   expect(git(server, "show", "--name-only", "--format=%s", "HEAD")).toBe("Add mine\n\nmine.txt\n");
   expect(git(server, "status", "--porcelain")).toBe("?? more.txt\n?? two.txt\n");
 });
+
+test.describe("on a branch", () => {
+  test.use({
+    setup: { policy: "ask", files: { "old.txt": "old\n" }, changes: { "old.txt": "new\n" }, branch: "feature" },
+  });
+
+  test("the branch's menu says what is not committed, and leads there", async ({ cockpit, page }, info) => {
+    await cockpit.send("create a file called mine.txt with the text mine");
+    await allow(cockpit).click();
+    await cockpit.expectIdle();
+    const open = () =>
+      page.getByRole("button", { name: cockpit.isPhone ? "Model, mode, branch" : "Branch: feature" }).click();
+    await open();
+    await expect(page.getByText("On branch feature")).toBeVisible();
+    const commit = page.getByRole("menuitem", { name: "Review and commit" });
+    await expect(commit).toContainText("1 file not committed, 1 not by this session");
+    await expectAccessible(page);
+    await photograph(page, info, "branch");
+    await commit.click();
+    await expect(page).toHaveURL(/\/review\/head$/);
+    const review = page.getByRole("region", { name: "Review" });
+    await expect(review.getByRole("button", { name: "Changes: Uncommitted" })).toBeVisible();
+    await expect(review).toContainText("mine.txt");
+    await page.goBack();
+    await open();
+    await page.getByRole("menuitem", { name: "Compare with main" }).click();
+    await expect(review.getByRole("button", { name: "Changes: Since main" })).toBeVisible();
+  });
+});

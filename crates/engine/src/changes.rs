@@ -345,7 +345,10 @@ impl Engine {
             Since::Turn => scope.turn,
             Since::Session | Since::Base | Since::Head => None,
         };
-        let ledger = Ledger::read(&self.shared.store, row.id, turn).await?;
+        let mut ledger = Ledger::read(&self.shared.store, row.id, turn).await?;
+        if scope.since == Since::Head {
+            ledger = ledger.without_committed(checkout).await;
+        }
         let touched = checkout.touched(&comparison).await;
         Ok(comparison.part(&ledger.credited(&touched)))
     }

@@ -1,15 +1,20 @@
 // The lists behind the pills, loaded when one is opened.
 
-import { createSignal, For, Show } from "solid-js";
+import { createEffect, createResource, createSignal, For, Show } from "solid-js";
 import { Dynamic } from "solid-js/web";
+
 import { list } from "../api/list";
+import { readSummary } from "../api/summary";
 import type { Model, Policy } from "../api/types";
+import { filesWords } from "../changes/count";
+import { noteChanged } from "../changes/summary";
 import { copyText } from "../kit/copy";
 import { MenuItem } from "../kit/MenuList";
 import { AgentMark, Dot } from "../kit/small";
 import { tell } from "../kit/toasts";
 import { choicesOf, currentOf, isWanted, optionsOf } from "../state/agentOptions";
 import { standing, unusable } from "../state/agents";
+import { activeId, go, reviewHref } from "../state/route";
 import { visible } from "../state/visible";
 import { type Choices, modelTitle, policyText } from "./Pills";
 
@@ -208,37 +213,84 @@ function PolicyItems(props: Items) {
 }
 
 function BranchItems(props: Items) {
-  const branch = () => props.branch ?? "";
+  const id = activeId();
+  /** As it is now: somebody may have switched it in a terminal. */
+  const [now] = createResource(() => (id === null ? home() : inSession(id)).catch(() => undefined));
+  const branch = () => now.latest?.branch ?? props.branch ?? "";
+  createEffect(() => {
+    if (now.latest && now.latest.branch !== props.branch) noteChanged();
+  });
   const copy = () =>
     copyText(branch()).then(
       () => tell("Copied"),
-      () => tell("The browser did not let it be copied."),
+      () => tell("Copying was blocked by the browser."),
     );
+  const leave = (open: () => void) => () => {
+    props.close();
+    open();
+  };
   return (
     <>
-      <p class="menu-heading">Branch {visible(branch())}</p>
-      <MenuItem
-        icon="copy"
-        onChoose={() => {
-          props.close();
-          void copy();
-        }}
-      >
-        Copy its name
-      </MenuItem>
+      <p class="menu-heading">
+        On branch {visible(branch())}
+        <Show when={id === null && now.latest}>{(known) => <> · {uncommittedWords(known())}</>}</Show>
+      </p>
+      <Show when={id}>
+        {(session) => (
+          <>
+            <MenuItem
+              icon="commit"
+              note={now.latest ? uncommittedWords(now.latest) : "Looking…"}
+              onChoose={leave(() => go(reviewHref(session(), "head")))}
+            >
+              Review and commit
+            </MenuItem>
+            <Show when={now.latest?.base}>
+              {(base) => (
+                <MenuItem icon="changes" onChoose={leave(() => go(reviewHref(session(), "base")))}>
+                  Compare with {visible(base())}
+                </MenuItem>
+              )}
+            </Show>
+          </>
+        )}
+      </Show>
       <Show when={props.onChanges}>
         {(open) => (
-          <MenuItem
-            icon="changes"
-            onChoose={() => {
-              props.close();
-              open()();
-            }}
-          >
+          <MenuItem icon="changes" onChoose={leave(open())}>
             Open changes
           </MenuItem>
         )}
       </Show>
+      <MenuItem icon="copy" onChoose={leave(() => void copy())}>
+        Copy branch name
+      </MenuItem>
+      <p class="menu-heading">To switch branches, ask the agent or use git.</p>
     </>
   );
+}
+
+/** What is not committed in the work directory, of the session and beside it. */
+interface BranchNow {
+  branch: string | null;
+  base: string | null;
+  files: number;
+  meanwhile: number;
+}
+
+async function inSession(id: string): Promise<BranchNow> {
+  const { branch, base, total_files: files, meanwhile } = await readSummary(id, "head");
+  return { branch: branch ?? null, base: base ?? null, files, meanwhile: meanwhile.length };
+}
+
+async function home(): Promise<BranchNow> {
+  const { branch, changes } = await list.project();
+  return { branch: branch ?? null, base: null, files: changes?.files ?? 0, meanwhile: 0 };
+}
+
+export function uncommittedWords({ files, meanwhile }: Pick<BranchNow, "files" | "meanwhile">): string {
+  if (files + meanwhile === 0) return "Nothing to commit";
+  if (files === 0) return `${filesWords(meanwhile)} not by this session`;
+  const others = meanwhile === 0 ? "" : `, ${meanwhile} not by this session`;
+  return `${filesWords(files)} not committed${others}`;
 }

@@ -6,12 +6,14 @@ import { batch, createMemo, createRoot, createSignal } from "solid-js";
 const pages = ["agents", "conversations", "settings"] as const;
 export type Page = (typeof pages)[number];
 
+type ReviewSince = "turn" | "head" | "base";
+
 export type Route =
   | { kind: "home" }
   /** With a file of its work directory beside the conversation, perhaps at a line. */
   | { kind: "session"; id: string; file?: string; line?: number }
-  /** From a turn's card: what that turn changed, perhaps at one of its files. */
-  | { kind: "review"; id: string; since?: "turn"; file?: string }
+  /** Perhaps since a certain moment, and at one of the files. */
+  | { kind: "review"; id: string; since?: ReviewSince; file?: string }
   /** A stored set of changes, under review. */
   | { kind: "artifact"; id: string }
   /** The settings have sections; of the agents one may be meant. */
@@ -19,7 +21,7 @@ export type Route =
   /** Nothing that there is: said so, and nothing else is opened in its place. */
   | { kind: "bad" };
 
-const session_pattern = /^#\/sessions\/([\w-]+)(\/review(\/turn(?:\/(.+))?)?)?$/;
+const session_pattern = /^#\/sessions\/([\w-]+)(\/review(?:\/(turn|head|base)(?:\/(.+))?)?)?$/;
 
 const file_pattern = /^#\/sessions\/([\w-]+)\/files\/([^:]+)(?::(\d+))?$/;
 
@@ -27,8 +29,9 @@ const artifact_pattern = /^#\/artifacts\/([\w-]+)$/;
 
 export function readRoute(hash: string): Route {
   if (hash === "" || hash === "#" || hash === "#/") return { kind: "home" };
-  const [, id, review, turn, file] = session_pattern.exec(hash) ?? [];
-  if (id !== undefined && turn) return { kind: "review", id, since: "turn", ...(file ? { file: decoded(file) } : {}) };
+  const [, id, review, since, file] = session_pattern.exec(hash) ?? [];
+  if (id !== undefined && since)
+    return { kind: "review", id, since: since as ReviewSince, ...(file ? { file: decoded(file) } : {}) };
   if (id !== undefined) return { kind: review ? "review" : "session", id };
   const [, inSession, path, line] = file_pattern.exec(hash) ?? [];
   if (inSession !== undefined && path !== undefined)
@@ -96,13 +99,13 @@ export function sessionHref(id: string): string {
   return `#/sessions/${id}`;
 }
 
-export function reviewHref(id: string): string {
-  return `#/sessions/${id}/review`;
+export function reviewHref(id: string, since?: ReviewSince): string {
+  return `#/sessions/${id}/review${since ? `/${since}` : ""}`;
 }
 
 /** What the last turn changed, at one of its files if it is named. */
 export function turnReviewHref(id: string, file?: string): string {
-  return `${reviewHref(id)}/turn${file === undefined ? "" : `/${encodeURIComponent(file)}`}`;
+  return `${reviewHref(id, "turn")}${file === undefined ? "" : `/${encodeURIComponent(file)}`}`;
 }
 
 /** Somebody may have cut the address off in the middle of a character. */

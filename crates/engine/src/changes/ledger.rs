@@ -7,7 +7,7 @@ use domain::event::TurnState;
 use domain::ids::{SessionId, TurnId};
 use jiff::Timestamp;
 use store::{CreditRow, Evidence, Row, Store, StoreError};
-use tools::Touched;
+use tools::{Checkout, Touched};
 
 /// Agents report a little later than they act, and disks keep time a little coarser.
 const SLACK_MS: i64 = 50;
@@ -68,6 +68,14 @@ impl Ledger {
         Ok(Ledger { windows, credits, others })
     }
 
+    /// Forgets what was committed after it was written: what differs now was written later.
+    pub(super) async fn without_committed(mut self, checkout: &Checkout) -> Ledger {
+        let Some(first_ms) = self.credits.iter().map(|credit| credit.until_ms).min() else { return self };
+        let committed = checkout.committed_since(first_ms.div_euclid(1000)).await;
+        self.credits.retain(|credit| !committed.get(&credit.path).is_some_and(|at_s| is_before(credit, *at_s)));
+        self
+    }
+
     /// The names of the files that the session is credited with.
     pub(super) fn credited(&self, touched: &[Touched]) -> HashSet<String> {
         let stored = self.credits.iter().filter(|credit| match credit.evidence {
@@ -103,6 +111,12 @@ impl Ledger {
         let spans = self.others.get(path).map(Vec::as_slice).unwrap_or_default();
         spans.iter().any(|(since_ms, until_ms)| since_ms - SLACK_MS <= at_ms && at_ms <= until_ms + SLACK_MS)
     }
+}
+
+/// Commits know only seconds. What was written in the second of the commit and is no report shows by its time on the disk.
+fn is_before(credit: &CreditRow, at_s: i64) -> bool {
+    let written_s = credit.until_ms.div_euclid(1000);
+    written_s < at_s || written_s == at_s && credit.evidence == Evidence::Window
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! When the files of a comparison were last changed on the disk.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 use super::checkout::Checkout;
 use super::compare::{Comparison, Entry, Status, shown};
+
+const MOST_COMMITS: usize = 500;
 
 /// When a file was last changed.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,6 +30,19 @@ impl Checkout {
     }
 }
 
+impl Checkout {
+    /// When files were last committed, in seconds since 1970, by the latest commits since then.
+    pub async fn committed_since(&self, since_s: i64) -> HashMap<String, i64> {
+        let (since, most) = (format!("--since=@{since_s}"), format!("--max-count={MOST_COMMITS}"));
+        let command = ["log", "-z", "--format=%x01%ct", "--name-only", "--no-renames", "--relative", "--no-show-signature", &since, &most];
+        match self.run(&command, None).await.and_then(|printed| printed.succeeded("git log")) {
+            Ok(printed) => committed(&printed.stdout),
+            // There is no commit yet.
+            Err(_) => HashMap::new(),
+        }
+    }
+}
+
 impl Comparison {
     /// Parts it into the files of these names, and the others.
     pub fn part(mut self, paths: &HashSet<String>) -> (Comparison, Comparison) {
@@ -37,6 +52,20 @@ impl Comparison {
         let rest = Comparison { entries: others, cut: false, version: self.version.clone() };
         (Comparison { entries: named, ..self }, rest)
     }
+}
+
+/// Reads `SOH time NUL LF path NUL path NUL` over and over, the latest commit first.
+fn committed(printed: &[u8]) -> HashMap<String, i64> {
+    let (mut times, mut time) = (HashMap::new(), 0);
+    for field in printed.split(|byte| *byte == 0) {
+        let field = field.strip_prefix(b"\n").unwrap_or(field);
+        if let Some(digits) = field.strip_prefix(b"\x01") {
+            time = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok()).unwrap_or_default();
+        } else if !field.is_empty() {
+            times.entry(shown(field)).or_insert(time);
+        }
+    }
+    times
 }
 
 fn touched(work_dir: &Path, entry: &Entry) -> Touched {

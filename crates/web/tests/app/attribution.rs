@@ -144,4 +144,7 @@ async fn what_a_command_wrote_stays_credited_when_it_is_changed_by_hand_before_t
     assert_eq!(committed.status, 200, "{}", committed.text);
     assert_eq!(git(&work, &["show", "--name-only", "--format=", "HEAD"]), "one.txt\ntwo.txt\n");
     assert_eq!(of(&rig, &session, "since=head").await, parts(&[], &["hand.txt", "mine"]));
+    write(&work, "two.txt");
+    assert_eq!(of(&rig, &session, "since=head").await, parts(&[], &["hand.txt", "mine", "two.txt"]), "what it wrote is committed");
+    assert_eq!(of(&rig, &session, "since=turn").await.0, ["one.txt", "two.txt"]);
 }
