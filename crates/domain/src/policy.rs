@@ -12,6 +12,8 @@ use crate::reads::reads_inside;
 pub enum Policy {
     /// Approve everything but what touches a protected file.
     Auto,
+    /// Approve everything, protected files included.
+    AutoAll,
     /// Ask a person.
     Ask,
     /// Approve reads and searches in the work directory, ask for the rest.
@@ -29,11 +31,12 @@ pub enum PolicyOutcome {
 }
 
 impl Policy {
-    pub const ALL: [Policy; 4] = [Policy::Auto, Policy::Ask, Policy::ReadOnly, Policy::Deny];
+    pub const ALL: [Policy; 5] = [Policy::Auto, Policy::Ask, Policy::ReadOnly, Policy::Deny, Policy::AutoAll];
 
     pub fn as_str(self) -> &'static str {
         match self {
             Policy::Auto => "auto",
+            Policy::AutoAll => "auto-all",
             Policy::Ask => "ask",
             Policy::ReadOnly => "read-only",
             Policy::Deny => "deny",
@@ -42,8 +45,13 @@ impl Policy {
 
     /// The one of the two that leaves more to the person: what reads does not ask for a read, what denies does not even ask.
     pub fn stricter(self, other: Policy) -> Policy {
-        let order = [Policy::Auto, Policy::ReadOnly, Policy::Ask, Policy::Deny];
+        let order = [Policy::AutoAll, Policy::Auto, Policy::ReadOnly, Policy::Ask, Policy::Deny];
         order.into_iter().rfind(|policy| [self, other].contains(policy)).unwrap_or(self)
+    }
+
+    /// Commands and changes are approved without a person, so it matters to nobody whether the agent asks.
+    pub fn is_automatic(self) -> bool {
+        matches!(self, Policy::Auto | Policy::AutoAll)
     }
 
     /// Options are picked by their kind, never by position or id: agents differ in both. What is malformed is decided before.
@@ -53,7 +61,9 @@ impl Policy {
             Policy::Ask => PolicyOutcome::Ask,
             Policy::Auto | Policy::ReadOnly if ask.is_protected() => PolicyOutcome::Ask,
             Policy::ReadOnly if !reads_inside(ask) => PolicyOutcome::Ask,
-            Policy::Auto | Policy::ReadOnly => ask.pick(&OptionKind::ALLOW).map_or(PolicyOutcome::Ask, PolicyOutcome::Decided),
+            Policy::Auto | Policy::AutoAll | Policy::ReadOnly => {
+                ask.pick(&OptionKind::ALLOW).map_or(PolicyOutcome::Ask, PolicyOutcome::Decided)
+            }
         }
     }
 }
@@ -65,7 +75,7 @@ impl std::str::FromStr for Policy {
         Policy::ALL
             .into_iter()
             .find(|policy| policy.as_str() == text)
-            .ok_or_else(|| format!("`{text}` is not a permission policy: use auto, ask, read-only or deny"))
+            .ok_or_else(|| format!("`{text}` is not a permission policy: use auto, auto-all, ask, read-only or deny"))
     }
 }
 
@@ -146,17 +156,18 @@ mod tests {
     }
 
     #[test]
-    fn a_protected_file_is_a_persons_to_allow_under_every_policy_but_deny() {
+    fn a_protected_file_is_a_persons_to_allow_unless_the_policy_names_it() {
         let ask = PermissionAsk { files: vec![file("AGENTS.md", FilePlace::Protected)], ..ask("edit", &[("yes", "allow_once")]) };
         for policy in [Policy::Auto, Policy::Ask, Policy::ReadOnly] {
             assert_eq!(policy.decide(&ask), PolicyOutcome::Ask, "{policy:?}");
         }
         assert_eq!(picked(Policy::Deny.decide(&ask)), None);
+        assert_eq!(picked(Policy::AutoAll.decide(&ask)).as_deref(), Some("yes"));
     }
 
     #[test]
     fn of_two_policies_one_is_stricter() {
-        let order = [Policy::Auto, Policy::ReadOnly, Policy::Ask, Policy::Deny];
+        let order = [Policy::AutoAll, Policy::Auto, Policy::ReadOnly, Policy::Ask, Policy::Deny];
         for (place, weaker) in order.into_iter().enumerate() {
             for stricter in order.into_iter().skip(place) {
                 assert_eq!((weaker.stricter(stricter), stricter.stricter(weaker)), (stricter, stricter));
@@ -166,7 +177,9 @@ mod tests {
 
     #[test]
     fn auto_never_rejects_and_deny_never_asks() {
-        assert_eq!(Policy::Auto.decide(&ask("edit", &[("no", "reject_once")])), PolicyOutcome::Ask);
+        for policy in [Policy::Auto, Policy::AutoAll] {
+            assert_eq!(policy.decide(&ask("edit", &[("no", "reject_once")])), PolicyOutcome::Ask);
+        }
         assert_eq!(picked(Policy::Deny.decide(&ask("edit", &[("yes", "allow_once")]))), None);
     }
 

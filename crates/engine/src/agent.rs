@@ -21,7 +21,6 @@ use agents::{Connection, KnownSession, Reopen};
 use domain::agent::{Failure, Fault, Reply};
 use domain::host::{Act, AgentSession, Described, How, Input, Opened};
 use domain::ids::{PermissionId, RunnerId};
-use domain::policy::Policy;
 use uuid::Uuid;
 
 pub(crate) use fetch::Progress;
@@ -103,7 +102,7 @@ impl Actor {
         let cwd = std::path::PathBuf::from(&self.row.work_dir);
         let (store, id) = (self.shared.store.clone(), self.id);
         let how = if closing { Reopen::Closing } else { Reopen::No };
-        let (must_ask, asks) = (self.policy() != Policy::Auto, self.asks(&agent));
+        let (must_ask, asks) = (!self.policy().is_automatic(), self.asks(&agent));
         let records = self.shared.settings.agent(&agent).ok().and_then(|agent| agent.quirks.records);
         let span = self.observer.begin("session open").with("agent", agent.as_str());
         Work::host(agent, async move {

@@ -238,7 +238,7 @@ impl World {
     fn person_changes_settings(&mut self) -> Checked {
         match self.choices.draw(6) {
             0 => {
-                self.policy = Policy::ALL[self.choices.draw(4)];
+                self.policy = Policy::ALL[self.choices.draw(5)];
                 let policy = self.policy.as_str();
                 self.tell(|| format!("the person sets the policy to {policy}"));
                 for agent in AGENTS {

@@ -67,7 +67,7 @@ impl World {
     pub fn new(mut choices: Choices, defect: Option<Defect>, wanted: bool) -> World {
         choices.begin_step();
         let swarm = Swarm::draw(&mut choices);
-        let policy = Policy::ALL[[1, 0, 2, 3][choices.draw(4)]];
+        let policy = Policy::ALL[[1, 0, 2, 3, 4][choices.draw(5)]];
         let relay = choices.once_in(8);
         let agent = |_| Agent { logged_in: !swarm.login, known: Vec::new() };
         World {

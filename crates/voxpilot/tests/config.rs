@@ -208,7 +208,7 @@ fn a_bad_value_is_named_with_its_source_and_the_expected_form() {
         ("copilot_connection_ttl", "-1", "whole seconds"),
         ("copilot_connection_ttl", "30m", "whole seconds"),
         ("copilot_connection_ttl", "18446744073709551615", "whole seconds"),
-        ("permission_policy", "maybe", "auto, ask, read-only or deny"),
+        ("permission_policy", "maybe", "auto, auto-all, ask, read-only or deny"),
         ("permission_timeout", "0", "whole seconds from 1"),
         ("durability", "forever", "process or disk"),
         ("log", "engine=loud", "a filter"),

@@ -2295,7 +2295,7 @@ export interface components {
             status: string;
         };
         /** @enum {string} */
-        Policy: "auto" | "ask" | "read-only" | "deny";
+        Policy: "auto" | "auto-all" | "ask" | "read-only" | "deny";
         Posted: {
             message_id: components["schemas"]["MessageId"];
             turn_id: components["schemas"]["TurnId"];
@@ -2643,6 +2643,8 @@ export interface components {
             running_since?: string | null;
             /** @description What has waited longest for a person, in one line. */
             question?: string | null;
+            /** @description That is about a protected file: under `auto` it waits all the same. */
+            question_protected: boolean;
             changes?: components["schemas"]["ChangesView"] | null;
             /**
              * Format: int32

@@ -32,7 +32,13 @@ export interface Choices {
   onChanges?(): void;
 }
 
-const policy_words: Record<Policy, string> = { ask: "Ask", auto: "Auto", "read-only": "Read only", deny: "Deny" };
+const policy_words: Record<Policy, string> = {
+  ask: "Ask",
+  auto: "Auto",
+  "auto-all": "Auto, all files",
+  "read-only": "Read only",
+  deny: "Deny",
+};
 export const policyText = (policy: Policy | null) => (policy && policy_words[policy]) || "Server’s default";
 
 export function Pills(props: Choices) {

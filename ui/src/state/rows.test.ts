@@ -22,6 +22,7 @@ function row(id: string, fields: Partial<Row> = {}): Row {
     muted: false,
     unseen: false,
     rules: 0,
+    question_protected: false,
     ...fields,
   };
 }

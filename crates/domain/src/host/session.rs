@@ -218,7 +218,7 @@ impl Step<'_> {
     }
 
     pub(super) fn policy_changed(&mut self, by_person: bool) {
-        if by_person && self.context.policy != Policy::Auto {
+        if by_person && !self.context.policy.is_automatic() {
             // Whoever chooses who is asked takes back that nobody is.
             let chosen: Vec<_> =
                 self.host.sessions.values_mut().filter_map(|named| named.record.as_mut()).filter(|r| r.allow_all).collect();
@@ -241,7 +241,7 @@ impl Step<'_> {
     /// Turns the agent's "allow all" off in every open session that has it on, unless everything is allowed anyway or a person chose it.
     pub(super) fn align_allow_all(&mut self) {
         let Process::Up { runner, .. } = self.host.process else { return };
-        if self.context.policy == Policy::Auto {
+        if self.context.policy.is_automatic() {
             return;
         }
         let mut acts = Vec::new();

@@ -79,7 +79,7 @@ impl Step<'_> {
     /// Somebody, or the agent itself, has turned "allow all" on: then nobody would be asked, whatever the policy says.
     fn allow_all_turned_on(&mut self, name: &str) {
         let chosen = self.host.sessions.get(name).and_then(|named| named.record.as_ref()).is_some_and(|record| record.allow_all);
-        if self.context.policy == crate::policy::Policy::Auto || chosen {
+        if self.context.policy.is_automatic() || chosen {
             return;
         }
         let text = "The agent was set to act without asking. It is set back: this session's policy decides.".to_owned();

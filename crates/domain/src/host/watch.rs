@@ -92,7 +92,7 @@ impl Step<'_> {
     /// Says so where a tool has run that a person should have been asked about. Some agents never ask.
     pub(super) fn notice_unasked(&mut self, name: &str, call_id: &str, tool_call: &ToolCall) {
         let asks = tool_call.kind.as_deref().is_some_and(|kind| ASKED_FOR.contains(&kind));
-        if !asks || self.context.policy == Policy::Auto || !self.ended_now(call_id, tool_call) {
+        if !asks || self.context.policy.is_automatic() || !self.ended_now(call_id, tool_call) {
             return;
         }
         let command = tool_call.input.as_ref().and_then(|input| input.text_field("command"));

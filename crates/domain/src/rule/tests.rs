@@ -111,6 +111,8 @@ fn a_protected_file_is_asked_for_whatever_is_remembered() {
     for policy in [Policy::Auto, Policy::Ask, Policy::ReadOnly] {
         assert_eq!(decided(policy, &rules, &protected), "Ask by policy", "{policy:?}");
     }
+    assert_eq!(decided(Policy::AutoAll, &rules, &protected), "allow_once by policy", "unless the policy names protected files");
+    assert_eq!(decided(Policy::AutoAll, &[rule(false, &protected)], &protected), "reject_once by rule");
     assert_eq!(decided(Policy::Deny, &rules, &protected), "reject_once by policy");
     assert_eq!(decided(Policy::Auto, &[rule(false, &protected)], &protected), "reject_once by rule");
 }

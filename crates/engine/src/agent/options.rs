@@ -61,7 +61,7 @@ impl Actor {
             let unasked = options::would_act_unasked(described, &id, &value, asks);
             // The agent's own "allow all" may be chosen against the policy, but for one that denies everything; a mode may not: people
             // choose it for other reasons.
-            let free = if options::is_allow_all(&id) { self.policy() != Policy::Deny } else { self.policy() == Policy::Auto };
+            let free = if options::is_allow_all(&id) { self.policy() != Policy::Deny } else { self.policy().is_automatic() };
             if unasked && !free && options::decides_asking(&id, asks) {
                 let policy = self.policy().as_str();
                 return Err(Refusal::Invalid(format!(

@@ -176,9 +176,10 @@ impl World {
             _ if is_malformed(ask) => Judgement::Reject,
             Policy::Deny => Judgement::Reject,
             _ if remembered(false) => Judgement::Reject,
+            Policy::AutoAll if can => Judgement::Allow,
             _ if all_in(FilePlace::Protected) || !can => Judgement::Ask,
             _ if remembered(true) => Judgement::Allow,
-            Policy::Auto => Judgement::Allow,
+            Policy::Auto | Policy::AutoAll => Judgement::Allow,
             Policy::ReadOnly if harmless => Judgement::Allow,
             Policy::ReadOnly | Policy::Ask => Judgement::Ask,
         }

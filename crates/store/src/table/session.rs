@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use domain::agent::{AskedFile, FilePlace};
 use domain::event::{SessionChange, TurnState};
 use domain::ids::SessionId;
 use domain::policy::Policy;
@@ -60,6 +61,8 @@ pub struct SessionRow {
     pub running_since: Option<Timestamp>,
     /// What has waited longest for a person, in one line.
     pub question: Option<String>,
+    /// That is about a protected file, which `auto` leaves to a person.
+    pub question_protected: bool,
     pub changes: Option<ChangeCounts>,
 }
 
@@ -281,6 +284,7 @@ fn session(row: &Row<'_>) -> Read<SessionRow> {
         Unreadable::report(TABLE, &row.text("id")?, &error);
         Ok::<_, rusqlite::Error>(Some(Policy::Ask))
     });
+    let asked: Option<String> = row.maybe("asked")?;
     Ok(SessionRow {
         id: row.parsed("id")?,
         title: row.text("title")?,
@@ -302,7 +306,8 @@ fn session(row: &Row<'_>) -> Read<SessionRow> {
         // As text, times are in their order.
         unseen: row.maybe("ended_at")? > row.maybe("seen_at")?,
         running_since: row.maybe_parsed("running_since")?,
-        question: row.maybe("asked")?.map(|asked| question(&asked)),
+        question: asked.as_deref().map(question),
+        question_protected: asked.as_deref().is_some_and(is_protected),
         changes: changes(row)?,
     })
 }
@@ -312,6 +317,17 @@ fn changes(row: &Row<'_>) -> Read<Option<ChangeCounts>> {
     let counts = (column("changed_files")?, column("changed_additions")?, column("changed_deletions")?);
     let (Some(files), Some(additions), Some(deletions)) = counts else { return Ok(None) };
     Ok(Some(ChangeCounts { files, additions, deletions }))
+}
+
+/// Whether a stored question names a protected file.
+fn is_protected(asked: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Asked {
+        #[serde(default)]
+        files: Vec<AskedFile>,
+    }
+    let files = serde_json::from_str(asked).map(|Asked { files }| files).unwrap_or_default();
+    files.iter().any(|file| file.place == FilePlace::Protected)
 }
 
 /// What a stored question is about, in one line.

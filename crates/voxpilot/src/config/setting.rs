@@ -380,8 +380,8 @@ pub(super) static SETTINGS: [Setting; 34] = [
     Setting {
         name: "permission-policy",
         value_name: "POLICY",
-        help: "auto, ask, read-only or deny [default: auto for delegated work, ask for relay]",
-        form: "auto, ask, read-only or deny",
+        help: "auto, auto-all, ask, read-only or deny [default: auto for delegated work, ask for relay]",
+        form: "auto, auto-all, ask, read-only or deny",
         for_project: ForProject::Stricter("lets agents do more without asking you"),
         apply: |config, given| {
             config.permission_policy = Some(given.text.parse().ok()?);

@@ -61,7 +61,7 @@ const fn fixed(name: &'static str, section: &'static str, title: &'static str, a
     (name, Shown { title, about, section, kind, change: Change::Never })
 }
 
-const POLICIES: Kind = Kind::Choice(&["ask", "read-only", "auto", "deny"]);
+const POLICIES: Kind = Kind::Choice(&["ask", "read-only", "auto", "auto-all", "deny"]);
 const PROVIDERS: Kind = Kind::Choice(&["github", "openai", "anthropic", "gemini", "ollama", "openrouter"]);
 
 /// By the name of the setting, in the order of the page.

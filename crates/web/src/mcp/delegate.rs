@@ -1,7 +1,6 @@
 //! Handing out work: the session that it goes to, found or made, and the message that it is.
 
 use domain::ids::{SessionId, TurnId};
-use domain::policy::Policy;
 use engine::{Refusal, Wanted};
 use store::SessionRow;
 use uuid::Uuid;
@@ -147,7 +146,8 @@ fn fits(app: &App, asker: &Asker, session: &SessionRow, wanted: &tool::Delegate)
         return Err(invalid("this session has a main AI, which names the agents' conversations itself: leave `name` out"));
     }
     let decides = |session: &SessionRow| session.permission_policy.unwrap_or_else(|| app.engine.default_policy(session.model == RELAY));
-    if asker.is_agent() && decides(session) == Policy::Auto && app.engine.default_policy(true) != Policy::Auto {
+    let (here, otherwise) = (decides(session), app.engine.default_policy(true));
+    if asker.is_agent() && here.is_automatic() && here.stricter(otherwise) != here {
         return Err(invalid("in this session everything is allowed, so an agent may not send it work: let a new session be made"));
     }
     Ok(())

@@ -55,6 +55,8 @@ pub(crate) struct SessionView {
     pub running_since: Option<Timestamp>,
     /// What has waited longest for a person, in one line.
     pub question: Option<String>,
+    /// That is about a protected file: under `auto` it waits all the same.
+    pub question_protected: bool,
     /// What the last turn changed; `null` where that is not known.
     pub changes: Option<ChangesView>,
     /// How many remembered answers hold here.
@@ -96,6 +98,7 @@ impl SessionView {
             unseen: row.unseen,
             running_since: row.running_since,
             question: row.question,
+            question_protected: row.question_protected,
             changes: row.changes.map(Into::into),
         }
     }

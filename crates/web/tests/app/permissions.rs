@@ -155,3 +155,38 @@ async fn stopping_answers_what_is_open() {
     assert!(resolved.iter().all(|event| event.data["by"] == "cancel" && event.data["option_id"].is_null()));
     assert!(of_kind(&rig.watch(&session).await, "permission-request").is_empty());
 }
+
+/// An unattended session that stands still says so in the list; the policy that includes protected files doesn't stand still.
+#[tokio::test(flavor = "multi_thread")]
+async fn under_auto_a_protected_file_waits_and_the_list_says_so() {
+    let rig = Rig::replies([]).await;
+    let edit = json!([["fs/write_text_file", { "path": "AGENTS.md", "content": "new" }]]);
+    let session = rig.session_with(json!({ "model": "relay", "permission_policy": "auto" })).await;
+    let mut client = rig.watch(&session).await;
+    rig.say(&session, &format!("calls {edit}")).await;
+    let question = client.until("the question", SOON, |event| event.kind == "permission-request").await.data;
+    assert_eq!(question["files"][0]["place"], "protected");
+    let path = format!("/api/sessions/{session}");
+    let waits = rig.get(&path).await.json();
+    assert_eq!((&waits["waiting"], &waits["question_protected"]), (&json!(1), &json!(true)), "{waits}");
+    assert_eq!(rig.patch(&path, json!({ "permission_policy": "auto-all" })).await.json()["permission_policy"], "auto-all");
+    assert_eq!(client.turn_end(SOON).await, "completed");
+    assert_eq!(only(&client, "permission-resolved")["by"], "policy");
+    assert_eq!(std::fs::read_to_string(rig.dir.path().join("work/AGENTS.md")).unwrap_or_default(), "new");
+
+    let (state, client) = rig.turn(&session, &format!("calls {edit}")).await;
+    assert_eq!((state.as_str(), of_kind(&client, "permission-request").len()), ("completed", 0), "nobody is asked any more");
+    let stands = rig.get(&path).await.json();
+    assert_eq!((&stands["waiting"], &stands["question_protected"]), (&json!(0), &json!(false)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_for_another_reason_is_not_called_protected() {
+    let rig = Rig::replies([]).await;
+    let session = rig.relay().await;
+    let mut client = rig.watch(&session).await;
+    rig.say(&session, "ask").await;
+    client.until("the question", SOON, |event| event.kind == "permission-request").await;
+    let waits = rig.get(&format!("/api/sessions/{session}")).await.json();
+    assert_eq!((&waits["waiting"], &waits["question_protected"]), (&json!(1), &json!(false)));
+}

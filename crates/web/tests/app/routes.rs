@@ -12,7 +12,9 @@ use crate::rig::{Answer, Options, Rig, answer};
 const NOBODY: &str = "00000000-0000-0000-0000-000000000000";
 const EXPIRED: &str = "the-secret-of-a-device-that-has-expired";
 /// What a read-only device may not even see.
-const OWNERS: [&str; 5] = [
+const OWNERS: [&str; 7] = [
+    "/api/reach",
+    "/api/reach/check",
     "/api/sessions/{id}/trace",
     "/api/sessions/{id}/trace/capture",
     "/api/sessions/{id}/trace/{runner}/{seq}",
