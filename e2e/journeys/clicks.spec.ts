@@ -1,7 +1,7 @@
 // What a newcomer does on the first day, and how many clicks each takes.
 
 import type { Page } from "@playwright/test";
-import { Devices } from "../harness/devices";
+import { Devices, openNetwork } from "../harness/devices";
 import { expect, test } from "../harness/test";
 
 test.use({ setup: { policy: "ask", files: { "notes.md": "one\n" }, changes: {} } });
@@ -92,7 +92,8 @@ test("a task is started, seen, answered, read, commented on and stopped, an old 
     expect(await clicks()).toBe(0);
   });
 
-  await test.step("add a phone: three, and a QR code is there", async () => {
+  await test.step("add a phone where it can reach the server: three, and a QR code is there", async () => {
+    await openNetwork(server);
     const devices = new Devices(cockpit);
     await devices.open();
     await devices.makeLink();

@@ -1,10 +1,9 @@
 import { anotherDevice, Devices } from "../harness/devices";
-import { readQr } from "../harness/qr";
 import { expect, expectAccessible, test } from "../harness/test";
 
 const signedOut = "This device was signed out";
 
-test("a second device comes in by the link of the QR code, is seen, renamed, revoked, and leaves at once", async ({
+test("a second device comes in by a link, is seen, renamed, revoked, and leaves at once", async ({
   cockpit,
   page,
   browser,
@@ -16,11 +15,8 @@ test("a second device comes in by the link of the QR code, is seen, renamed, rev
   await expect(devices.rows).toHaveCount(1);
   await expect(devices.rows).toContainText("this device");
   const { url } = await devices.makeLink();
-  const picture = devices.panel.getByRole("img", { name: "QR code of the link" });
-  await picture.evaluate((image: HTMLImageElement) => image.decode());
-  const drawn = decodeURIComponent((await picture.getAttribute("src"))?.replace("data:image/svg+xml,", "") ?? "");
-  expect(readQr(drawn), "what a camera would read").toBe(url);
-  await expect(devices.panel).toContainText(/Good once, for \d+:\d\d more/);
+  await expect(devices.panel).toContainText(/Single use, expires in \d+:\d\d\./);
+  await expect(devices.panel.getByRole("img"), "no camera could open it").toHaveCount(0);
   await expectAccessible(page);
   await cockpit.expectNoSidewaysScroll();
 
@@ -28,7 +24,7 @@ test("a second device comes in by the link of the QR code, is seen, renamed, rev
   await other.signIn(url);
   await other.openSession();
   await expect(other.answers).toHaveText(["hello"]);
-  await expect(devices.panel.getByRole("status")).toContainText("has come in");
+  await expect(devices.panel.getByRole("status")).toContainText("is signed in");
   await expect(devices.rows).toHaveCount(2);
 
   const row = devices.rows.filter({ hasNotText: "this device" });

@@ -1,6 +1,6 @@
 // The screens around the conversation, as they are shown in docs/screens.
 
-import { Devices } from "../harness/devices";
+import { Devices, openNetwork } from "../harness/devices";
 import { photograph } from "../harness/screens";
 import { parcel } from "../harness/stage/parcel";
 import { endAll, make } from "../harness/stage/rows";
@@ -76,10 +76,15 @@ test.describe("in a project", () => {
     await photograph(page, info, "agents");
   });
 
-  test("devices, and a phone that is added", async ({ cockpit, page }, info) => {
+  test("devices, and a phone that is added", async ({ cockpit, page, server }, info) => {
     const devices = new Devices(cockpit);
     await devices.open();
     await photograph(page, info, "devices");
+    await devices.dialog.getByRole("button", { name: "Add a device" }).click();
+    await expect(devices.panel.getByRole("radio", { name: "Tailscale" })).toBeVisible();
+    await photograph(page, info, "ways-for-a-phone");
+    await devices.panel.getByRole("button", { name: "Cancel" }).click();
+    await openNetwork(server);
     await devices.makeLink();
     await expect(devices.panel.getByRole("img", { name: "QR code of the link" })).toBeVisible();
     await photograph(page, info, "add-a-phone");

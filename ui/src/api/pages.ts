@@ -70,7 +70,14 @@ export const pagesApi = {
     answer(client.PATCH("/api/devices/{device_id}", { params: { path: { device_id } }, body: { name } })),
   revokeDevice: (device_id: string) =>
     answer(client.DELETE("/api/devices/{device_id}", { params: { path: { device_id } } })),
-  makeLink: (kind: DeviceKind) => answer(client.POST("/api/devices/link", { body: { kind } })),
+  /** It leads to that address of the server, or to the one of this page. */
+  makeLink: (kind: DeviceKind, address?: string) =>
+    answer(client.POST("/api/devices/link", { body: { kind, ...(address === undefined ? {} : { address }) } })),
+  reach: () => answer(client.GET("/api/reach")),
+  /** Whether the server answers there, which it finds out within some seconds. */
+  checkReach: (url: string) => answer(client.GET("/api/reach/check", { params: { query: { url } } })),
+  openNetwork: (address: string) => answer(client.PUT("/api/reach/network", { body: { address } })),
+  closeNetwork: () => answer(client.DELETE("/api/reach/network")),
   audit: (limit: number, before?: number) =>
     answer(client.GET("/api/audit", { params: { query: { limit, ...(before === undefined ? {} : { before }) } } })),
   settings: () => answer(client.GET("/api/settings")),

@@ -106,6 +106,9 @@ export type DeviceKind = Schemas["DeviceKind"];
 export type Device = Schemas["DeviceView"];
 /** A way in for another device, good for one use and a few minutes. */
 export type DeviceLink = Schemas["DeviceLink"];
+/** How other devices reach the server. */
+export type Reach = Schemas["ReachView"];
+export type ReachAddress = Schemas["ReachAddress"];
 export type AuditEntry = Schemas["AuditEntry"];
 export type AuditPage = Schemas["AuditList"];
 /** The project's own settings file, and whether it counts. */

@@ -2,7 +2,7 @@ import { render } from "solid-js/web";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { api } from "../api/client";
 import { pagesApi } from "../api/pages";
-import type { Device, DeviceLink } from "../api/types";
+import type { Device, DeviceLink, Reach } from "../api/types";
 import { setDevice } from "../state/device";
 import type { TrustState } from "../state/trust";
 import { DevicesDialog } from "./DevicesDialog";
@@ -27,6 +27,21 @@ const link: DeviceLink = {
   expires_at: "2026-01-01T12:10:00Z",
   fingerprint: "AA:BB",
 };
+const url = "https://host.lan:8000";
+const local: Reach = {
+  listens: "127.0.0.1:8000",
+  port: 8000,
+  local_only: true,
+  addresses: [],
+  network: { candidates: [{ address: "192.168.1.20", private: true }] },
+  tailscale: { state: "missing" },
+  command: "voxpilot serve",
+};
+const open_network: Reach = {
+  ...local,
+  addresses: [{ url, kind: "network", fingerprint: "AA:BB" }],
+  network: { ...local.network, url },
+};
 const trust: TrustState = {
   file: () => null,
   asks: () => false,
@@ -38,9 +53,13 @@ const trust: TrustState = {
 
 let dispose = () => {};
 let devices: Device[];
+let reach: Reach;
 beforeEach(() => {
   vi.useFakeTimers({ now: Date.parse(now) });
   devices = [own, phone];
+  reach = open_network;
+  vi.spyOn(pagesApi, "reach").mockImplementation(async () => reach);
+  vi.spyOn(pagesApi, "checkReach").mockResolvedValue({ answers: true });
   vi.spyOn(api, "devices").mockImplementation(async () => ({ devices: structuredClone(devices) }));
   HTMLDialogElement.prototype.showModal = function () {
     this.open = true;
@@ -100,10 +119,11 @@ it("a new device gets a picture, a link and a code, and is announced when it com
   const make = vi.spyOn(pagesApi, "makeLink").mockResolvedValue(link);
   await open();
   button("Add a device")?.click();
+  await settle();
   document.querySelector<HTMLInputElement>("input[value=read-only]")?.click();
   button("Make a link")?.click();
   await settle();
-  expect(make).toHaveBeenCalledWith("read-only");
+  expect(make).toHaveBeenCalledWith("read-only", url);
   const panel = document.querySelector(".add-device");
   expect(panel?.querySelector("img")?.getAttribute("src")).toBe(
     `data:image/svg+xml,${encodeURIComponent(link.qr_svg)}`,
@@ -111,24 +131,25 @@ it("a new device gets a picture, a link and a code, and is announced when it com
   expect(panel?.textContent).toContain(link.url);
   expect(panel?.querySelector(".pairing-code")?.textContent).toBe("ABCD-2345");
   expect(panel?.textContent).toContain("AA:BB");
-  expect(panel?.textContent).toContain("Good once, for 10:00 more");
+  expect(panel?.textContent).toContain("Single use, expires in 10:00.");
   await vi.advanceTimersByTimeAsync(61_000);
   expect(panel?.textContent).toContain("8:59");
   devices = [...devices, { ...phone, id: "new", name: "Safari on iPhone" }];
   await vi.advanceTimersByTimeAsync(3_000);
-  expect(panel?.querySelector("[role=status]")?.textContent).toContain("“Safari on iPhone” has come in.");
+  expect(panel?.querySelector("[role=status]")?.textContent).toContain("“Safari on iPhone” is signed in.");
 });
 
 it("a link that has run out says so and can be made anew", async () => {
   const make = vi.spyOn(pagesApi, "makeLink").mockResolvedValue(link);
   await open();
   button("Add a device")?.click();
+  await settle();
   button("Make a link")?.click();
   await settle();
   await vi.advanceTimersByTimeAsync(600_000);
-  expect(document.querySelector(".add-device")?.textContent).toContain("no longer good");
+  expect(document.querySelector(".add-device")?.textContent).toContain("This link has expired.");
   expect(document.body.textContent).not.toContain(link.code);
-  button("Make a new one")?.click();
+  button("New code")?.click();
   expect(make).toHaveBeenCalledTimes(2);
 });
 
@@ -167,4 +188,66 @@ it("a device that can only watch sees the list and changes nothing", async () =>
   expect(button("Revoke Chrome on Android")).toBeUndefined();
   expect(button("Add a device")?.disabled).toBe(true);
   expect(document.querySelector(".activity")).toBeNull();
+});
+
+it("no code is shown for an address that only this computer can open", async () => {
+  reach = local;
+  const make = vi.spyOn(pagesApi, "makeLink").mockResolvedValue({ ...link, url: "http://127.0.0.1:8000/login?link=x" });
+  await open();
+  button("Add a device")?.click();
+  await settle();
+  const panel = document.querySelector(".add-device");
+  expect(panel?.textContent).toContain("A phone can’t reach this address yet. VoxPilot listens on 127.0.0.1:8000");
+  expect(button("Make a link"), "there is nowhere to go yet").toBeUndefined();
+  document.querySelector<HTMLInputElement>("input[value=here]")?.click();
+  button("Make a link")?.click();
+  await settle();
+  expect(make).toHaveBeenCalledWith("full", undefined);
+  expect(panel?.querySelector("img")).toBeNull();
+  expect(panel?.textContent).toContain("This link works only on this computer.");
+});
+
+it("the network is opened after consent to its address, and the code comes once that answers", async () => {
+  reach = local;
+  const openNetwork = vi.spyOn(pagesApi, "openNetwork").mockImplementation(async () => {
+    reach = open_network;
+    return reach;
+  });
+  let answer = (_: { answers: boolean; problem?: string }) => {};
+  vi.mocked(pagesApi.checkReach).mockImplementation(() => new Promise((resolve) => (answer = resolve)));
+  const make = vi.spyOn(pagesApi, "makeLink").mockResolvedValue(link);
+  vi.stubGlobal("isSecureContext", true);
+  await open();
+  button("Add a device")?.click();
+  await settle();
+  button("Turn on…")?.click();
+  expect(document.querySelector(".turn-on")?.textContent).toContain("The new address is https://192.168.1.20:8000.");
+  expect(openNetwork).not.toHaveBeenCalled();
+  button("Turn on")?.click();
+  await settle();
+  expect(openNetwork).toHaveBeenCalledExactlyOnceWith("192.168.1.20");
+  expect(make, "it has not answered yet").not.toHaveBeenCalled();
+  answer({ answers: true });
+  await settle();
+  expect(make).toHaveBeenCalledExactlyOnceWith("full", url);
+  expect(document.querySelector(".add-device img")).not.toBeNull();
+  vi.unstubAllGlobals();
+});
+
+it("an address that does not answer is named with the reason and what to do", async () => {
+  vi.mocked(pagesApi.checkReach).mockResolvedValue({ answers: false, problem: "host.lan:8000 can't be reached." });
+  const closeNetwork = vi.spyOn(pagesApi, "closeNetwork").mockImplementation(async () => {
+    reach = local;
+  });
+  await open();
+  button("Add a device")?.click();
+  await settle();
+  const panel = document.querySelector(".add-device");
+  expect(panel?.querySelector("[role=alert]")?.textContent).toContain("host.lan:8000 can't be reached.");
+  expect(panel?.textContent).toContain("sudo ufw allow 8000/tcp");
+  expect(button("Make a link")).toBeUndefined();
+  button("Turn off again")?.click();
+  await settle();
+  expect(closeNetwork).toHaveBeenCalledOnce();
+  expect(panel?.textContent).toContain("A phone can’t reach this address yet.");
 });

@@ -13,7 +13,7 @@ const rows = () => [...document.querySelectorAll("li")].map((row) => row.textCon
 const links = () => [...document.querySelectorAll("a")].map((link) => link.getAttribute("href"));
 
 it("shows what is done and what is left, and starts the task", () => {
-  const [onPhone, start] = [vi.fn(), vi.fn()];
+  const start = vi.fn();
   dispose = render(
     () => (
       <FirstRun
@@ -21,7 +21,7 @@ it("shows what is done and what is left, and starts the task", () => {
         model="relay"
         devices={1}
         task={{ text: "Explain this project", start }}
-        onPhone={onPhone}
+        onAdded={() => {}}
       />
     ),
     document.body,
@@ -35,9 +35,7 @@ it("shows what is done and what is left, and starts the task", () => {
   expect(links()).toEqual(["#/settings/main-ai"]);
   const press = (name: string) =>
     [...document.querySelectorAll("button")].find((one) => one.textContent === name)?.click();
-  press("Add…");
   press("Start");
-  expect(onPhone).toHaveBeenCalledOnce();
   expect(start).toHaveBeenCalledOnce();
 });
 
@@ -49,7 +47,7 @@ it("an agent that cannot work yet links to its own row", () => {
         model="gpt"
         devices={2}
         task={{ text: "Count to 50", with: "Demo agent", start: () => {} }}
-        onPhone={() => {}}
+        onAdded={() => {}}
       />
     ),
     document.body,
@@ -71,7 +69,7 @@ it("the demo agent alone is not an agent that is set up", () => {
         model="relay"
         devices={1}
         task={undefined}
-        onPhone={() => {}}
+        onAdded={() => {}}
       />
     ),
     document.body,

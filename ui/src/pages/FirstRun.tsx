@@ -1,11 +1,14 @@
-import { For, type JSX, Show } from "solid-js";
+import { createSignal, For, type JSX, Show } from "solid-js";
 import type { Agent } from "../api/types";
 import { Button } from "../kit/Button";
 import { Icon } from "../kit/Icon";
+import { later } from "../kit/later";
 import { Visible } from "../kit/Visible";
 import { isReady, standing } from "../state/agents";
 import { watchesOnly } from "../state/device";
 import { agentHref, pageHref, settingsHref } from "../state/route";
+
+const FirstPhone = later(async () => (await import("./phone/FirstPhone")).FirstPhone);
 
 /** A task that can be started as it is. */
 export interface FirstTask {
@@ -23,7 +26,8 @@ interface FirstRunProps {
   /** How many devices are signed in; unknown at first. */
   devices: number | undefined;
   task: FirstTask | undefined;
-  onPhone(): void;
+  /** Another device was signed in. */
+  onAdded(): void;
 }
 
 interface Step {
@@ -31,23 +35,44 @@ interface Step {
   title: JSX.Element;
   note?: JSX.Element;
   action?: JSX.Element;
+  /** Beneath it, while it is done. */
+  open?: JSX.Element;
 }
 
 /** What there is and what is left to do on the first visit. Every step is optional. */
 export function FirstRun(props: FirstRunProps) {
+  const [isAdding, setAdding] = createSignal(false);
+  const hasOther = () => (props.devices ?? 1) > 1;
+  const phone: Step = {
+    get done() {
+      return hasOther();
+    },
+    get title() {
+      return hasOther() ? "Another device is signed in" : "Add your phone";
+    },
+    note: "Answer questions when you’re away from the desk.",
+    action: (
+      <Button
+        small
+        kind={isAdding() ? "quiet" : undefined}
+        aria-label={isAdding() ? "Close: Add your phone" : "Add your phone"}
+        aria-expanded={isAdding()}
+        disabled={watchesOnly()}
+        onClick={() => setAdding(!isAdding())}
+      >
+        {isAdding() ? "Close" : "Add…"}
+      </Button>
+    ),
+    open: (
+      <Show when={isAdding()}>
+        <FirstPhone onAdded={() => props.onAdded()} onClose={() => setAdding(false)} />
+      </Show>
+    ),
+  };
   const steps = (): Step[] => [
     agentStep(props.agent),
     modelStep(props.model, props.agent),
-    {
-      done: (props.devices ?? 1) > 1,
-      title: (props.devices ?? 1) > 1 ? "Another device is signed in" : "Add your phone",
-      note: "Answer questions when you’re away from the desk.",
-      action: (
-        <Button small disabled={watchesOnly()} onClick={() => props.onPhone()}>
-          Add…
-        </Button>
-      ),
-    },
+    phone,
     ...(props.task ? [taskStep(props.task)] : []),
   ];
   return (
@@ -68,6 +93,7 @@ export function FirstRun(props: FirstRunProps) {
               </Show>
             </span>
             <Show when={!step.done}>{step.action}</Show>
+            {step.open}
           </li>
         )}
       </For>

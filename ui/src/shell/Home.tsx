@@ -9,7 +9,7 @@ import type { FirstTask } from "../pages/FirstRun";
 import { isReady, titleOf } from "../state/agents";
 import { watch_only, watchesOnly } from "../state/device";
 import { beginSession } from "../state/fresh";
-import { devices_href, go, goTo, pageHref, sessionHref } from "../state/route";
+import { goTo, pageHref, sessionHref } from "../state/route";
 import { type Group, statusOf } from "../state/rows";
 import { defaultPolicyOf } from "../state/server";
 import { readStored, store } from "../state/storage";
@@ -53,7 +53,7 @@ export function Home(props: { shell: Shell; rows: Row[]; groups: Group[] }) {
   onMount(focusComposerOnDesk);
   const known = createMemo(() => agents.list().find(({ id }) => id === agent()));
   const isFirst = () => props.shell.sessions.loaded() && props.rows.length === 0 && !watchesOnly();
-  const [devices] = createResource(isFirst, () =>
+  const [devices, { refetch: refetchDevices }] = createResource(isFirst, () =>
     api.devices().then(
       (found) => found.devices.length,
       () => undefined,
@@ -125,7 +125,7 @@ export function Home(props: { shell: Shell; rows: Row[]; groups: Group[] }) {
             model={model()}
             devices={devices.latest}
             task={first()}
-            onPhone={() => go(devices_href)}
+            onAdded={() => void refetchDevices()}
           />
         </Show>
         <Show when={busy().length > 0}>

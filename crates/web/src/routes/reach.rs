@@ -77,7 +77,11 @@ async fn view(app: &App) -> ReachView {
 
 fn is_private(address: IpAddr) -> bool {
     match address {
-        IpAddr::V4(four) => four.is_private() || four.is_loopback() || four.is_link_local() || four.octets()[0] == 100,
+        IpAddr::V4(four) => {
+            let [first, second, ..] = four.octets();
+            let is_shared = first == 100 && second & 0b1100_0000 == 64;
+            four.is_private() || four.is_loopback() || four.is_link_local() || is_shared
+        }
         IpAddr::V6(six) => six.is_unique_local() || six.is_unicast_link_local() || six.is_loopback(),
     }
 }
