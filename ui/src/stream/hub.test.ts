@@ -206,7 +206,7 @@ describe("rows", () => {
     expect(server.open.length).toBe(0);
   });
 
-  it("none is missed while the stream is opened anew, and the list is not fetched for that", async () => {
+  it("come while the stream is opened anew, and the list is read again once it is: what was on its way may be lost", async () => {
     const tab = new FakeTab(hub, "");
     tab.rows(true);
     await settle();
@@ -216,7 +216,7 @@ describe("rows", () => {
     server.row({ id: "x" });
     server.isSlow = false;
     await settle();
-    expect(tab.rowsHeard).toEqual(["open", '{"id":"x"}']);
+    expect(tab.rowsHeard).toEqual(["open", '{"id":"x"}', "open"]);
     expect(server.open.length).toBe(1);
   });
 

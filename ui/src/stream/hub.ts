@@ -159,7 +159,8 @@ export class Hub {
       followers,
       onOpen: () => {
         this.delay_ms = first_delay_ms;
-        if (!this.leaving) for (const port of this.rows) port.post({ type: "rows-open" });
+        // Also where the old stream was heard until now: what was still on its way there is lost with it.
+        for (const port of this.rows) port.post({ type: "rows-open" });
         this.quit();
       },
       onFrame: (frame) => this.tell(frame),
@@ -175,7 +176,7 @@ export class Hub {
     this.leaving = null;
   }
 
-  /** The list is heard on the old stream until the new one is there, so that no row is missed. */
+  /** The list is heard on the old stream until the new one is there, so that a row comes as soon as it can. */
   private stepDown(): void {
     const { main } = this;
     this.main = null;
