@@ -107,7 +107,7 @@ test.describe("in a project", () => {
     await page.keyboard.press("Escape");
     await cockpit.log.focus();
     await page.keyboard.press("?");
-    await expect(page.getByRole("dialog", { name: "Keys" })).toBeVisible();
+    await expect(page.getByRole("dialog", { name: "Keyboard shortcuts" })).toBeVisible();
     await photograph(page, info, "keys");
   });
 });

@@ -121,7 +121,7 @@ test("a line, a range and a file are commented on over a reload, and the main AI
   await expect(reviewOf(page)).toContainText("eprintln");
   await expectAccessible(page);
   await page.keyboard.press("?");
-  await expect(page.getByRole("dialog", { name: "Keys" })).toContainText("In review");
+  await expect(page.getByRole("dialog", { name: "Keyboard shortcuts" })).toContainText("In review");
   await page.keyboard.press("Escape");
 
   await numberOf(main, 2).click();

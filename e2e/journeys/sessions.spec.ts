@@ -219,7 +219,7 @@ test("everything works from the keyboard @desktop", async ({ cockpit, page }) =>
   await expect(cockpit.answers).toHaveText(["apples"]);
   await cockpit.log.focus();
   await page.keyboard.press("?");
-  await expect(page.getByRole("dialog", { name: "Keys" })).toContainText("Next that needs you");
+  await expect(page.getByRole("dialog", { name: "Keyboard shortcuts" })).toContainText("Next that needs you");
   await expectAccessible(page);
   await page.keyboard.press("Escape");
   await expect(page.getByRole("dialog")).toHaveCount(0);

@@ -98,14 +98,14 @@ interface MenuItemProps extends JSX.ButtonHTMLAttributes<HTMLButtonElement> {
 
 /** Something to do, or one of several choices. */
 export function MenuItem(props: MenuItemProps) {
-  const [own, rest] = splitProps(props, ["icon", "chosen", "note", "danger", "end", "onChoose", "children"]);
+  const [own, rest] = splitProps(props, ["icon", "chosen", "note", "danger", "end", "class", "onChoose", "children"]);
   return (
     <button
       type="button"
       {...(own.chosen === undefined ? { role: "menuitem" } : { role: "menuitemradio", "aria-checked": own.chosen })}
       tabindex="-1"
       {...rest}
-      class={own.danger ? "menu-item danger" : "menu-item"}
+      class={["menu-item", own.danger && "danger", own.class].filter(Boolean).join(" ")}
       onClick={() => own.onChoose()}
     >
       <Show when={own.icon}>{(name) => <Icon name={name()} />}</Show>

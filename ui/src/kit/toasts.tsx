@@ -1,6 +1,6 @@
 // Words that leave by themselves, with a way back where there is one.
 
-import { createSignal, For, Show } from "solid-js";
+import { createEffect, createSignal, For, Show } from "solid-js";
 
 const shown_ms = 6_000;
 
@@ -43,9 +43,19 @@ function show(text: string, undo: (() => void) | null, done: () => void): () => 
   return leave;
 }
 
+/** Above the composer and what is docked there: nothing that is to be pressed is covered. */
+function place(element: HTMLElement): void {
+  const box = document.querySelector(".dock > .column")?.getBoundingClientRect();
+  const isBelow = box && box.height > 0 && box.bottom > window.innerHeight * 0.7;
+  element.style.setProperty("--toast-bottom", isBelow ? `${window.innerHeight - box.top}px` : "0px");
+  element.style.setProperty("--toast-middle", isBelow ? `${box.left + box.width / 2}px` : "50%");
+}
+
 export function Toasts() {
+  let element!: HTMLDivElement;
+  createEffect(() => toasts().length > 0 && place(element));
   return (
-    <div class="toasts" role="status">
+    <div ref={element} class="toasts" role="status">
       <For each={toasts()}>
         {(toast) => (
           <p class="toast">

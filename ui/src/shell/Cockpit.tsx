@@ -1,4 +1,17 @@
-import { batch, createEffect, createMemo, createSignal, Match, on, onCleanup, onMount, Show, Switch } from "solid-js";
+import {
+  batch,
+  createEffect,
+  createMemo,
+  createSignal,
+  getOwner,
+  Match,
+  on,
+  onCleanup,
+  onMount,
+  runWithOwner,
+  Show,
+  Switch,
+} from "solid-js";
 import { sentence } from "../api/client";
 import type { Row, SessionDraft } from "../api/types";
 import { ArtifactReview, ChangesPanel, ReviewPage } from "../changes";
@@ -7,8 +20,8 @@ import { insist, later } from "../kit/later";
 import { tell } from "../kit/toasts";
 import { createAgents } from "../state/agents";
 import { doomed, isDoomed } from "../state/doomed";
+import { setFinding } from "../state/finding";
 import { isFresh } from "../state/fresh";
-import { createAttention } from "../state/notify";
 import { createProject } from "../state/project";
 import { keepRecordsGo, recordKeepers, recordsGo } from "../state/records";
 import {
@@ -114,7 +127,7 @@ export function Cockpit(props: { onLeave(): void }) {
     const elsewhere = sessions.list.filter(({ id, waiting, muted }) => id !== activeId() && waiting > 0 && !muted);
     return (live()?.waiting ?? 0) + elsewhere.length;
   });
-  createAttention({
+  const attention = {
     waiting,
     title: () => {
       const page = activePage();
@@ -122,7 +135,12 @@ export function Cockpit(props: { onLeave(): void }) {
       return title ? `${title} · VoxPilot` : "VoxPilot";
     },
     text: () => live()?.question ?? "Something waits for your answer.",
-  });
+  };
+  const owner = getOwner();
+  // What is shown first does not wait for the title of the window.
+  void insist(() => import("../state/notify")).then(({ createAttention }) =>
+    runWithOwner(owner, () => createAttention(attention)),
+  );
 
   const deleting = () => insist(() => import("../state/deleting"));
   const attempt = (run: Promise<unknown>) => void run.catch((reason) => tell(sentence(reason)));
@@ -188,6 +206,7 @@ export function Cockpit(props: { onLeave(): void }) {
         help: () => setOverlay("help"),
         fresh,
         changes: toggleChanges,
+        find: () => (route().kind === "session" ? () => setFinding(true) : null),
         step,
         nextWaiting: toWaiting,
         stop: () => stop(),
@@ -208,7 +227,7 @@ export function Cockpit(props: { onLeave(): void }) {
     { text: "Agents", icon: "agents", run: () => go(pageHref("agents")) },
     { text: "Settings", icon: "settings", run: () => go(pageHref("settings")) },
     { text: "Devices", icon: "devices", run: () => go(devices_href) },
-    { text: "Keys", icon: "help", keys: "?", run: () => setOverlay("help") },
+    { text: "Keyboard shortcuts", icon: "help", keys: "?", run: () => setOverlay("help") },
   ];
   const hearsServer = () => isConnected() && sessions.error() === null;
   const reviewOf = (now: Route) => (now.kind === "review" ? { since: now.since, file: now.file } : {});
@@ -330,6 +349,7 @@ export function Cockpit(props: { onLeave(): void }) {
                     }}
                     onConnected={setConnected}
                     onChanges={toggleChanges}
+                    onFresh={fresh}
                   />
                 </Show>
               </main>
@@ -355,7 +375,7 @@ export function Cockpit(props: { onLeave(): void }) {
         )}
       </Show>
       <Show when={overlay() === "palette"}>
-        <Palette rows={rows()} actions={toDo()} onClose={() => setOverlay(null)} />
+        <Palette rows={rows()} actions={toDo()} sessionActions={actions} onClose={() => setOverlay(null)} />
       </Show>
       <Show when={overlay() === "help"}>
         <Help onClose={() => setOverlay(null)} />

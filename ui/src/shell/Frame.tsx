@@ -52,8 +52,9 @@ export function Frame(props: FrameProps) {
         watchSwipes(frame, { isOn: () => props.isSession, onSwipe: (step) => props.onSwipe(step) }),
       );
       onCleanup(() => void watching.then((stop) => stop()));
+      const fitting = insist(() => import("./screenKeyboard")).then(({ watchKeyboard }) => watchKeyboard());
+      onCleanup(() => void fitting.then((stop) => stop()));
     }
-    onCleanup(watchKeyboard());
   });
   return (
     <div
@@ -94,18 +95,4 @@ export function Frame(props: FrameProps) {
       <Toasts />
     </div>
   );
-}
-
-/** Where the browser lays its keyboard over the page instead of making room, the page makes room itself. */
-function watchKeyboard(): () => void {
-  const view = window.visualViewport;
-  if (!view) return () => {};
-  const fit = () => {
-    // Somebody who has zoomed in looks at a part of the page, which stays as it is.
-    const isSmaller = view.scale === 1 && view.height < window.innerHeight - 1;
-    document.documentElement.style.setProperty("--view", isSmaller ? `${view.height}px` : "100dvh");
-    if (isSmaller) window.scrollTo(0, 0);
-  };
-  view.addEventListener("resize", fit);
-  return () => view.removeEventListener("resize", fit);
 }

@@ -14,6 +14,7 @@ const groups: Keys[] = [
       ["Enter", "Send"],
       ["Shift Enter", "New line"],
       ["Ctrl K", "Find a session, an action, a file"],
+      ["Ctrl F", "Find in this conversation"],
       ["Ctrl Shift O", "New session"],
       ["Ctrl Shift D", "Changes"],
       ["Esc", "Close what is open"],
@@ -49,9 +50,9 @@ const groups: Keys[] = [
 /** The keys that there are. */
 export default function Help(props: { onClose(): void }) {
   return (
-    <Dialog title="Keys" onClose={props.onClose}>
+    <Dialog title="Keyboard shortcuts" class="keys-dialog" onClose={props.onClose}>
       {/* Where it is longer than the screen it is scrolled by keys too. */}
-      <div class="keys" tabindex="0" role="group" aria-label="Keys">
+      <div class="keys" tabindex="0" role="group" aria-label="Keyboard shortcuts">
         <For each={groups}>
           {(group) => (
             <section>

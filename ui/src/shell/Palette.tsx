@@ -9,7 +9,9 @@ import { openAt } from "../state/goal";
 import { activeId, goTo } from "../state/route";
 import { statusOf, whenText } from "../state/rows";
 import { visible } from "../state/visible";
+import { sessionCommands } from "./commands";
 import { writeInComposer } from "./keyboard";
+import type { SessionActions } from "./SessionMenu";
 
 export interface Action {
   text: string;
@@ -19,7 +21,7 @@ export interface Action {
 }
 
 interface Item {
-  section: "Sessions" | "Do" | "Files" | "Messages";
+  section: "Sessions" | "Actions" | "Files" | "Messages";
   title: string;
   note?: string;
   end?: string;
@@ -32,6 +34,7 @@ interface Item {
 interface PaletteProps {
   rows: Row[];
   actions: Action[];
+  sessionActions: SessionActions;
   onClose(): void;
 }
 
@@ -101,9 +104,9 @@ export default function Palette(props: PaletteProps) {
           run: () => goTo(row.id),
         }),
       ),
-      ...props.actions
+      ...[...props.actions, ...sessionCommands(props.sessionActions)]
         .filter(({ text }) => fits(text))
-        .map(({ text, icon, keys, run }): Item => ({ section: "Do", title: text, icon, keys, run })),
+        .map(({ text, icon, keys, run }): Item => ({ section: "Actions", title: text, icon, keys, run })),
       ...files()
         .slice(0, most)
         .map(
@@ -111,7 +114,7 @@ export default function Palette(props: PaletteProps) {
             section: "Files",
             title: path,
             icon: "read",
-            end: "Mention it",
+            end: "Insert @path",
             run: () => writeInComposer(/\s/.test(path) ? `@"${path}" ` : `@${path} `),
           }),
         ),
@@ -217,7 +220,7 @@ export default function Palette(props: PaletteProps) {
           )}
         </For>
         <Show when={items().length === 0}>
-          <p class="list-note">Nothing is called so.</p>
+          <p class="list-note">No matches.</p>
         </Show>
       </div>
     </dialog>

@@ -14,7 +14,7 @@ import { AgentMark, Dot } from "../kit/small";
 import { tell } from "../kit/toasts";
 import { choicesOf, currentOf, isWanted, optionsOf } from "../state/agentOptions";
 import { standing, unusable } from "../state/agents";
-import { activeId, go, reviewHref } from "../state/route";
+import { activeId, go, pageHref, reviewHref } from "../state/route";
 import { visible } from "../state/visible";
 import { type Choices, modelTitle, policyText } from "./Pills";
 
@@ -48,31 +48,49 @@ export function PillItems(props: { kinds: Kind[]; choices: Choices; close(): voi
 
 const toneStatus = { good: "done", waiting: "waiting", bad: "failed", busy: "running", none: "unknown" } as const;
 
+/** Those that are installed; how to get the others is on their own page. */
 function AgentItems(props: Items) {
-  /** Those that can work come first. */
-  const sorted = () => props.agents.toSorted((a, b) => Number(unusable(a) !== null) - Number(unusable(b) !== null));
+  const shown = () => props.agents.filter((agent) => agent.installed || agent.id === props.agent);
+  const sorted = () => shown().toSorted((a, b) => Number(unusable(a) !== null) - Number(unusable(b) !== null));
   return (
-    <For each={sorted()}>
-      {(agent) => (
-        <MenuItem
-          class="agent-item"
-          chosen={agent.id === props.agent}
-          disabled={unusable(agent) !== null && agent.id !== props.agent}
-          note={unusable(agent) === null ? visible(agent.about) : undefined}
-          onChoose={() => {
-            props.close();
-            props.setAgent(agent.id);
-          }}
-          end={
-            <span class="agent-standing">
-              <Dot status={toneStatus[standing(agent).tone]} quiet /> {standing(agent).words}
+    <>
+      <For each={sorted()}>
+        {(agent) => (
+          <MenuItem
+            class="agent-item"
+            chosen={agent.id === props.agent}
+            disabled={unusable(agent) !== null && agent.id !== props.agent}
+            onChoose={() => {
+              props.close();
+              props.setAgent(agent.id);
+            }}
+            end={
+              <span class="agent-standing">
+                <Dot status={toneStatus[standing(agent).tone]} quiet /> {standing(agent).words}
+              </span>
+            }
+          >
+            <span class="agent-words">
+              <AgentMark agent={agent.id} />
+              <span>{visible(agent.title)}</span>
+              <Show when={agent.about}>
+                <small>{visible(agent.about)}</small>
+              </Show>
             </span>
-          }
-        >
-          <AgentMark agent={agent.id} /> {visible(agent.title)}
-        </MenuItem>
-      )}
-    </For>
+          </MenuItem>
+        )}
+      </For>
+      <hr />
+      <MenuItem
+        icon="plus"
+        onChoose={() => {
+          props.close();
+          go(pageHref("agents"));
+        }}
+      >
+        Add an agent
+      </MenuItem>
+    </>
   );
 }
 

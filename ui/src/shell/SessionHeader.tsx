@@ -1,4 +1,4 @@
-import { createSignal, type JSX, Show } from "solid-js";
+import { type JSX, Show } from "solid-js";
 import type { Row } from "../api/types";
 import { IconButton } from "../kit/Button";
 import { Icon } from "../kit/Icon";
@@ -33,7 +33,10 @@ interface SessionHeaderProps {
   changes: { files: number; additions: number; deletions: number } | null;
   isPanelOpen: boolean;
   actions: SessionActions;
+  renaming: boolean;
+  onRenaming(on: boolean): void;
   onRename(title: string): void;
+  onFresh(): void;
   onChanges(): void;
   onRules(): void;
   onTraffic(): void;
@@ -41,7 +44,6 @@ interface SessionHeaderProps {
 
 /** What is open, where it works, what it changed, and the rest. */
 export function SessionHeader(props: SessionHeaderProps) {
-  const [renaming, setRenaming] = createSignal(false);
   return (
     <Head>
       <Show when={props.session}>
@@ -49,16 +51,16 @@ export function SessionHeader(props: SessionHeaderProps) {
           <>
             <div class="head-words">
               <Show
-                when={!renaming()}
+                when={!props.renaming}
                 fallback={
                   <InlineEdit
                     label="Session title"
                     value={session().title}
                     onSave={(title) => {
-                      setRenaming(false);
+                      props.onRenaming(false);
                       props.onRename(title);
                     }}
-                    onCancel={() => setRenaming(false)}
+                    onCancel={() => props.onRenaming(false)}
                   />
                 }
               >
@@ -68,7 +70,7 @@ export function SessionHeader(props: SessionHeaderProps) {
                     class="cut"
                     title={watchesOnly() ? watch_only : "Rename"}
                     disabled={watchesOnly()}
-                    onClick={() => setRenaming(true)}
+                    onClick={() => props.onRenaming(true)}
                   >
                     <Visible text={session().title || "Untitled"} />
                   </button>
@@ -102,6 +104,13 @@ export function SessionHeader(props: SessionHeaderProps) {
                 </button>
               )}
             </Show>
+            <IconButton
+              class="phone-only head-new"
+              icon="new"
+              label="New session"
+              disabled={watchesOnly()}
+              onClick={() => props.onFresh()}
+            />
             <Menu
               label="This session"
               align="end"
@@ -112,7 +121,7 @@ export function SessionHeader(props: SessionHeaderProps) {
                 <HeaderMenu
                   session={session()}
                   close={close}
-                  actions={{ ...props.actions, rename: () => setRenaming(true) }}
+                  actions={{ ...props.actions, rename: () => props.onRenaming(true) }}
                   onChanges={() => props.onChanges()}
                   onRules={() => props.onRules()}
                   onTraffic={() => props.onTraffic()}

@@ -5,6 +5,7 @@ import { insist } from "../kit/later";
 import { MenuItem } from "../kit/MenuList";
 import { tell } from "../kit/toasts";
 import { watch_only, watchesOnly } from "../state/device";
+import { setFinding } from "../state/finding";
 
 export interface SessionActions {
   rename(id: string): void;
@@ -49,7 +50,7 @@ export function SessionMenu(props: SessionMenuProps) {
   );
 }
 
-async function download(session: Row): Promise<void> {
+export async function downloadSession(session: Row): Promise<void> {
   try {
     const { exportSession } = await insist(() => import("./exportSession"));
     await exportSession(session);
@@ -75,7 +76,10 @@ export function HeaderMenu(props: HeaderMenuProps) {
       <MenuItem icon="changes" end={<kbd>Ctrl Shift D</kbd>} onChoose={run(() => props.onChanges())}>
         Changes
       </MenuItem>
-      <MenuItem icon="out" onChoose={run(() => void download(props.session))}>
+      <MenuItem icon="search" end={<kbd>Ctrl F</kbd>} onChoose={run(() => setFinding(true))}>
+        Find in this conversation
+      </MenuItem>
+      <MenuItem icon="out" onChoose={run(() => void downloadSession(props.session))}>
         Export as Markdown
       </MenuItem>
       <MenuItem icon="shield" onChoose={run(() => props.onRules())}>

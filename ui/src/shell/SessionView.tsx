@@ -3,14 +3,16 @@ import { api } from "../api/client";
 import type { NewAttachment, Row, SessionChange } from "../api/types";
 import { changeNews, createSummary } from "../changes/summary";
 import { InlineError } from "../kit/InlineError";
-import { later } from "../kit/later";
+import { insist, later } from "../kit/later";
 import { createSubmit } from "../kit/submit";
 import { createAgentOptions } from "../state/agentOptions";
 import { watchesOnly } from "../state/device";
 import { firstQuestion, waitingCount } from "../state/model";
 import { loginAgent } from "../state/notices";
+import { setOpened } from "../state/opened";
 import { openSession } from "../state/openSession";
 import { defaultPolicyOf } from "../state/server";
+import { readStored } from "../state/storage";
 import { Approvals, Questions } from "../talk/Approvals";
 import { KnownAgents } from "../talk/agentNames";
 import { sendAgain } from "../talk/EntryView";
@@ -29,10 +31,13 @@ const Inspector = later(async () => (await import("../pages/Inspector")).Inspect
 const GoneSession = later(async () => (await import("./GoneSession")).GoneSession);
 const NoSession = later(async () => (await import("./GoneSession")).NoSession);
 const Queue = later(async () => (await import("./Queue")).Queue);
+const ResendBar = later(async () => (await import("./ResendBar")).ResendBar);
 const RulesDialog = later(async () => (await import("../pages/RulesDialog")).RulesDialog);
 
 /** What the stream tells sooner than the list of sessions. */
 export type LiveState = { running: boolean; waiting: number; queue_len: number; question: string | null };
+
+const resendName = (id: string) => `resend.${id}`;
 
 interface SessionViewProps {
   id: string;
@@ -42,6 +47,7 @@ interface SessionViewProps {
   onStopper(stop: () => void): void;
   onConnected(isConnected: boolean): void;
   onChanges(): void;
+  onFresh(): void;
 }
 
 export function SessionView(props: SessionViewProps) {
@@ -80,6 +86,7 @@ export function SessionView(props: SessionViewProps) {
     setWanted(text);
     setDialog("traffic");
   };
+  const [renaming, setRenaming] = createSignal(false);
   const [editing, setEditing] = createSignal<string | null>(null);
   const { error, submit } = createSubmit();
   const running = () => open.state.runningTurn !== null;
@@ -109,6 +116,22 @@ export function SessionView(props: SessionViewProps) {
     setAttempt(attempt() + 1);
     focusComposer();
   };
+  const [isResending, setResending] = createSignal(readStored(resendName(props.id)) !== null);
+  const edit = async (content: string, attachments: NewAttachment[]) => {
+    const { beginResend } = await insist(() => import("./resend"));
+    await beginResend(props.id, content, attachments);
+    setResending(true);
+    setAttempt(attempt() + 1);
+    focusComposer();
+  };
+  /** `sent`: the composer is empty already. */
+  const endEdit = async (sent: boolean) => {
+    setResending(false);
+    const { endResend } = await insist(() => import("./resend"));
+    if (!(await endResend(props.id)) && sent) return;
+    setAttempt(attempt() + 1);
+    focusComposer();
+  };
   const listed = createMemo(() => sessions.list.find((session) => session.id === props.id));
   // An old one may be too far down for the list.
   const [unlisted, { mutate }] = createResource(
@@ -130,6 +153,14 @@ export function SessionView(props: SessionViewProps) {
     if (session()?.unseen && document.visibilityState === "visible" && !watchesOnly())
       sessions.change(props.id, { seen: true }).catch(() => {});
   });
+  setOpened({
+    session,
+    rename: () => setRenaming(true),
+    changes: () => props.onChanges(),
+    rules: () => setDialog("rules"),
+    traffic: () => showTraffic(),
+  });
+  onCleanup(() => setOpened(null));
   const summary = createSummary(
     () => props.id,
     () => changeNews(open.state),
@@ -155,7 +186,10 @@ export function SessionView(props: SessionViewProps) {
         changes={summary() ?? session()?.changes ?? null}
         isPanelOpen={props.isPanelOpen}
         actions={props.shell.actions}
+        renaming={renaming()}
+        onRenaming={setRenaming}
         onRename={(title) => void change({ title })}
+        onFresh={props.onFresh}
         onChanges={props.onChanges}
         onRules={() => setDialog("rules")}
         onTraffic={() => showTraffic()}
@@ -185,7 +219,7 @@ export function SessionView(props: SessionViewProps) {
           }}
         >
           <WorkDir.Provider value={() => session()?.work_dir}>
-            <Log open={open} stopping={stopping()} isRelay={isRelay()} onEdit={giveBack} />
+            <Log open={open} stopping={stopping()} isRelay={isRelay()} onEdit={edit} />
           </WorkDir.Provider>
         </NextStepsContext.Provider>
         <Show when={!open.gone()} fallback={<GoneSession id={props.id} unsent={open.outbox.items} />}>
@@ -211,13 +245,19 @@ export function SessionView(props: SessionViewProps) {
               setOption: (name, option, value) => void submit(() => options.set(name, option, value)),
               onChanges: props.onChanges,
             }}
-            onSend={(content, attachments) => open.outbox.send(content, attachments)}
+            onSend={(content, attachments) => {
+              open.outbox.send(content, attachments);
+              if (isResending()) void endEdit(true);
+            }}
             onStop={() => void stop()}
             onUp={() => setEditing(open.state.queue.at(-1)?.message_id ?? null)}
           >
             <Banners server={server} broken={open.broken()} />
             <Approvals open={open} agent={agent()} onRules={() => setDialog("rules")} />
             <InlineError message={error()} />
+            <Show when={isResending()}>
+              <ResendBar onCancel={() => void endEdit(false)} />
+            </Show>
             <Show when={open.outbox.items.length > 0}>
               <OutboxList outbox={open.outbox} onWithdrawn={giveBack} />
             </Show>

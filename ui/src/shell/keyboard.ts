@@ -43,6 +43,8 @@ export interface Shortcuts {
   help(): void;
   fresh(): void;
   changes(): void;
+  /** Null where the browser's own find is as good. */
+  find: () => (() => void) | null;
   /** The one before or after in the list. */
   step(by: 1 | -1): void;
   nextWaiting(): void;
@@ -60,7 +62,9 @@ export function watchShortcuts(does: Shortcuts): () => void {
     const control = event.ctrlKey || event.metaKey;
     if (control && !event.altKey) {
       if (event.shiftKey) return { o: does.fresh, d: does.changes }[key];
-      return key === "k" ? does.palette : undefined;
+      if (key === "k") return does.palette;
+      const isCovered = document.querySelector("dialog[open], .find-bar :focus");
+      return key === "f" && !isCovered ? (does.find() ?? undefined) : undefined;
     }
     if (event.altKey && !event.shiftKey) {
       if (event.key === "ArrowUp") return () => does.step(-1);

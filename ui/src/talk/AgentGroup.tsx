@@ -26,7 +26,7 @@ export function AgentGroup(props: AgentGroupProps) {
   const words = createMemo(() => groupWords(calls(), (call) => asks(call).length > 0 || waitsForLogin(state, call)));
   const isLanes = () => running() && layout() === "lanes";
   return (
-    <section class="agent-group" classList={{ wide: isLanes() }} aria-label={`${props.ids.length} agents`}>
+    <section role="group" class="agent-group" classList={{ wide: isLanes() }} aria-label={`${props.ids.length} agents`}>
       <Show when={running()}>
         <div class="group-head">
           <b>{props.ids.length} agents</b>

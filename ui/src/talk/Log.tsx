@@ -13,8 +13,9 @@ import {
 } from "solid-js";
 import type { NewAttachment } from "../api/types";
 import { Icon } from "../kit/Icon";
-import { insist } from "../kit/later";
+import { insist, later } from "../kit/later";
 import { Spinner } from "../kit/Spinner";
+import { finding, setFinding } from "../state/finding";
 import { goal } from "../state/goal";
 import type { OpenSession } from "../state/openSession";
 import { readingPlace } from "../state/readingPlace";
@@ -25,6 +26,8 @@ import { usePath } from "./paths";
 import { createStick } from "./stick";
 import { tailOf } from "./tail";
 import { createWindow } from "./window";
+
+const FindBar = later(async () => (await import("./FindBar")).FindBar);
 
 const load_older_px = 400;
 
@@ -40,6 +43,7 @@ interface LogProps {
 export function Log(props: LogProps) {
   const stick = createStick();
   const owner = getOwner();
+  onCleanup(() => setFinding(false));
   const state = props.open.state;
   const path = usePath();
   const drawn = createWindow(() => state.entries.length);
@@ -98,7 +102,7 @@ export function Log(props: LogProps) {
   createEffect(
     on(
       () => state.entries.length,
-      () => stick.atEnd() && props.open.dropOldest(),
+      () => stick.atEnd() && !finding() && props.open.dropOldest(),
     ),
   );
   createEffect(
@@ -175,7 +179,16 @@ export function Log(props: LogProps) {
           </Show>
         </div>
       </div>
-      <Show when={props.open.loadingOlder() && state.entries.length > 0}>
+      <Show when={finding() && isDrawn()}>
+        <FindBar
+          open={props.open}
+          scroller={scroller}
+          stick={stick}
+          insert={keepPlace}
+          onClose={() => setFinding(false)}
+        />
+      </Show>
+      <Show when={!finding() && props.open.loadingOlder() && state.entries.length > 0}>
         <p class="log-loading" role="status">
           <Spinner /> Loading older messages…
         </p>

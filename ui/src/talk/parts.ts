@@ -2,9 +2,10 @@
 // first sight of it waits for them; what comes later finds them here.
 
 import { later } from "../kit/later";
-import type { Entry, SessionState } from "../state/model";
+import type { Entry, SessionState, StreamingToolCall } from "../state/model";
 import { isStraight } from "../state/straight";
 import { startedWith } from "./groups";
+import { isRare, RareUpdate, SubAgent } from "./timeline/rare";
 
 export const AgentGroup = later(async () => (await import("./AgentGroup")).AgentGroup);
 export const ToolCallBlock = later(async () => (await import("./cards")).ToolCallBlock);
@@ -12,7 +13,7 @@ export const Ending = later(async () => (await import("./Ending")).Ending);
 export const EndingFoot = later(async () => (await import("./EndingFoot")).EndingFoot);
 export const SentFiles = later(async () => (await import("./SentFiles")).SentFiles);
 
-const all = [AgentGroup, ToolCallBlock, Ending, EndingFoot, SentFiles];
+const all = [AgentGroup, ToolCallBlock, Ending, EndingFoot, SentFiles, RareUpdate, SubAgent];
 
 type Part = { preload(): Promise<unknown> };
 
@@ -25,9 +26,14 @@ function partsOf(entry: Entry, index: number, state: SessionState): Part[] {
   return [
     ...(call && !isStraight(call) ? [ToolCallBlock] : []),
     ...(call && startedWith(state.entries, index, state.calls) ? [AgentGroup] : []),
+    ...(hasRare(call) ? [RareUpdate] : []),
+    ...(call?.copilotStream?.parts.some((part) => part.type === "group") ? [SubAgent] : []),
     ...(reason !== "end_turn" || state.login !== null ? [EndingFoot] : []),
   ];
 }
+
+const hasRare = (call: StreamingToolCall | undefined) =>
+  call?.copilotStream?.parts.some((part) => part.type === "update" && isRare(part.update)) ?? false;
 
 /** Loads what these entries need; null if that is nothing. */
 export function loadParts(state: SessionState): Promise<unknown> | null {

@@ -4,11 +4,12 @@ import { Lexer, type Token } from "marked";
 import { unwrap } from "solid-js/store";
 import type { AgentToolCall, Update } from "../api/types";
 import { isDelegation, readArguments } from "../state/delegation";
-import type { Part, UpdatePart } from "../state/flow";
+import type { ApprovedPart, Part, UpdatePart } from "../state/flow";
 import type { Entry, SessionState, StreamingToolCall } from "../state/model";
 import { isRepetition, isStraight } from "../state/straight";
 import { type TextStream, wholeText } from "../state/text";
 import { readCommand, readOutput, repeats } from "./callText";
+import { countIn } from "./marks";
 import { changesOf } from "./timeline/hunks";
 import { callWords, leadOf, type Row, rowsOf, type WorkRow } from "./timeline/rows";
 
@@ -20,6 +21,27 @@ export interface Passage {
 
 /** Markdown longer than this is searched as it is written. */
 const longest_units = 100_000;
+
+/** One place where words are. */
+export interface Find {
+  /** The id of the entry. */
+  entry: string;
+  passage: Passage;
+  /** Counts those that lie in the same fold. */
+  nth: number;
+}
+
+export function findsOf(state: SessionState, index: number, pattern: RegExp): Find[] {
+  const counts = new Map<string | undefined, number>();
+  return passagesOf(state, index).flatMap((passage) => {
+    const fold = passage.folds.at(-1);
+    const from = counts.get(fold) ?? 0;
+    const count = countIn(passage.text, pattern);
+    counts.set(fold, from + count);
+    const entry = state.entries[index]?.id ?? "";
+    return Array.from({ length: count }, (_, at) => ({ entry, passage, nth: from + at }));
+  });
+}
 
 export function passagesOf(state: SessionState, index: number): Passage[] {
   const entry = state.entries[index];
@@ -83,32 +105,57 @@ function ofRows(rows: Row[], scope: string, folds: string[]): Passage[] {
   });
 }
 
-/** Several calls are one row that opens; the first row of an answer is open or not as a whole. */
+/** Several calls are one row that opens; the first row of an answer is open or not as a whole. In the order in which it is drawn. */
 function ofWork(row: WorkRow, scope: string, folds: string[], isLead: boolean): Passage[] {
-  const isOne = row.calls.length === 1;
-  const around = isLead || isOne ? folds : [...folds, `${scope}:${row.id}`];
-  const only = row.calls[0];
-  const beside = isOne && !isLead && only ? [...around, `${scope}:${(only.update as AgentToolCall).id}`] : around;
+  const [only, ...others] = row.calls.map((part) => part.update as AgentToolCall);
+  const part = row.calls[0];
+  if (part && only && others.length === 0) {
+    const own = isLead ? folds : [...folds, `${scope}:${only.id}`];
+    const title = { text: titleOf(only), folds: isLead ? [] : own };
+    return [title, ...ofBeside(row, scope, own), { text: bodyOf(part), folds: own }];
+  }
+  const around = isLead ? folds : [...folds, `${scope}:${row.id}`];
+  return [...ofBeside(row, scope, around), ...row.calls.map((inner) => ofCall(inner, scope, around))];
+}
+
+function ofBeside(row: WorkRow, scope: string, folds: string[]): Passage[] {
   return [
-    ...row.plan.map(({ content }) => ({ text: plainOf(content), folds: beside })),
-    ...row.thoughts.map((part) => ({ text: plain(part.text), folds: [...beside, `${scope}:${part.id}`] })),
-    ...row.calls.map((part) => ofCall(part, scope, around, isLead && isOne)),
+    ...row.plan.map(({ content }) => ({ text: plainOf(content), folds })),
+    ...row.thoughts.map((part) => ({ text: plain(part.text), folds: [...folds, `${scope}:${part.id}`] })),
+    ...row.approved.flatMap((part) => ofApproved(part, scope, folds)),
   ];
 }
 
-function ofCall(part: UpdatePart, scope: string, folds: string[], isBare: boolean): Passage {
+function ofApproved({ approvals, id }: ApprovedPart, scope: string, folds: string[]): Passage[] {
+  const own = approvals.length > 1 ? [...folds, `${scope}:${id}`] : folds;
+  return approvals.map(({ title, command }) => ({
+    text: command && command !== title ? `${title} ${command}` : title,
+    folds: own,
+  }));
+}
+
+function ofCall(part: UpdatePart, scope: string, folds: string[]): Passage {
   const call = part.update as AgentToolCall;
-  const words = callWords(call, false, (text) => text);
+  return { text: `${titleOf(call)}\n${bodyOf(part)}`, folds: [...folds, `${scope}:${call.id}`] };
+}
+
+const asWritten = (text: string) => text;
+
+function titleOf(call: AgentToolCall): string {
+  const { text, code } = callWords(call, false, asWritten);
+  return `${text} ${code}`;
+}
+
+function bodyOf(part: UpdatePart): string {
+  const call = part.update as AgentToolCall;
   const command = readCommand(call.input) ?? "";
-  const lines = changesOf(call).flatMap((change) => [
-    change.path,
+  const changes = changesOf(call);
+  const lines = changes.flatMap((change) => [
+    ...(changes.length > 1 || change.isPart ? [change.path] : []),
     ...change.hunks.flatMap((hunk) => hunk.lines.map((line) => line.text)),
   ]);
-  const title = command.startsWith(words.code) ? words.text : `${words.text} ${words.code}`;
-  return {
-    text: [title, command, ...lines, outputOf(part, call)].filter(Boolean).join("\n"),
-    folds: isBare ? folds : [...folds, `${scope}:${call.id}`],
-  };
+  const shown = command === callWords(call, false, asWritten).code ? "" : command;
+  return [shown, ...lines, outputOf(part, call)].filter(Boolean).join("\n");
 }
 
 function outputOf({ output }: UpdatePart, call: AgentToolCall): string {
@@ -127,9 +174,9 @@ function ofPart(part: Part, scope: string, folds: string[]): Passage[] {
     case "thought":
       return [{ text: plain(part.text), folds: own }];
     case "group":
-      return part.parts.map((inner) => ofCall(inner, scope, own, false));
+      return part.parts.map((inner) => ofCall(inner, scope, own));
     case "approved":
-      return part.approvals.map(({ title }) => ({ text: title, folds: part.approvals.length > 1 ? own : folds }));
+      return ofApproved(part, scope, folds);
     case "update":
       return ofUpdate(part.update, folds, own);
   }

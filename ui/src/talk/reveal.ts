@@ -2,8 +2,8 @@
 
 import type { SessionState } from "../state/model";
 import { setHand } from "./folds";
-import { countIn, mark, patternOf, rangesIn } from "./marks";
-import { type Passage, passagesOf } from "./passages";
+import { mark, patternOf, rangesIn } from "./marks";
+import { type Find, findsOf } from "./passages";
 import { entryElement, settle } from "./settle";
 
 const wait_ms = 1_500;
@@ -15,9 +15,8 @@ export interface Wanted {
   /** The id of the entry. */
   entry: string;
   query: string;
-  /** Where in it: the passage, and which of its finds. Without it the first. */
-  passage?: Passage;
-  nth?: number;
+  /** Where in it; else what is said sooner than what is folded away. */
+  find?: Find;
   /** Something else is wanted by now. */
   isOver?: () => boolean;
 }
@@ -27,12 +26,12 @@ export async function reveal(wanted: Wanted): Promise<Range | null> {
   const { scroller, state, query, isOver = () => false } = wanted;
   const index = state.entries.findIndex(({ id }) => id === wanted.entry);
   const pattern = patternOf(query) ?? patternOf(query.replace(/[`*_#]/g, ""));
-  const passage = wanted.passage ?? (pattern ? firstPassage(state, index, pattern) : undefined);
-  for (const key of passage?.folds ?? []) setHand(key, true);
+  const find = wanted.find ?? (pattern ? firstFind(state, index, pattern) : undefined);
+  for (const key of find?.passage.folds ?? []) setHand(key, true);
   const isSeen = () => topOf(scroller, shownElement(scroller, wanted.entry));
   if (!isInView(scroller, shownElement(scroller, wanted.entry))) await settle(scroller, isSeen, isOver);
   if (isOver()) return null;
-  const range = pattern ? await findRange(wanted, pattern, passage?.folds.at(-1)) : null;
+  const range = pattern ? await findRange(wanted, pattern, find) : null;
   if (isOver()) return null;
   if (range) {
     showInBoxes(range, scroller);
@@ -42,10 +41,8 @@ export async function reveal(wanted: Wanted): Promise<Range | null> {
   return range;
 }
 
-/** What is said sooner than what is folded away. */
-function firstPassage(state: SessionState, index: number, pattern: RegExp): Passage | undefined {
-  const found = passagesOf(state, index).filter(({ text }) => countIn(text, pattern) > 0);
-  return found.toSorted((a, b) => a.folds.length - b.folds.length)[0];
+function firstFind(state: SessionState, index: number, pattern: RegExp): Find | undefined {
+  return findsOf(state, index, pattern).toSorted((a, b) => a.passage.folds.length - b.passage.folds.length)[0];
 }
 
 /** Agents that were started together are drawn with the first of them. */
@@ -57,14 +54,15 @@ function shownElement(scroller: HTMLElement, id: string): HTMLElement | null {
 }
 
 /** What is folded away comes a frame later, and long output has to be asked for. */
-async function findRange(wanted: Wanted, pattern: RegExp, fold: string | undefined): Promise<Range | null> {
+async function findRange(wanted: Wanted, pattern: RegExp, find: Find | undefined): Promise<Range | null> {
+  const fold = find?.passage.folds.at(-1);
+  const nth = find?.nth ?? 0;
   const until = performance.now() + wait_ms;
   for (;;) {
     const entry = shownElement(wanted.scroller, wanted.entry);
     if (entry && !entry.classList.contains("far")) {
       const all = rangesIn(entry, pattern);
       const own = all.filter((range) => foldOf(range) === fold);
-      const nth = wanted.nth ?? 0;
       const range = own[nth] ?? (own.length > 0 ? own.at(-1) : undefined);
       if (range && own.length > nth) return range;
       if (!showMore(entry, fold) && performance.now() > until - wait_ms / 2) return range ?? all[0] ?? null;
@@ -74,7 +72,9 @@ async function findRange(wanted: Wanted, pattern: RegExp, fold: string | undefin
   }
 }
 
-const foldOf = (range: Range) => range.startContainer.parentElement?.closest<HTMLElement>("[data-fold]")?.dataset.fold;
+/** The line that sums a card up says again what is in it. */
+const foldOf = (range: Range) =>
+  range.startContainer.parentElement?.closest<HTMLElement>("[data-fold], .agent-now")?.dataset.fold;
 
 /** Only the end of a long text or output is drawn. */
 function showMore(entry: HTMLElement, fold: string | undefined): boolean {

@@ -1,6 +1,7 @@
 import { createMemo, onMount, Show } from "solid-js";
 import type { PermissionRequest } from "../../api/types";
 import { Icon } from "../../kit/Icon";
+import { later } from "../../kit/later";
 import { Visible } from "../../kit/Visible";
 import { readArguments, sessionName } from "../../state/delegation";
 import type { StreamingToolCall } from "../../state/model";
@@ -19,7 +20,9 @@ import { AgentFigures, AgentName, Chevron } from "./AgentHead";
 import { AgentStopButton } from "./AgentStopButton";
 import { activityOf, plainLine, resultOf } from "./activity";
 import { createCardOpen } from "./cardOpen";
-import { LaneFoot } from "./LaneFoot";
+
+/** Only agents that work side by side have it. */
+const LaneFoot = later(async () => (await import("./LaneFoot")).LaneFoot);
 
 const calm_ms = 500;
 const lane_rows = 4;

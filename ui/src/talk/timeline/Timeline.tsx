@@ -9,13 +9,13 @@ import type { ApprovedPart, Flow, GroupPart, Part, TextPart, ThoughtPart, Update
 import { ApprovedList } from "../ApprovedList";
 import { showQuestion } from "../ask/shown";
 import { Fold } from "../Fold";
-import { Fields } from "../laterFields";
-import { Markdown, MarkdownText } from "../markdown/Markdown";
+import { Markdown } from "../markdown/Markdown";
 import { NoticeView } from "../NoticeView";
 import { usePath } from "../paths";
 import { CallBody, CallEnd, CallRow, CallTitle } from "./CallRow";
 import { sumOf } from "./hunks";
 import { Plan, PlanSteps } from "./Plan";
+import { isRare, RareUpdate, SubAgent } from "./rare";
 import {
   besideWords,
   callWords,
@@ -111,7 +111,7 @@ function Waits(props: { request: PermissionRequest; call: AgentToolCall | null }
   );
 }
 
-function WaitLine(props: { request: PermissionRequest; call: AgentToolCall | null }) {
+export function WaitLine(props: { request: PermissionRequest; call: AgentToolCall | null }) {
   const path = usePath();
   return (
     <button type="button" class="line wait-line" onClick={() => showQuestion(props.request.request_id)}>
@@ -289,8 +289,6 @@ export function LeadBody(props: WorkProps & { id: string }) {
   );
 }
 
-const callOf = (part: UpdatePart) => part.update as AgentToolCall;
-
 function PartView(props: TimelineProps & { part: Part; isLast: boolean }) {
   return (
     <Switch>
@@ -376,39 +374,10 @@ function UpdateView(props: { part: UpdatePart; scope: string; running: boolean }
           </Event>
         )}
       </Match>
-      <Match when={is("compaction")}>
-        {(compaction) => (
-          <Event icon="archive">
-            <Fold key={key()} head={<Visible text={compactionWords(compaction())} />}>
-              <div class="fold-text">
-                <MarkdownText text={compaction().summary || "No summary was given."} />
-              </div>
-            </Fold>
-          </Event>
-        )}
+      <Match when={isRare(props.part.update)}>
+        <RareUpdate update={props.part.update} key={key()} />
       </Match>
-      <Match when={is("user_message")}>
-        {(message) => (
-          <Event icon="send">
-            <blockquote class="flow-quote">
-              <MarkdownText text={message().text} />
-            </blockquote>
-          </Event>
-        )}
-      </Match>
-      <Match when={is("content")}>{(part) => <Other key={key()} label="Attachment" value={part().content} />}</Match>
-      <Match when={is("unknown")}>{(other) => <Other key={key()} label={other().kind} value={other().raw} />}</Match>
     </Switch>
-  );
-}
-
-function Other(props: { key: string; label: string; value: unknown }) {
-  return (
-    <Event icon="other">
-      <Fold key={props.key} head={<Visible text={props.label} />}>
-        <Fields value={props.value} />
-      </Fold>
-    </Event>
   );
 }
 
@@ -417,72 +386,11 @@ function lastPart(id: string): string {
   return id.slice(id.lastIndexOf("#") + 1);
 }
 
-/** Enough of an id to tell it from the others. */
-function shortId(id: string): string {
-  return id.replace(/^([0-9a-f]{8})-[0-9a-f-]{27}$/, "$1");
-}
-
-function SubAgent(props: {
-  group: GroupPart;
-  scope: string;
-  running: boolean;
-  asks: readonly PermissionRequest[] | undefined;
-}) {
-  const count = () => props.group.parts.length;
-  const asked = (part: UpdatePart) =>
-    props.running ? props.asks?.find((request) => request.agent_call === callOf(part).id) : undefined;
-  const runs = () => props.running && props.group.parts.some((part) => isRunning(callOf(part)) && !asked(part));
-  const waits = () => props.group.parts.some((part) => asked(part));
-  return (
-    <Event icon="agents" dot={runs() || (waits() && "waiting")} class="sub-agent">
-      <Fold
-        key={`${props.scope}:${props.group.id}`}
-        open
-        head={
-          <>
-            Sub-agent <Visible text={shortId(props.group.agent)} />
-          </>
-        }
-        end={count() === 1 ? "1 call" : `${count()} calls`}
-      >
-        <div class="merged-rows">
-          <For each={props.group.parts}>
-            {(part) => (
-              <Show
-                when={asked(part)}
-                fallback={
-                  <CallRow
-                    call={callOf(part)}
-                    scope={props.scope}
-                    stream={part.output?.text}
-                    heard={part.heard}
-                    running={props.running}
-                    quiet
-                  />
-                }
-              >
-                {(request) => <WaitLine request={request()} call={callOf(part)} />}
-              </Show>
-            )}
-          </For>
-        </div>
-      </Fold>
-    </Event>
-  );
-}
-
 /** What an agent wants to do, as short as it can be said. */
 function askedText(request: PermissionRequest, call: AgentToolCall | null, path: (text: string) => string): string {
   if (request.command) return request.command.split("\n", 1)[0] ?? "";
   const words = call ? callWords(call, false, path).code : "";
   return words || request.files?.[0]?.path || path(request.title);
-}
-
-function compactionWords(of: Of<"compaction">): string {
-  if (of.status === "completed") return "The conversation was compacted";
-  if (of.status === "failed") return `Compaction failed: ${of.error ?? "no reason given"}`;
-  if (of.status === "cancelled") return "Compaction was stopped";
-  return "Compacting the conversation…";
 }
 
 function noticeText(notice: Of<"notice">): string {

@@ -1,0 +1,12 @@
+// What few agents tell of: what draws it is loaded when it is there.
+
+import type { Update } from "../../api/types";
+import { later } from "../../kit/later";
+
+export const RareUpdate = later(async () => (await import("./RareUpdate")).RareUpdate);
+
+export const SubAgent = later(async () => (await import("./SubAgent")).SubAgent);
+
+const types: Update["type"][] = ["compaction", "user_message", "content", "unknown"];
+
+export const isRare = ({ type }: Update) => types.includes(type);
