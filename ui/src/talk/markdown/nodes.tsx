@@ -6,6 +6,7 @@ import { Icon } from "../../kit/Icon";
 import { markOf } from "../../kit/Visible";
 import { pieces } from "../../state/visible";
 import { rawText } from "./morph";
+import { loadedRich } from "./rich";
 
 /** Headings of a text stand below those of the page. */
 const heading_offset = 2;
@@ -14,7 +15,7 @@ const lowest_heading = 6;
 const own_picture = /^\/api\/sessions\/[\w-]+\/attachments\/[\w-]+$/;
 const link_schemes = ["http:", "https:", "mailto:"];
 
-function make(tag: string, className?: string, ...children: (Node | string)[]): HTMLElement {
+export function make(tag: string, className?: string, ...children: (Node | string)[]): HTMLElement {
   const element = document.createElement(tag);
   if (className) element.className = className;
   element.append(...children);
@@ -22,7 +23,7 @@ function make(tag: string, className?: string, ...children: (Node | string)[]): 
 }
 
 /** A text in which nothing is hidden. */
-function shown(text: string): (Node | string)[] {
+export function shown(text: string): (Node | string)[] {
   return pieces(text).map((piece) => (typeof piece === "string" ? piece : markOf(piece)));
 }
 
@@ -65,12 +66,14 @@ export function blockNode(token: Token): HTMLElement | null {
       return make("p", undefined, ...shown(block.text.trimEnd()));
     case "paragraph":
       return make("p", undefined, ...inline(block.tokens));
-    default:
-      return make("p", undefined, ...inline([token]));
+    default: {
+      const [own] = loadedRich()?.nodes(token) ?? [];
+      return own instanceof HTMLElement ? own : make("p", undefined, ...inline([token]));
+    }
   }
 }
 
-function blocks(tokens: Token[]): Node[] {
+export function blocks(tokens: Token[]): Node[] {
   return tokens.flatMap((token) => blockNode(token) ?? []);
 }
 
@@ -92,7 +95,7 @@ function codeBlock({ text, lang }: Tokens.Code): HTMLElement {
   pre.tabIndex = 0;
   const figure = make(
     "figure",
-    "code-block",
+    language ? "code-block" : "code-block bare",
     make("figcaption", undefined, make("span", undefined, ...shown(language)), button),
     pre,
   );
@@ -171,7 +174,7 @@ function inlineNodes(token: MarkedToken): (Node | string)[] {
     case "text":
       return token.tokens ? inline(token.tokens) : shown(token.escaped ? token.text : decode(token.text));
     default:
-      return shown(token.raw);
+      return loadedRich()?.nodes(token) ?? shown((token as Token).raw);
   }
 }
 

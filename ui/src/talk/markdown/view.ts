@@ -7,6 +7,7 @@ import { Cutter } from "./cuts";
 import { mend } from "./mend";
 import { morph, rawText } from "./morph";
 import { blockNode } from "./nodes";
+import { loadedRich, loadRich, mayBeRich } from "./rich";
 
 /** Pieces of a long text that are on the page unless somebody asks for more. */
 const shown_pieces = 4;
@@ -34,6 +35,7 @@ export class MarkdownView {
   private links: Links = {};
   private earlierLinks: Links = {};
   private text: TextStream | null = null;
+  private isOpen = false;
   /** Somebody reads further up: then nothing is taken away there. */
   private keepsAll = false;
 
@@ -46,7 +48,9 @@ export class MarkdownView {
   update(text: TextStream, isOpen: boolean): void {
     if (text.version !== this.version) this.reset(text.version);
     this.text = text;
+    this.isOpen = isOpen;
     const fresh = textFrom(text, this.drawn);
+    if (!loadedRich() && mayBeRich(fresh)) void loadRich().then(() => this.drawAnew());
     const cuts = this.cutter.add(fresh);
     // Of a long text that comes at once only the end is drawn.
     const drawnFrom = this.keepsAll ? 0 : this.pieces.length + cuts.length - shown_pieces;
@@ -65,6 +69,15 @@ export class MarkdownView {
     if (isOpen) this.draw(true);
     else this.finish();
     this.drop(drawnFrom);
+  }
+
+  /** What could not be read as what it is before. */
+  private drawAnew(): void {
+    if (!loadedRich() || !this.text) return;
+    if (this.isOpen) {
+      this.version = null;
+      this.update(this.text, true);
+    } else this.settle();
   }
 
   /** One piece more, above what is there. */
@@ -119,7 +132,10 @@ export class MarkdownView {
     const fresh = tokens.flatMap((token) => blockNode(token) ?? []);
     for (const [index, node] of fresh.entries()) {
       const known = piece.nodes[index];
-      if (known && isSame(known, node)) continue;
+      if (known && isSame(known, node)) {
+        paint(known);
+        continue;
+      }
       if (!known || !morph(known, node)) {
         if (known) known.replaceWith(node);
         else this.element.append(node);
@@ -153,7 +169,7 @@ export class MarkdownView {
     }
     for (const [index, token] of tokens.entries()) {
       this.place(token, index >= last);
-      if (token.type === "code" && (index < last || !isOpen)) paint(this.last().nodes.at(-1));
+      if (token.type !== "space" && (index < last || !isOpen)) paint(this.last().nodes.at(-1));
     }
     this.grew = true;
   }
@@ -197,6 +213,7 @@ export class MarkdownView {
 
 /** Code gets its colours when it is whole, from what is loaded when the first is there. */
 function paint(block: ChildNode | undefined): void {
+  if (block instanceof HTMLElement) loadedRich()?.draw(block);
   const code = block instanceof Element ? block.querySelector<HTMLElement>("code[class^=language-]") : null;
   if (!code) return;
   void insist(() => import("../../code/highlight")).then(({ colour, languageNamed }) =>
@@ -207,6 +224,7 @@ function paint(block: ChildNode | undefined): void {
 /** The same block, whether or not its code has colours by now. */
 function isSame(known: ChildNode, node: HTMLElement): boolean {
   if (known.isEqualNode(node)) return true;
+  if (known instanceof HTMLElement && loadedRich()?.isSame(known, node)) return true;
   const raw = known instanceof HTMLElement ? rawText.get(known) : undefined;
   const caption = (block: ChildNode) => block.firstChild?.textContent;
   return raw !== undefined && raw === rawText.get(node) && caption(known) === caption(node);
@@ -216,6 +234,8 @@ function isSame(known: ChildNode, node: HTMLElement): boolean {
 function define(tokens: Token[], links: Links): void {
   for (const token of tokens as MarkedToken[]) {
     if (token.type === "def") links[token.tag] ??= { href: token.href, title: token.title };
+    else if ((token as Token).type === "footnote")
+      links[`^${(token as unknown as { label: string }).label.toLowerCase()}`] ??= { href: "", title: null };
     else if (token.type === "blockquote") define(token.tokens, links);
     else if (token.type === "list") for (const item of token.items) define(item.tokens, links);
   }
@@ -223,7 +243,7 @@ function define(tokens: Token[], links: Links): void {
 
 function lex(source: string, links: Links): Token[] {
   try {
-    const lexer = new Lexer({ gfm: true });
+    const lexer = new Lexer({ gfm: true, extensions: loadedRich()?.extensions ?? null });
     Object.assign(lexer.tokens.links, links);
     return lexer.lex(source);
   } catch {
