@@ -2,7 +2,7 @@
 
 import { createStore, produce } from "solid-js/store";
 import { render } from "solid-js/web";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, beforeAll, expect, it } from "vitest";
 import type { AgentToolCall, PermissionRequest, StreamEvent, Update } from "../../api/types";
 import { emptyState, type SessionState } from "../../state/model";
 import { apply } from "../../state/reducer";
@@ -10,7 +10,11 @@ import { AgentTurn } from "../AgentTurn";
 import { wantedQuestion } from "../ask/shown";
 import { forget } from "../folds";
 import { sumOf } from "./hunks";
+import { SubAgent } from "./rare";
 import { callWords, leadOf, mergedWords, rowsOf } from "./rows";
+
+// It is loaded when one is there.
+beforeAll(() => SubAgent.preload());
 
 let dispose = () => {};
 afterEach(() => {
