@@ -16,7 +16,7 @@ test("the agent's mode is shown, changed, kept over a reload, and obeyed", async
   await cockpit.choose("Mode", /^Plan/);
   await expect(mode("Plan")).toHaveCount(1);
   await expect(cockpit.log).toContainText("Mode: Plan");
-  await expect(page.getByRole("img", { name: /% of the context used/, includeHidden: true })).toHaveCount(1);
+  await expect(page.getByRole("button", { name: /% of the context used/, includeHidden: true })).toHaveCount(1);
   await expectAccessible(page);
   await cockpit.expectNoSidewaysScroll();
 

@@ -93,6 +93,10 @@ async function visit(cockpit: Cockpit, look: (name: string) => Promise<void>): P
   await look("palette");
   await page.keyboard.press("Escape");
   await cockpit.fromHead("Delete");
+  const sure = page.getByRole("dialog", { name: "Delete this session?" });
+  await expect(sure).toBeVisible();
+  await look("delete");
+  await sure.getByRole("button", { name: "Delete" }).click();
   await expect(page.getByText("Session deleted")).toBeVisible();
   await cockpit.expectHome();
   await look("deleted");

@@ -26,6 +26,9 @@ test("a conversation that only the agent has is found, continued here once, and 
   await expect(cockpit.answers).toHaveText(["heron"]);
   await cockpit.expectIdle();
   await cockpit.fromHead("Delete");
+  const sure = page.getByRole("dialog", { name: "Delete this session?" });
+  await sure.getByRole("checkbox", { name: "Also delete the agent’s own record" }).uncheck();
+  await sure.getByRole("button", { name: "Delete" }).click();
   await cockpit.expectHome();
   await expect(page.getByText("Session deleted")).toBeHidden({ timeout: 15_000 });
 

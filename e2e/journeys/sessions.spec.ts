@@ -34,6 +34,7 @@ test("sessions are made, renamed, switched and deleted", async ({ cockpit, page 
   await page.reload();
   await expect(cockpit.answers).toHaveText(["pears"]);
   await cockpit.fromHead("Delete");
+  await page.getByRole("dialog", { name: "Delete this session?" }).getByRole("button", { name: "Delete" }).click();
   await cockpit.expectHome();
   await expect(cockpit.rows).toHaveCount(1);
   await page.getByRole("button", { name: "Undo" }).click();
