@@ -15,7 +15,7 @@ test("the first task starts, and an agent and a main AI are set up where their s
   await page.goBack();
   await step("Add a main AI").getByRole("link").click();
   await expect(page).toHaveURL(/#\/settings\/main-ai$/);
-  await expect(page.getByText("Main AI").first()).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Main AI" }).first()).toBeVisible();
   await page.goBack();
   await cockpit.composer.fill("a thought for later");
   await step("Give it a first task").getByRole("button", { name: "Start" }).click();
