@@ -339,7 +339,7 @@ test("policy, model and agent can be changed where the session is, and the serve
   await expect(page.getByRole("heading", { name: "Renamed elsewhere", includeHidden: true })).toBeVisible();
   await expect(model).toHaveValue("no-such-model");
   await model.press("Enter");
-  await expect(page.getByRole("alert")).toContainText("no endpoint is configured for the model `no-such-model`");
+  await expect(page.getByRole("alert")).toContainText(/no provider is set up for the model `no-such-model`/i);
 
   await cockpit.choose("Permissions", /^Ask/);
   await expect(page.getByRole("button", { name: "Permissions: Ask" })).toBeVisible();

@@ -86,7 +86,7 @@ impl Engine {
         let id = wanted.new_id();
         let agent = wanted.agent.clone().unwrap_or_else(|| self.choices().default_agent.clone());
         let model = wanted.model.clone().unwrap_or_else(|| RELAY.to_owned());
-        settings.check_model(&model)?;
+        self.choices().check_model(&model)?;
         // From looking for an owner to becoming one, nobody else may.
         let _alone = self.shared.taking_over.acquire().await.map_err(|_| Refusal::stopping())?;
         if let Some(found) = self.made_before(&wanted).await? {

@@ -6,13 +6,17 @@ use std::time::Duration;
 use domain::policy::Policy;
 
 use crate::command::Command;
-use crate::settings::Settings;
-use crate::{Engine, Shared};
+use crate::settings::{RELAY, Settings};
+use crate::{Engine, Refusal, Shared};
+
+const NAME_MAX: usize = 200;
 
 /// Read where they are used, so that a change holds from then on.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Choices {
     pub model: String,
+    /// Where every other model name than `relay` is asked for; `Relay` where there is none.
+    pub endpoint: model::Settings,
     pub default_agent: String,
     pub max_iterations: u32,
     /// As it is configured.
@@ -31,6 +35,7 @@ impl Choices {
     pub fn of(settings: &Settings) -> Choices {
         Choices {
             model: settings.model.clone(),
+            endpoint: settings.endpoint.clone(),
             default_agent: settings.default_agent.clone(),
             max_iterations: settings.max_iterations,
             permission_policy: settings.permission_policy,
@@ -41,6 +46,43 @@ impl Choices {
             project_title: settings.project_title.clone(),
             suggestions: settings.suggestions.clone(),
             ignore: settings.ignore.clone(),
+        }
+    }
+}
+
+impl Choices {
+    pub(crate) fn check_model(&self, name: &str) -> Result<(), Refusal> {
+        self.model_settings(name).map(drop)
+    }
+
+    pub(crate) fn model_settings(&self, name: &str) -> Result<model::Settings, Refusal> {
+        match (name, &self.endpoint) {
+            (RELAY, _) => Ok(model::Settings::Relay),
+            ("", _) => Err(Refusal::Invalid("the model has no name".to_owned())),
+            (name, _) if name.len() > NAME_MAX => Err(Refusal::Invalid(format!("the model's name is longer than {NAME_MAX} bytes"))),
+            (name, model::Settings::Relay) => Err(Refusal::NoProvider(format!(
+                "no provider is set up for the model `{name}`: add a main AI in the settings, or use `relay`"
+            ))),
+            (name, model::Settings::Endpoint { base_url, api_key, provider, .. }) => Ok(model::Settings::Endpoint {
+                model: name.to_owned(),
+                base_url: base_url.clone(),
+                api_key: api_key.clone(),
+                provider: *provider,
+            }),
+        }
+    }
+}
+
+impl Choices {
+    pub fn has_provider(&self) -> bool {
+        self.endpoint != model::Settings::Relay
+    }
+
+    /// The key of the main AI's endpoint, for whoever must not show it.
+    pub fn secret(&self) -> Option<String> {
+        match &self.endpoint {
+            model::Settings::Endpoint { api_key: Some(key), .. } => Some(key.expose().to_owned()),
+            _ => None,
         }
     }
 }
@@ -92,7 +134,11 @@ impl Engine {
     pub async fn adopt(&self, choices: Choices) {
         let policies = || (self.default_policy(false), self.default_policy(true));
         let before = policies();
+        let is_elsewhere = self.choices().endpoint != choices.endpoint;
         *self.shared.current.lock() = Arc::new(choices);
+        if is_elsewhere {
+            self.shared.models.lock().await.forget();
+        }
         let policy = policies() != before;
         self.tell_all(|| Command::ChoicesChanged { policy }).await;
     }

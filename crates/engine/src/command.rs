@@ -191,6 +191,9 @@ pub enum Refusal {
     /// What was meant is no longer what was shown.
     #[error("{0}")]
     Changed(String),
+    /// The model is asked for at a provider, and none is set up.
+    #[error("{0}")]
+    NoProvider(String),
     /// It takes a model, and the session has none.
     #[error("{0}")]
     NoModel(String),

@@ -17,6 +17,7 @@ mod disk;
 mod history;
 mod instructions;
 mod login;
+mod main_ai;
 mod model_call;
 mod models;
 mod news;
@@ -66,6 +67,7 @@ pub use chores::{Chore, ChoreKind};
 pub use command::{AgentSessionView, Answer, AnsweredBy, Posted, Refusal};
 pub use conversations::{Asked, Conversation, Conversations, Directory};
 pub use disk::{Disk, size};
+pub use main_ai::{MainAi, ModelProblem, ModelTrial, ProviderInfo, providers};
 pub use models::{ListedModel, Models};
 pub use news::{Happening, Heard};
 pub use review::{CHANGES, NewComment, Submission};
@@ -110,6 +112,8 @@ pub(crate) struct Shared {
     asking_versions: Semaphore,
     /// What the endpoint said of its models; held while it is asked.
     models: tokio::sync::Mutex<models::Asked>,
+    /// A few at a time ask a provider that is being set up.
+    trying_providers: Semaphore,
     /// A few at a time look at what changed.
     looking: Semaphore,
     undos: changes::Undos,
@@ -174,6 +178,7 @@ impl Engine {
             asking_agents: Semaphore::new(1),
             asking_versions: Semaphore::new(1),
             models: tokio::sync::Mutex::default(),
+            trying_providers: Semaphore::new(main_ai::AT_ONCE),
             looking: Semaphore::new(changes::LOOKING),
             undos: changes::Undos::default(),
             agents,
@@ -212,7 +217,7 @@ impl Engine {
         let model = wanted.model.unwrap_or_else(|| choices.model.clone());
         let agent = wanted.agent.unwrap_or_else(|| choices.default_agent.clone());
         settings.agent(&agent)?;
-        settings.check_model(&model)?;
+        choices.check_model(&model)?;
         let new = NewSession {
             title: wanted.title.unwrap_or_default(),
             work_dir: work_dir.to_string_lossy().into_owned(),
@@ -246,7 +251,7 @@ impl Engine {
             self.shared.settings.agent(agent)?;
         }
         if let Some(model) = &change.model {
-            self.shared.settings.check_model(model)?;
+            self.choices().check_model(model)?;
         }
         self.ask(id, |reply| Command::Change { change, reply }).await?;
         self.row(id).await

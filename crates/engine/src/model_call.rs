@@ -129,7 +129,7 @@ async fn ask(
     signals: &mpsc::Sender<ModelSignal>,
     asked: &mut Asked,
 ) -> Result<model::Completion, Failure> {
-    let settings = shared.settings.model_settings(&row.model).map_err(Failure::Setup)?;
+    let settings = shared.choices().model_settings(&row.model).map_err(Failure::Setup)?;
     let model =
         Model::with_tuning(settings, shared.settings.model_tuning).map_err(|error| Failure::Setup(Refusal::Invalid(error.to_string())))?;
     let request = request(shared, row).await.map_err(Failure::Setup)?;

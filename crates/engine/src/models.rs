@@ -42,6 +42,11 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
+    /// There is another endpoint now.
+    pub(crate) fn forget(&mut self) {
+        *self = Asked::default();
+    }
+
     fn known(&self) -> Option<Names> {
         let (at, answer) = self.answer.as_ref()?;
         let counts = if answer.is_ok() { FRESH } else { FAILED };
@@ -51,15 +56,15 @@ impl Asked {
 
 impl Engine {
     pub async fn models(&self) -> Result<Models, Refusal> {
-        let settings = self.settings();
+        let choices = self.choices();
         let mut models = Vec::new();
         let mut add = |id: &str, note: Option<&'static str>| {
-            if settings.check_model(id).is_ok() && !models.iter().any(|known: &ListedModel| known.id == id) {
+            if choices.check_model(id).is_ok() && !models.iter().any(|known: &ListedModel| known.id == id) {
                 let title = if id == RELAY { RELAY_TITLE } else { id };
                 models.push(ListedModel { id: id.to_owned(), title: title.to_owned(), note });
             }
         };
-        add(&self.choices().model, Some("the server's default"));
+        add(&choices.model, Some("the server's default"));
         add(RELAY, None);
         self.store().models().await?.iter().for_each(|id| add(id, Some("used before")));
         let error = match self.ask_endpoint().await {
@@ -81,10 +86,10 @@ impl Engine {
             if let Some(known) = asked.known() {
                 return known;
             }
-            let settings = self.settings();
+            let (endpoint, tuning) = (self.choices().endpoint.clone(), self.settings().model_tuning);
             let asking = asked.asking.get_or_insert_with(|| {
                 let mut task = Tasks::default();
-                task.start(names(settings.endpoint.clone(), settings.model_tuning));
+                task.start(names(endpoint, tuning));
                 task
             });
             asked.answer = Some(asking.next().await.unwrap_or_else(|error| (Instant::now(), Err(error.to_string()))));

@@ -13,7 +13,6 @@ use domain::policy::Policy;
 use crate::Refusal;
 
 pub(crate) const RELAY: &str = "relay";
-const NAME_MAX: usize = 200;
 /// How long npx may take to fetch an agent.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(600);
 
@@ -31,7 +30,7 @@ pub struct Settings {
     pub ignore: Vec<String>,
     /// The default model's name, `relay` where none is configured.
     pub model: String,
-    /// The endpoint at which every other model name is asked for; `Relay` where there is none.
+    /// The endpoint at which every other model name is asked for, as it is at the start; `Relay` where there is none.
     pub endpoint: model::Settings,
     pub model_tuning: model::Tuning,
     pub max_iterations: u32,
@@ -160,28 +159,6 @@ impl Settings {
 
     pub(crate) fn runner_dir(&self, runner: RunnerId) -> PathBuf {
         self.runners_dir().join(runner.to_string())
-    }
-
-    pub(crate) fn check_model(&self, name: &str) -> Result<(), Refusal> {
-        self.model_settings(name).map(drop)
-    }
-
-    pub(crate) fn model_settings(&self, name: &str) -> Result<model::Settings, Refusal> {
-        match (name, &self.endpoint) {
-            (RELAY, _) => Ok(model::Settings::Relay),
-            ("", _) => Err(Refusal::Invalid("the model has no name".to_owned())),
-            (name, _) if name.len() > NAME_MAX => Err(Refusal::Invalid(format!("the model's name is longer than {NAME_MAX} bytes"))),
-            (name, model::Settings::Relay) => {
-                let advice = "set VOXPILOT_MODEL_BASE_URL or VOXPILOT_MODEL_PROVIDER, or use `relay`";
-                Err(Refusal::Invalid(format!("no endpoint is configured for the model `{name}`: {advice}")))
-            }
-            (name, model::Settings::Endpoint { base_url, api_key, provider, .. }) => Ok(model::Settings::Endpoint {
-                model: name.to_owned(),
-                base_url: base_url.clone(),
-                api_key: api_key.clone(),
-                provider: *provider,
-            }),
-        }
     }
 
     /// The work directory of a new session: the configured one, or a directory that exists below it or below one of the others.

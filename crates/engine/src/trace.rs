@@ -77,9 +77,10 @@ impl Engine {
         self.row(id).await?;
         let rows = self.store().session_runners(id).await?;
         let running: Vec<Uuid> = rows.iter().filter_map(|row| row.id.parse().ok()).collect();
-        let (settings, token) = (self.settings().clone(), token.to_owned());
+        let (settings, choices, token) = (self.settings().clone(), self.choices(), token.to_owned());
         blocking(move || {
             let mut secrets = settings.secrets();
+            secrets.extend(choices.secret());
             secrets.push(token);
             let runners = kept::runners(&settings.traces_dir(), &settings.runners_dir(), id, &running)?;
             Ok((runners, Mask::new(secrets)))

@@ -7,6 +7,7 @@ mod backoff;
 mod classify;
 mod history;
 mod proxy;
+pub(crate) mod resolve;
 
 use std::collections::HashSet;
 use std::fmt;
@@ -44,7 +45,7 @@ pub(crate) struct Endpoint {
 
 impl Endpoint {
     pub(crate) fn new(target: Target, tuning: Tuning) -> Result<Endpoint, SettingsError> {
-        let mut builder = tls::client().connect_timeout(CONNECT_TIMEOUT).tcp_nodelay(true);
+        let mut builder = tls::client().connect_timeout(CONNECT_TIMEOUT).tcp_nodelay(true).dns_resolver(resolve::CheckedResolver);
         if target.loopback {
             // A proxy for the outside world cannot reach this machine's own loopback.
             builder = builder.no_proxy();

@@ -13,7 +13,7 @@ mod settings;
 pub use fault::Fault;
 pub use message::{Completion, Event, Image, Message, Request, ToolCall, ToolSpec, Usage};
 pub use relay::relay_answer;
-pub use settings::{Provider, Secret, Settings, SettingsError, UnknownProvider};
+pub use settings::{Provider, Reach, Secret, Settings, SettingsError, UnknownProvider};
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -8,6 +8,8 @@ use std::str::FromStr;
 use genai::adapter::AdapterKind;
 use reqwest::Url;
 
+use crate::endpoint::resolve::is_refused;
+
 /// A key. It is shown to the endpoint and to nobody else.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
@@ -78,6 +80,11 @@ impl Provider {
         }
     }
 
+    /// Where it is reached.
+    pub fn host(self) -> String {
+        Url::parse(self.base_url()).ok().as_ref().map(host).unwrap_or_default()
+    }
+
     fn base_url(self) -> &'static str {
         match self {
             Provider::GitHub => "https://models.github.ai/inference/",
@@ -136,8 +143,19 @@ pub enum SettingsError {
     BadBaseUrl { url: String },
     #[error("model provider {provider} needs a key: set {variable} or VOXPILOT_MODEL_API_KEY")]
     NoKey { provider: Provider, variable: &'static str },
+    #[error("the model endpoint {host} is an address of the local link, where no model is")]
+    RefusedAddress { host: String },
     #[error("cannot set up the connection to the model endpoint: {reason}")]
     Client { reason: String },
+}
+
+/// Where requests go, for whoever decides about it before a key is sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reach {
+    /// Host and port as a person would name them.
+    pub host: String,
+    pub loopback: bool,
+    pub encrypted: bool,
 }
 
 /// An endpoint with every default filled in. Not printable: an address may carry a password.
@@ -157,6 +175,12 @@ pub(crate) struct Target {
 const KEY_SETTING: &str = "VOXPILOT_MODEL_API_KEY";
 
 impl Settings {
+    /// `None` is the relay.
+    pub fn reach(&self) -> Result<Option<Reach>, SettingsError> {
+        let target = self.clone().resolve()?;
+        Ok(target.map(|Target { host, loopback, base_url, .. }| Reach { host, loopback, encrypted: base_url.starts_with("https:") }))
+    }
+
     /// `None` is the relay.
     pub(crate) fn resolve(self) -> Result<Option<Target>, SettingsError> {
         let Settings::Endpoint { model, base_url, api_key, provider } = self else {
@@ -198,6 +222,9 @@ fn parse(given: &str) -> Result<Url, SettingsError> {
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
         return Err(bad());
     }
+    if address(&url).is_some_and(is_refused) {
+        return Err(SettingsError::RefusedAddress { host: host(&url) });
+    }
     Ok(url)
 }
 
@@ -209,10 +236,12 @@ fn host(url: &Url) -> String {
     }
 }
 
+fn address(url: &Url) -> Option<IpAddr> {
+    url.host_str()?.trim_start_matches('[').trim_end_matches(']').parse().ok()
+}
+
 fn is_loopback(url: &Url) -> bool {
-    let name = url.host_str().unwrap_or_default();
-    let address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
-    name == "localhost" || address.is_ok_and(|address| address.is_loopback())
+    url.host_str() == Some("localhost") || address(url).is_some_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]

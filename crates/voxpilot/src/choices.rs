@@ -2,6 +2,8 @@
 //!
 //! What is chosen goes through the very code that reads the files, so nothing can be chosen with which the server would not start.
 
+mod setup;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -9,34 +11,52 @@ use std::sync::Arc;
 use domain::policy::Policy;
 use engine::Choices;
 use serde_json::{Map, Value};
-use web::{Configuration, Here, OriginKind, SettingKind, SettingOrigin, SettingRefusal, SettingUnit, SettingView};
+use web::{Configuration, Here, NewMainAi, OriginKind, SettingKind, SettingOrigin, SettingRefusal, SettingUnit, SettingView};
 
 use crate::config::{self, Change, Config, Entry, Kind, Origin, Shown, Sources, Unit, as_text, can_be_chosen, shown, visible};
-use crate::serve;
+use crate::{main_ai, serve};
+
+const RELAY: &str = "relay";
 
 /// `running` is what the server was started with.
-pub(crate) fn for_page(running: &Sources) -> Configuration {
-    let sources = running.clone();
-    let list = move |here: &Here| list(&sources, here);
-    let sources = running.clone();
-    let change = move |here: &Here, wishes: &Map<String, Value>| change(&sources, here, wishes);
-    Configuration { list: Arc::new(list), change: Arc::new(change) }
+pub(crate) fn for_page(running: &Sources, data_dir: &Path) -> Configuration {
+    let current = {
+        let (sources, data_dir) = (running.clone(), data_dir.to_owned());
+        move || Sources { main_ai: main_ai::read(&data_dir), ..sources.clone() }
+    };
+    let (list_of, change_of, view_of, set_of) = (current.clone(), current.clone(), current.clone(), current);
+    let data_dir = data_dir.to_owned();
+    Configuration {
+        list: Arc::new(move |here: &Here| list(&list_of(), here)),
+        change: Arc::new(move |here: &Here, wishes: &Map<String, Value>| change(&change_of(), here, wishes)),
+        main_ai: Arc::new(move || setup::view(&view_of())),
+        set_main_ai: Arc::new(move |here: &Here, wanted: Option<NewMainAi>| setup::set(&set_of(), &data_dir, here, wanted)),
+    }
 }
 
 /// The sources with what was chosen, as far as it can be chosen, and what comes of them. What does not fit any more is passed over, so
 /// that a choice never keeps the server from starting.
 pub(crate) fn with_chosen(config: &Config, sources: &Sources, stored: &Here) -> (Config, Sources) {
-    let chosen = Sources { here: chosen(stored), ..sources.clone() };
-    match resolved(&chosen) {
-        Ok((config, _)) => (config, chosen),
-        Err(problem) => {
+    let sources = Sources { main_ai: main_ai::read(&config.data_dir), ..sources.clone() };
+    let with = |sources: Sources| resolved(&sources).map(|(config, _)| (config, sources));
+    let chosen = with(Sources { here: chosen(&sources, stored), ..sources.clone() });
+    chosen
+        .or_else(|problem| {
             tracing::warn!("what was chosen in the page does not fit any more and is passed over: {}", visible(&problem));
-            (config.clone(), sources.clone())
-        }
-    }
+            with(sources.clone())
+        })
+        .unwrap_or_else(|_| (config.clone(), Sources { main_ai: None, ..sources }))
 }
 
-fn chosen(stored: &Here) -> BTreeMap<String, String> {
+/// A model whose provider is gone is no choice any more.
+fn chosen(sources: &Sources, stored: &Here) -> BTreeMap<String, String> {
+    let has_provider = setup::has_provider(sources);
+    let mut chosen = choosable(stored);
+    chosen.retain(|key, text| key != "model" || text == RELAY || has_provider);
+    chosen
+}
+
+fn choosable(stored: &Here) -> BTreeMap<String, String> {
     stored.iter().filter(|(key, _)| can_be_chosen(key)).map(|(key, text)| (key.clone(), text.clone())).collect()
 }
 
@@ -49,6 +69,7 @@ fn resolved(sources: &Sources) -> Result<(Config, Choices), String> {
 
 fn change(sources: &Sources, here: &Here, wishes: &Map<String, Value>) -> Result<(Here, Choices), SettingRefusal> {
     let mut after = here.clone();
+    after.retain(|key, _| key != "model" || chosen(sources, here).contains_key(key));
     for (key, value) in wishes {
         if !shown().any(|(known, ..)| known == *key) {
             return Err(SettingRefusal::Unknown(format!("there is no setting `{}`", visible(key))));
@@ -66,7 +87,7 @@ fn change(sources: &Sources, here: &Here, wishes: &Map<String, Value>) -> Result
             after.insert(key.clone(), text);
         }
     }
-    let chosen = Sources { here: chosen(&after), ..sources.clone() };
+    let chosen = Sources { here: choosable(&after), ..sources.clone() };
     resolved(&chosen).map(|(_, choices)| (after, choices)).map_err(|problem| SettingRefusal::Bad(visible(&problem)))
 }
 
@@ -79,7 +100,7 @@ fn holds(sources: &Sources, key: &str) -> Option<Origin> {
 }
 
 fn list(sources: &Sources, stored: &Here) -> Vec<SettingView> {
-    let here = Sources { here: chosen(stored), ..sources.clone() };
+    let here = Sources { here: chosen(sources, stored), ..sources.clone() };
     // It was resolved when the server started, or when it was chosen; a directory may be gone since.
     let resolved = config::resolve(&here).or_else(|_| config::resolve(sources));
     let Ok(config) = resolved else { return Vec::new() };

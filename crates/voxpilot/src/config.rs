@@ -34,7 +34,7 @@ pub use error::ConfigError;
 pub use form::visible;
 pub use mcp::{McpSection, McpTransport};
 pub use project::file as project_file;
-pub use resolve::{Entry, Origin, resolve};
+pub use resolve::{ENDPOINT, Entry, Origin, resolve};
 pub use review::{Line, Review};
 pub use scripts::{Content, Script};
 pub use shown::{Change, Kind, Shown, Unit, as_text, can_be_chosen, is_secret, shown};

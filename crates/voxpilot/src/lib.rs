@@ -12,6 +12,7 @@ pub mod config;
 pub mod doctor;
 pub mod housekeeping;
 pub mod logging;
+mod main_ai;
 pub mod memory;
 pub mod probe;
 mod reach;

@@ -6,6 +6,7 @@
 mod limit;
 mod line;
 
+use std::collections::BTreeSet;
 use std::io::{self, IsTerminal, Write as _};
 use std::sync::{Mutex, PoisonError, RwLock};
 use std::time::Instant;
@@ -26,6 +27,8 @@ const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 const QUIETER: &str = "rmcp=warn";
 
 static MASK: RwLock<Option<Mask>> = RwLock::new(None);
+/// What it masks.
+static HIDDEN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
 /// Whether a text is a filter. A lone word must be a level: as a target, `verbose` would silently switch everything off.
 pub fn is_filter(text: &str) -> bool {
@@ -44,9 +47,11 @@ pub fn init(filter: &str, format: LogFormat) -> anyhow::Result<()> {
     installed.map_err(|error| anyhow::anyhow!("cannot start the log: {error}"))
 }
 
-/// From now on these are masked in the log, wherever they come from. What looks like a secret is masked anyway.
+/// From now on these are masked in the log too, wherever they come from. What looks like a secret is masked anyway.
 pub fn hide(secrets: impl IntoIterator<Item = String>) {
-    *MASK.write().unwrap_or_else(PoisonError::into_inner) = Some(Mask::new(secrets));
+    let mut hidden = HIDDEN.lock().unwrap_or_else(PoisonError::into_inner);
+    hidden.extend(secrets);
+    *MASK.write().unwrap_or_else(PoisonError::into_inner) = Some(Mask::new(hidden.iter().cloned()));
 }
 
 struct Lines {

@@ -132,7 +132,7 @@ async fn serve(config: &Config, sources: &Sources) -> Result<End> {
         trusted_proxies: config.trusted_proxies.clone(),
         tls: tls(config)?,
         trust: trust::for_page(given, restart.clone()),
-        configuration: choices::for_page(sources),
+        configuration: choices::for_page(sources, &config.data_dir),
         reach: reach::for_page(config, given),
         push: Arc::new(push),
     };

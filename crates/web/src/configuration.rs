@@ -6,6 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use engine::Choices;
+use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -16,6 +17,9 @@ pub type Here = BTreeMap<String, String>;
 type List = dyn Fn(&Here) -> Vec<SettingView> + Send + Sync;
 type Change = dyn Fn(&Here, &Map<String, Value>) -> Result<(Here, Choices), SettingRefusal> + Send + Sync;
 
+type ViewMainAi = dyn Fn() -> MainAiState + Send + Sync;
+type SetMainAi = dyn Fn(&Here, Option<NewMainAi>) -> Result<(Here, Choices), SettingRefusal> + Send + Sync;
+
 /// What can be done about the settings. Each call may block.
 #[derive(Clone)]
 pub struct Configuration {
@@ -23,6 +27,36 @@ pub struct Configuration {
     pub list: Arc<List>,
     /// What is chosen once the wishes are granted (null: what would hold otherwise), and what the engine goes by from then on.
     pub change: Arc<Change>,
+    /// What is known of the main AI that was set up here.
+    pub main_ai: Arc<ViewMainAi>,
+    /// Likewise as `change`, once it is set up or forgotten.
+    pub set_main_ai: Arc<SetMainAi>,
+}
+
+/// The main AI that was set up in the page; its key is not in it.
+#[derive(Clone, Debug, Default)]
+pub struct MainAiState {
+    pub provider: Option<String>,
+    pub base_url: Option<String>,
+    pub is_set: bool,
+    pub has_key: bool,
+    pub added_at: Option<Timestamp>,
+    pub added_by: Option<String>,
+    /// The variable, flag or file that sets it instead.
+    pub locked: Option<String>,
+}
+
+/// One to be kept. Not printable: it has the key.
+#[derive(Clone)]
+pub struct NewMainAi {
+    /// None for an OpenAI-compatible endpoint, which has a base URL.
+    pub provider: Option<String>,
+    pub base_url: Option<String>,
+    pub api_key: Option<String>,
+    pub model: String,
+    pub added_at: Timestamp,
+    /// The device that it came from.
+    pub added_by: String,
 }
 
 impl fmt::Debug for Configuration {

@@ -64,6 +64,7 @@ impl From<Refusal> for ApiError {
             Refusal::NotFound(what) => not_found(what),
             Refusal::Conflict(message) => ApiError::new(StatusCode::CONFLICT, "conflict", message),
             Refusal::Changed(message) => ApiError::new(StatusCode::CONFLICT, "changed", message),
+            Refusal::NoProvider(message) => ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "no_provider", message),
             Refusal::NoModel(message) => ApiError::new(StatusCode::CONFLICT, "no_model", message),
             Refusal::Invalid(message) => ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", message),
             Refusal::TooLarge(message) => ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message),

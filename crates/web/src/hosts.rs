@@ -27,7 +27,7 @@ impl Hosts {
 
     /// Whether a request for this authority, with or without a port, is meant for this server.
     pub(crate) fn is_own(&self, authority: &str) -> bool {
-        let name = normal(name(authority));
+        let name = normal(self::name(authority));
         if self.allowed.contains(&name) {
             return true;
         }
@@ -90,6 +90,12 @@ pub(crate) fn name(authority: &str) -> &str {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) && (!name.contains(':') || name.ends_with(']')) => name,
         _ => authority,
     }
+}
+
+/// The machine that the browser itself runs on.
+pub(crate) fn is_loopback(authority: &str) -> bool {
+    let name = normal(self::name(authority));
+    name == "localhost" || name.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
 }
 
 /// The one way to write a name: small letters, no dot at the end, no brackets.

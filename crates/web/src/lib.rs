@@ -42,7 +42,9 @@ use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove
 
 pub use self::tls::{Certificate, TlsError};
 pub use access::secret::for_agents as token_for_agents;
-pub use configuration::{Configuration, Here, OriginKind, SettingKind, SettingOrigin, SettingRefusal, SettingUnit, SettingView};
+pub use configuration::{
+    Configuration, Here, MainAiState, NewMainAi, OriginKind, SettingKind, SettingOrigin, SettingRefusal, SettingUnit, SettingView,
+};
 pub use limits::Limits;
 pub use machine::addresses;
 pub use openapi::document as openapi_document;

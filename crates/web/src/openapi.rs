@@ -13,7 +13,7 @@ use crate::routes::{
     agents, artifacts, attachments, audit, changes, conversations, devices, files, health, login, messages, models, queue, reach, rules,
     search, sessions, stream,
 };
-use crate::routes::{metrics, push, review, server, settings, trace, trust, turn};
+use crate::routes::{main_ai, metrics, push, review, server, settings, trace, trust, turn};
 use crate::{App, mcp};
 
 #[derive(OpenApi)]
@@ -34,6 +34,9 @@ pub(crate) fn router() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(stream::many))
         .routes(routes!(search::search))
         .routes(routes!(models::list))
+        .routes(routes!(main_ai::read, main_ai::set, main_ai::forget))
+        .routes(routes!(main_ai::models))
+        .routes(routes!(main_ai::test))
         .routes(
             routes!(messages::list, messages::post)
                 .layer(DefaultBodyLimit::max(messages::BODY_MAX))

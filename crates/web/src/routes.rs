@@ -11,6 +11,7 @@ pub(crate) mod devices;
 pub(crate) mod files;
 pub(crate) mod health;
 pub(crate) mod login;
+pub(crate) mod main_ai;
 pub(crate) mod messages;
 pub(crate) mod metrics;
 pub(crate) mod models;
@@ -163,6 +164,12 @@ const CALLS: &[Call] = &[
     // It says where things lie on the server.
     call("GET", "/api/settings", Who::Owner),
     act("PATCH", "/api/settings", "settings-changed"),
+    call("GET", "/api/main-ai", Who::Owner),
+    // Only a device on a safe address may send a key, which the calls see to themselves. They ask the provider, and end with whoever asks.
+    call("POST", "/api/main-ai/models", Who::Owner),
+    call("POST", "/api/main-ai/test", Who::Owner),
+    act("PUT", "/api/main-ai", "main-ai-set"),
+    act("DELETE", "/api/main-ai", "main-ai-removed"),
     // Whoever watches may be told. Both tell the audit log themselves, since they are not the owner's alone.
     call("GET", "/api/push", Who::Reader),
     call("PUT", "/api/push", Who::Reader),
@@ -227,7 +234,8 @@ mod tests {
     #[test]
     fn whatever_changes_something_is_told_in_the_audit_log() {
         for call in CALLS.iter().filter(|call| call.method != "GET" && call.who == Who::Owner) {
-            let reads = matches!(call.path, "/api/agents/{id}/sessions" | "/api/conversations");
+            let reads =
+                ["/api/agents/{id}/sessions", "/api/conversations", "/api/main-ai/models", "/api/main-ai/test"].contains(&call.path);
             // A mark that something was read and a comment that waits do nothing yet: sending the review is told.
             let notes = call.path.ends_with("/viewed") || call.path.contains("/comments");
             assert!(call.action.is_some() != (reads || notes), "{} {}", call.method, call.path);

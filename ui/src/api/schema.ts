@@ -358,6 +358,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/main-ai": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["main_ai_read"];
+        /** From now on it is the main AI of new sessions. Nothing is asked of the provider. */
+        put: operations["main_ai_set"];
+        post?: never;
+        /** Forgets the provider and its key. */
+        delete: operations["main_ai_forget"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/main-ai/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The models that the provider has for this key. Ends within 10 s, and with whoever asks. */
+        post: operations["main_ai_models"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/main-ai/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** One short call of the model. Ends within 10 s, and with whoever asks. */
+        post: operations["main_ai_test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/models": {
         parameters: {
             query?: never;
@@ -1683,6 +1735,17 @@ export interface components {
             /** Format: int32 */
             deletions: number;
         };
+        CurrentMainAi: {
+            /** @description None for an OpenAI-compatible endpoint. */
+            provider?: string | null;
+            base_url?: string | null;
+            /** @description There is a key; it is never shown. */
+            has_key: boolean;
+            /** Format: date-time */
+            added_at?: string | null;
+            /** @description The device that it came from. */
+            added_by?: string | null;
+        };
         /** @description The part of a delegation's result that is not text. */
         Delegation: {
             session_name: string;
@@ -2000,6 +2063,8 @@ export interface components {
             reason: string;
         };
         /** @enum {string} */
+        KeyRefusal: "insecure" | "program";
+        /** @enum {string} */
         LineKind: "context" | "add" | "delete";
         Location: {
             path: string;
@@ -2009,6 +2074,27 @@ export interface components {
         LoginBody: {
             /** @description One of the ways that the agent offers (`auth_methods` of its capabilities), by its id; its own command or its first way without one. */
             method?: string | null;
+        };
+        MainAiTrial: {
+            /** Format: int64 */
+            took_ms: number;
+            /** @description It called the tool that it was given. */
+            uses_tools: boolean;
+        };
+        MainAiView: {
+            providers: components["schemas"]["ProviderView"][];
+            current?: components["schemas"]["CurrentMainAi"] | null;
+            /** @description The variable, flag or file that sets it instead. */
+            locked?: string | null;
+            refused?: components["schemas"]["KeyRefusal"] | null;
+        };
+        /** @description A provider, the key for it and, where it is known, one of its models. */
+        MainAiWanted: {
+            /** @description None for an OpenAI-compatible endpoint, which has a base URL. */
+            provider?: string | null;
+            base_url?: string | null;
+            api_key?: string | null;
+            model?: string;
         };
         /** @description A part of a line that differs from its counterpart: from, to, in UTF-16 code units. */
         Mark: number[];
@@ -2055,6 +2141,8 @@ export interface components {
         ModelList: {
             /** @description The server's default first. */
             models: components["schemas"]["ModelView"][];
+            /** @description Other models than `relay` can be asked. */
+            has_provider: boolean;
             /** @description Why the provider's own list is not among them. */
             error?: string | null;
         };
@@ -2322,6 +2410,15 @@ export interface components {
             work_dir: string;
             branch?: string | null;
             changes?: components["schemas"]["Counted"] | null;
+        };
+        ProviderModels: {
+            /** @description Those to talk to come first. */
+            models: string[];
+        };
+        ProviderView: {
+            id: string;
+            host: string;
+            needs_key: boolean;
         };
         PushKeys: {
             p256dh: string;
@@ -3802,6 +3899,173 @@ export interface operations {
                 content?: never;
             };
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    main_ai_read: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MainAiView"];
+                };
+            };
+        };
+    };
+    main_ai_set: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MainAiWanted"];
+            };
+        };
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    main_ai_forget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    main_ai_models: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MainAiWanted"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProviderModels"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    main_ai_test: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MainAiWanted"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MainAiTrial"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -34,7 +34,7 @@ impl Engine {
         if files.is_empty() {
             return Err(Refusal::Conflict("there is nothing to commit".to_owned()));
         }
-        let settings = self.shared.settings.model_settings(&row.model)?;
+        let settings = self.choices().model_settings(&row.model)?;
         let model = Model::with_tuning(settings, self.shared.settings.model_tuning).map_err(|error| Refusal::Invalid(error.to_string()))?;
         let messages = vec![Message::System(INSTRUCTIONS.to_owned()), Message::User(described(&files))];
         // Nobody reads along; the answer is returned all the same.

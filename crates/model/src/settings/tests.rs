@@ -51,6 +51,14 @@ fn mistakes_are_named() {
 }
 
 #[test]
+fn an_address_of_the_local_link_is_refused_however_it_is_written() {
+    for given in ["http://169.254.169.254/v1", "http://2852039166/v1", "http://[fe80::1]/v1", "http://[::ffff:a9fe:a9fe]/v1"] {
+        let refused = endpoint(Some(given), None, None).resolve().err();
+        assert!(matches!(refused, Some(SettingsError::RefusedAddress { .. })), "{given}: {refused:?}");
+    }
+}
+
+#[test]
 fn a_preset_knows_its_address_and_needs_a_key() {
     for missing in [None, Some("")] {
         let refused = endpoint(None, missing, Some(Provider::GitHub)).resolve().err().unwrap();

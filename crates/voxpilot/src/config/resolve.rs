@@ -79,6 +79,7 @@ pub fn resolve(sources: &Sources) -> Result<Config, ConfigError> {
     files.iter().for_each(|file| tell_withheld(&mut config, file));
     add_mcp_servers(&mut config, &files);
     add_agents(&mut config, files);
+    adopt_main_ai(&mut config, sources);
     adopt_provider_key(&mut config, sources);
     if problems.is_empty() && config.model != "relay" && config.model_base_url.is_none() && config.model_provider.is_none() {
         problems.push(format!(
@@ -241,6 +242,23 @@ fn add_mcp_servers(config: &mut Config, files: &[ParsedFile<'_>]) {
                     .warnings
                     .push(format!("{path} holds secrets of mcp_servers.{name} and can be read by others: run `chmod 600 {path}`"));
             }
+        }
+    }
+}
+
+/// What names the endpoint of the main AI; one of them anywhere else than in the page overrides all that was set up there.
+pub const ENDPOINT: [&str; 3] = ["model_provider", "model_base_url", "model_api_key"];
+
+fn adopt_main_ai(config: &mut Config, sources: &Sources) {
+    let is_set = |entry: &Entry| ENDPOINT.contains(&entry.key.as_str()) && entry.value.is_some();
+    let Some(main_ai) = sources.main_ai.as_ref().filter(|_| !config.entries.iter().any(is_set)) else { return };
+    config.model_provider.clone_from(&main_ai.provider);
+    config.model_base_url.clone_from(&main_ai.base_url);
+    config.model_api_key = main_ai.api_key.as_ref().map(Secret::new);
+    let key = main_ai.api_key.as_ref().map(|_| "***".to_owned());
+    for (name, value) in ENDPOINT.into_iter().zip([main_ai.provider.clone(), main_ai.base_url.clone(), key]) {
+        if let (Some(value), Some(entry)) = (value, config.entries.iter_mut().find(|entry| entry.key == name)) {
+            (entry.value, entry.origin) = (Some(value), Origin::Here);
         }
     }
 }

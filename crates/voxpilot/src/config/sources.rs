@@ -12,6 +12,8 @@ use super::error::ConfigError;
 use super::form::Given;
 use super::scripts::Script;
 use super::setting::{Fallback, PREFIX, SETTINGS, Setting};
+use crate::main_ai;
+
 use super::{apart, file, open_to_others, project};
 
 /// Of the person and of a project alike.
@@ -29,6 +31,8 @@ pub struct Sources {
     pub user: Option<ConfigFile>,
     /// Chosen in the page, by key; only settings that can be chosen there.
     pub here: BTreeMap<String, String>,
+    /// Set up in the page.
+    pub main_ai: Option<main_ai::Stored>,
     /// Absolute.
     pub cwd: PathBuf,
     /// What was passed over, and why.

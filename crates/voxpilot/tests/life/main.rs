@@ -11,6 +11,7 @@ mod disk;
 mod hostile_input;
 mod hostile_project;
 mod login;
+mod main_ai;
 mod memory;
 mod policy;
 mod restoring;

@@ -20,6 +20,8 @@ pub(crate) struct ModelView {
 pub(crate) struct ModelList {
     /// The server's default first.
     pub models: Vec<ModelView>,
+    /// Other models than `relay` can be asked.
+    pub has_provider: bool,
     /// Why the provider's own list is not among them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -29,5 +31,6 @@ pub(crate) struct ModelList {
 pub(crate) async fn list(State(app): State<App>) -> ApiResult<Json<ModelList>> {
     let known = app.engine.models().await?;
     let view = |model: engine::ListedModel| ModelView { id: model.id, title: model.title, note: model.note.map(str::to_owned) };
-    Ok(Json(ModelList { models: known.models.into_iter().map(view).collect(), error: known.error }))
+    let has_provider = app.engine.choices().has_provider();
+    Ok(Json(ModelList { has_provider, models: known.models.into_iter().map(view).collect(), error: known.error }))
 }

@@ -50,7 +50,7 @@ pub(crate) async fn choose(app: &App, values: Map<String, Value>) -> ApiResult<(
     Ok(())
 }
 
-fn rows(before: &Here, after: &Here) -> Vec<ServerRow> {
+pub(super) fn rows(before: &Here, after: &Here) -> Vec<ServerRow> {
     let removed = before.keys().filter(|key| !after.contains_key(*key)).map(|key| ServerRow::RemovePreference { key: key.clone() });
     let set = after.iter().filter(|(key, value)| before.get(*key) != Some(value));
     removed.chain(set.map(|(key, value)| ServerRow::Preference { key: key.clone(), value: value.clone() })).collect()

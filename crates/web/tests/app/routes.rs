@@ -12,7 +12,7 @@ use crate::rig::{Answer, Options, Rig, answer};
 const NOBODY: &str = "00000000-0000-0000-0000-000000000000";
 const EXPIRED: &str = "the-secret-of-a-device-that-has-expired";
 /// What a read-only device may not even see.
-const OWNERS: [&str; 7] = [
+const OWNERS: [&str; 8] = [
     "/api/reach",
     "/api/reach/check",
     "/api/sessions/{id}/trace",
@@ -20,7 +20,11 @@ const OWNERS: [&str; 7] = [
     "/api/sessions/{id}/trace/{runner}/{seq}",
     "/api/audit",
     "/api/settings",
+    "/api/main-ai",
 ];
+/// What a key is sent with: devices only, whatever programs may do.
+const KEYS: [(Method, &str); 3] =
+    [(Method::PUT, "/api/main-ai"), (Method::POST, "/api/main-ai/models"), (Method::POST, "/api/main-ai/test")];
 /// What whoever watches may do for themselves: to be told.
 const WATCHERS: [&str; 3] = ["/api/push", "/api/push/test", "/api/sessions/{id}/files/viewable"];
 /// What a device does about itself.
@@ -141,7 +145,11 @@ async fn a_full_device_and_the_token_are_let_in_at_every_route() {
     let browser = Browser::sign_in(&rig, "full").await;
     for call in calls() {
         is_let_in(&call, &browser.send(call.method.clone(), &call.path, None).await);
-        is_let_in(&call, &rig.send(call.method.clone(), &call.path, None).await);
+        let answer = rig.send(call.method.clone(), &call.path, None).await;
+        match KEYS.contains(&(call.method.clone(), call.route.as_str())) {
+            true => answer.refuses(403, "unsafe_origin"),
+            false => is_let_in(&call, &answer),
+        }
     }
     browser.get("/api/sessions").await.refuses(401, "unauthorized");
 }

@@ -28,7 +28,13 @@ pub(crate) fn policy_alone(choices: Choices) -> Configuration {
         let chosen_policy = after.get(KEY).and_then(|text| text.parse().ok());
         Ok((after, Choices { chosen_policy, ..choices.clone() }))
     };
-    Configuration { list: Arc::new(list), change: Arc::new(change) }
+    let none = |_: &Here, _: Option<web::NewMainAi>| Err(SettingRefusal::Fixed("there is no such file here".to_owned()));
+    Configuration {
+        list: Arc::new(list),
+        change: Arc::new(change),
+        main_ai: Arc::new(web::MainAiState::default),
+        set_main_ai: Arc::new(none),
+    }
 }
 
 fn view(chosen: Option<&String>) -> SettingView {
