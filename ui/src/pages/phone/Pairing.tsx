@@ -56,7 +56,7 @@ export function Pairing(props: PairingProps) {
             <CopyButton label="Copy the link" text={() => props.link.url} />
           </p>
           <p>
-            Or open <code>{address().host}</code> and type <span class="pairing-code">{props.link.code}</span>
+            Or open <code>{address().origin}</code> and type <span class="pairing-code">{props.link.code}</span>
           </p>
         </div>
       </div>
