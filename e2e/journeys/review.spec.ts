@@ -30,6 +30,12 @@ const noted = [
 ].join("\n\n");
 const ofArtifact = ["Review: I ask for changes.", "## notes.md", "notes.md:2", "> two", "Why two?"].join("\n\n");
 
+/** One grey pixel. */
+const png = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==",
+  "base64",
+);
+
 const script: Rule[] = [
   { when: { last_user_contains: noted }, reply: { text: "Because errors are read." } },
   { when: { last_user_contains: ofArtifact }, reply: { text: "Two is enough." } },
@@ -61,6 +67,7 @@ test.use({
       "old-name.txt": "kept\nas it is\n",
       "gone.txt": "last words\n",
       "logo.bin": "\u0000\u0001\u0002",
+      "dot.png": png,
     },
     changes: { "notes.md": "one\ntwo\n" },
   },
@@ -158,6 +165,20 @@ test("a line, a range and a file are commented on over a reload, and the main AI
   const { messages } = await (await server.call("GET", `/api/sessions/${idOf(page)}/messages`)).json();
   const sent = messages.findLast((message: { role: string }) => message.role === "user");
   expect(sent.content).toBe(noted);
+
+  await openReview(page);
+  const remark = main.getByRole("article", { name: "Sent comment, Line 2" });
+  await expect(remark).toContainText("Kept here until you resolve it.");
+  await expectAccessible(page);
+  await remark.getByRole("button", { name: "Resolve" }).click();
+  await expect(remark).toHaveCount(0);
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(remark).toBeVisible();
+  await remark.getByRole("button", { name: "Resolve" }).click();
+  await expect(remark).toHaveCount(0);
+  await page.reload();
+  const left = async () => (await (await server.call("GET", `/api/sessions/${idOf(page)}/review`)).json()).sent.length;
+  await expect.poll(left).toBe(2);
 });
 
 test("a change is taken back and given back, then the file, and it is committed with a drafted message @desktop", async ({
@@ -249,7 +270,7 @@ test("files that were renamed, deleted, are binary or large say so @desktop", as
   const gone = fileOf(page, "gone.txt");
   await expect(gone).toContainText("deleted");
   await expect(gone).toContainText("last words");
-  await expect(fileOf(page, "logo.bin")).toContainText("A binary file. It has no lines to show.");
+  await expect(fileOf(page, "logo.bin")).toContainText("A binary file, 3 B before, 4 B now. It has no lines to show.");
   const large = fileOf(page, "large.txt");
   await expect(large).toContainText("Too large to show at once.");
   await expectAccessible(page);
@@ -315,7 +336,26 @@ test.describe("without a main AI", () => {
   });
 });
 
-test("a file is a page, and a tap on a line comments on it @phone", async ({ cockpit, server }) => {
+test("an image is shown as it was beside what it is now, and other binary files say how large they are", async ({
+  cockpit,
+  server,
+}) => {
+  const { page } = cockpit;
+  await workBy(cockpit, server, "printf more >> dot.png; printf more >> logo.bin");
+  await page.evaluate(() => {
+    location.hash = `${location.hash}/review`;
+  });
+  const sides = page.locator(".picture-diff figure");
+  await expect(sides).toHaveText(["Before · 1 × 1 · 67 B", "After · 1 × 1 · 71 B"]);
+  const [before, after] = await Promise.all([sides.first().boundingBox(), sides.last().boundingBox()]);
+  expect(after?.y).toBe(before?.y);
+  expect(after?.x).toBeGreaterThan(before?.x ?? 0);
+  await expectAccessible(page);
+  if (cockpit.isPhone) await page.getByRole("button", { name: "Viewed, next file" }).tap();
+  await expect(page.getByText("A binary file, 3 B before, 7 B now. It has no lines to show.")).toBeVisible();
+});
+
+test("a file is a page, and a line that is tapped can be commented on @phone", async ({ cockpit, server }) => {
   const { page } = cockpit;
   await work(cockpit, server);
   await page.evaluate(() => {
@@ -323,6 +363,7 @@ test("a file is a page, and a tap on a line comments on it @phone", async ({ coc
   });
   await expect(page.getByRole("heading", { name: "main.rs" })).toBeVisible();
   await page.getByText('eprintln!("hello");').tap();
+  await page.getByRole("button", { name: "Comment on line 2" }).tap();
   const sheet = page.getByRole("dialog", { name: "Comment" });
   await sheet.getByRole("textbox", { name: "Comment" }).fill("Why so loud?");
   await expectAccessible(page);

@@ -146,6 +146,7 @@ async function reviewOnPhone(page: Page): Promise<void> {
   }
   await expect(page.getByRole("heading", { name: "router.rs" })).toBeVisible();
   await page.getByText("RateLimit::per_key").tap();
+  await page.getByRole("button", { name: /^Comment on line/ }).tap();
   const sheet = page.getByRole("dialog", { name: "Comment" });
   await sheet.getByRole("textbox", { name: "Comment" }).fill(remark);
   await sheet.getByRole("button", { name: "Add comment" }).tap();

@@ -17,7 +17,7 @@ pub enum Side {
     File,
 }
 
-/// A comment that was not sent yet.
+/// A comment, until somebody resolves it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
 #[schema(as = ReviewComment)]
 pub struct Comment {
@@ -36,6 +36,10 @@ pub struct Comment {
     pub since: Option<String>,
     #[schema(value_type = String, format = "date-time")]
     pub created_at: Timestamp,
+    /// When it went out with a review; none as long as it waits for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = "date-time")]
+    pub sent_at: Option<Timestamp>,
 }
 
 /// A file that was looked at, in the state that it had then.
@@ -125,6 +129,7 @@ mod tests {
             text: text.to_owned(),
             since: None,
             created_at: Timestamp::UNIX_EPOCH,
+            sent_at: None,
         }
     }
 

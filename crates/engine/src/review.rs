@@ -1,4 +1,4 @@
-//! What people note on changes: kept until it is sent, and sent as an ordinary message.
+//! What people note on changes: sent as an ordinary message, and kept until it is resolved.
 
 use domain::ids::{CommentId, SessionId};
 use domain::review::{Comment, Side, Verdict, digest};
@@ -12,7 +12,7 @@ use crate::{Engine, size};
 
 /// The scope of a session's own changes; that of an artifact is its id.
 pub const CHANGES: &str = "changes";
-/// Of one session.
+/// Of one session, those that were sent and are not resolved among them.
 const MOST_COMMENTS: u64 = 500;
 const MOST_VIEWED: u64 = 5000;
 const PATH_MAX: usize = 4096;
@@ -54,22 +54,27 @@ impl Engine {
         check("`since`", new.since.as_deref().unwrap_or_default(), WORD_MAX)?;
         check_lines(&new)?;
         if self.store().review_counts(session).await?.0 >= MOST_COMMENTS {
-            return Err(Refusal::Conflict(format!("{MOST_COMMENTS} comments wait to be sent: send them first")));
+            return Err(Refusal::Conflict(format!("this session has {MOST_COMMENTS} comments: send them, or resolve what was sent")));
         }
         let NewComment { path, side, from_line, to_line, quote, text, since } = new;
         let (id, created_at) = (CommentId(Uuid::now_v7()), Timestamp::now());
-        let comment = Comment { id, path, side, from_line, to_line, quote, text, since, created_at };
+        let comment = Comment { id, path, side, from_line, to_line, quote, text, since, created_at, sent_at: None };
         self.keep(session, Row::Comment { scope: scope.to_owned(), comment: comment.clone() }).await?;
         Ok(comment)
     }
 
     pub async fn edit_comment(&self, session: SessionId, scope: &str, id: CommentId, text: String) -> Result<Comment, Refusal> {
         check_text(&text)?;
-        let comment = Comment { text, ..self.comment(session, scope, id).await? };
+        let comment = self.comment(session, scope, id).await?;
+        if comment.sent_at.is_some() {
+            return Err(Refusal::Conflict("the comment was sent already: write another one".to_owned()));
+        }
+        let comment = Comment { text, ..comment };
         self.keep(session, Row::Comment { scope: scope.to_owned(), comment: comment.clone() }).await?;
         Ok(comment)
     }
 
+    /// Of one that was sent this resolves it.
     pub async fn remove_comment(&self, session: SessionId, scope: &str, id: CommentId) -> Result<(), Refusal> {
         let comment = self.comment(session, scope, id).await?;
         self.keep(session, Row::RemoveComments { ids: vec![comment.id] }).await
@@ -86,7 +91,7 @@ impl Engine {
         self.keep(session, Row::View { scope: scope.to_owned(), path, digest: viewed.then_some(digest) }).await
     }
 
-    /// Sends what was noted as a message; the comments go with it, in the same commit. A repetition with the same client id sends nothing
+    /// Sends what was noted as a message; in the same commit the comments become sent ones, which stay until they are resolved. A repetition with the same client id sends nothing
     /// twice.
     pub async fn submit_review(&self, session: SessionId, scope: &str, review: Submission) -> Result<Posted, Refusal> {
         let row = self.row(session).await?;
@@ -94,7 +99,8 @@ impl Engine {
             return Ok(Posted { message_id, turn_id, queued });
         }
         check("the summary", &review.summary, TEXT_MAX)?;
-        let comments = self.store().comments(session, scope).await?;
+        let mut comments = self.store().comments(session, scope).await?;
+        comments.retain(|comment| comment.sent_at.is_none());
         if comments.is_empty() && review.summary.trim().is_empty() && review.verdict != Verdict::Approve {
             return Err(Refusal::Invalid("there is nothing to send: comment on a line, or write a summary".to_owned()));
         }

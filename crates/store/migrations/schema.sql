@@ -303,6 +303,8 @@ CREATE TABLE comments (
     -- Since when the changes were shown.
     since TEXT,
     created_at TEXT NOT NULL,
+    -- A comment that was sent stays until somebody resolves it.
+    sent_at TEXT,
     PRIMARY KEY (session_id, id)
 );
 

@@ -357,7 +357,7 @@ impl Store {
         self.read(move |conn| artifact::one(conn, id)).await
     }
 
-    /// The comments of a scope that were not sent yet, oldest first.
+    /// The comments of a scope that are not resolved, whether they were sent or not; oldest first.
     pub async fn comments(&self, session: SessionId, scope: &str) -> Result<Vec<Comment>> {
         let scope = scope.to_owned();
         self.read(move |conn| review::comments(conn, session, &scope)).await

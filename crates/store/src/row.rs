@@ -128,7 +128,12 @@ pub enum Row {
         scope: String,
         comment: Comment,
     },
-    /// They were sent, or are not wanted any more.
+    /// They went out with a message that is part of the same write.
+    SendComments {
+        ids: Vec<CommentId>,
+        at: Timestamp,
+    },
+    /// They are not wanted any more, or were sent and are resolved.
     RemoveComments {
         ids: Vec<CommentId>,
     },

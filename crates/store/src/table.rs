@@ -84,6 +84,7 @@ pub(crate) fn apply(conn: &Connection, place: Place<'_>, row: &Row) -> Written {
         Row::Rule(rule) => rule::save(conn, session, rule),
         Row::RemoveRule { id } => rule::remove(conn, *id),
         Row::Comment { scope, comment } => review::save(conn, session, scope, comment),
+        Row::SendComments { ids, at } => review::send(conn, session, ids, *at),
         Row::RemoveComments { ids } => review::remove(conn, session, ids),
         Row::View { scope, path, digest } => review::view(conn, session, scope, path, digest.as_deref()),
         Row::OpenConfirm(call) => confirm::open(conn, session, call, place.first_seq),

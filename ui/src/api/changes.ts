@@ -1,6 +1,7 @@
 // What a session's work changed, line by line: asked for, taken back, committed.
 
-import { answer, client, inSession, upTo } from "./client";
+import { address } from "./address";
+import { answer, client, inSession, upTo, withKey } from "./client";
 import type { Commit, Revert, Since, TextSide } from "./types";
 
 /** An agent has to be asked, or much has to be read. */
@@ -26,6 +27,8 @@ export const changesApi = {
         params: { ...path(session), query: { since, path: file, side, from, to } },
       }),
     ),
+  pictureUrl: (session: string, since: Since, file: string, side: TextSide) =>
+    withKey(address("/api/sessions/{id}/changes/picture", { id: session }), { since, path: file, side }),
   revert: (session: string, body: Revert) =>
     answer(client.POST("/api/sessions/{id}/changes/revert", { ...inSession(session), body })),
   undo: (session: string, undo: string) =>

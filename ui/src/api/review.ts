@@ -18,6 +18,8 @@ const mark = (id: string, path: string, digest: string, viewed: boolean) => ({
   keepalive: true,
 });
 const comment = (id: string, comment_id: string) => ({ params: { path: { id, comment_id } } });
+/** Also from a page that is being left. */
+const left = (id: string, at: string) => ({ ...comment(id, at), keepalive: true });
 
 export const reviewApi = {
   of: (session: string) => answer(client.GET("/api/sessions/{id}/review", inSession(session))),
@@ -27,7 +29,7 @@ export const reviewApi = {
     add: (body) => answer(client.POST("/api/sessions/{id}/review/comments", { ...inSession(id), body })),
     edit: (at, text) =>
       answer(client.PATCH("/api/sessions/{id}/review/comments/{comment_id}", { ...comment(id, at), body: { text } })),
-    drop: (at) => answer(client.DELETE("/api/sessions/{id}/review/comments/{comment_id}", comment(id, at))),
+    drop: (at) => answer(client.DELETE("/api/sessions/{id}/review/comments/{comment_id}", left(id, at))),
     submit: (body) => answer(client.POST("/api/sessions/{id}/review/submit", { ...inSession(id), body })),
   }),
   artifact: (id: string): ReviewCalls => ({
@@ -36,7 +38,7 @@ export const reviewApi = {
     add: (body) => answer(client.POST("/api/artifacts/{id}/comments", { ...inSession(id), body })),
     edit: (at, text) =>
       answer(client.PATCH("/api/artifacts/{id}/comments/{comment_id}", { ...comment(id, at), body: { text } })),
-    drop: (at) => answer(client.DELETE("/api/artifacts/{id}/comments/{comment_id}", comment(id, at))),
+    drop: (at) => answer(client.DELETE("/api/artifacts/{id}/comments/{comment_id}", left(id, at))),
     submit: (body) => answer(client.POST("/api/artifacts/{id}/submit", { ...inSession(id), body })),
   }),
 };

@@ -2503,6 +2503,8 @@ export interface components {
         Review: {
             /** @description Those that were not sent yet, oldest first. */
             comments: components["schemas"]["ReviewComment"][];
+            /** @description Those that were sent and are not resolved, oldest first. Deleting one resolves it. */
+            sent: components["schemas"]["ReviewComment"][];
             viewed: components["schemas"]["ViewedFile"][];
         };
         ReviewArtifact: {
@@ -2517,7 +2519,7 @@ export interface components {
             total_deletions: number;
             files: components["schemas"]["ReviewFile"][];
         };
-        /** @description A comment that was not sent yet. */
+        /** @description A comment, until somebody resolves it. */
         ReviewComment: {
             id: components["schemas"]["CommentId"];
             path: string;
@@ -2533,6 +2535,11 @@ export interface components {
             since?: string | null;
             /** Format: date-time */
             created_at: string;
+            /**
+             * Format: date-time
+             * @description When it went out with a review; none as long as it waits for that.
+             */
+            sent_at?: string | null;
         };
         /** @description A file of a review artifact without its diff; the diff is fetched with the artifact. */
         ReviewFile: {

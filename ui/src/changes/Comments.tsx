@@ -11,8 +11,60 @@ import type { Draft } from "./drafts";
 import { placeWords } from "./places";
 import type { Review } from "./review";
 
-/** A comment that has not been sent yet. */
-export function CommentCard(props: { review: Review; comment: Comment; isPlaced?: boolean }) {
+interface CommentCardProps {
+  review: Review;
+  comment: Comment;
+  isPlaced?: boolean;
+}
+
+/** A comment that waits to be sent, or that was sent and is not resolved yet. */
+export function CommentCard(props: CommentCardProps) {
+  return (
+    <Show when={props.comment.sent_at} fallback={<PendingComment {...props} />}>
+      {(at) => <SentComment {...props} at={at()} />}
+    </Show>
+  );
+}
+
+function SentComment(props: CommentCardProps & { at: string }) {
+  return (
+    <article class="remark sent" aria-label={`Sent comment, ${placeWords(props.comment)}`}>
+      <div class="remark-head">
+        <b>You</b>
+        <span class="mute num">sent {clock(props.at)}</span>
+        <Show when={!props.isPlaced}>
+          <span class="mute">{placeWords(props.comment)}</span>
+        </Show>
+        <span class="grow" />
+        <Tag>sent</Tag>
+      </div>
+      <CommentText {...props} />
+      <div class="remark-foot">
+        <span class="mute grow">Kept here until you resolve it.</span>
+        <Button small onClick={() => props.review.drop(props.comment)}>
+          Resolve
+        </Button>
+      </div>
+    </article>
+  );
+}
+
+function CommentText(props: CommentCardProps) {
+  return (
+    <>
+      <Show when={!props.isPlaced && props.comment.quote}>
+        {(quote) => (
+          <pre class="remark-quote">
+            <Visible text={quote()} />
+          </pre>
+        )}
+      </Show>
+      <MarkdownText text={props.comment.text} />
+    </>
+  );
+}
+
+function PendingComment(props: CommentCardProps) {
   const draft = () => props.review.drafts.list.find((other) => other.editing === props.comment.id);
   const edit = () => {
     const { id, created_at: _, ...comment } = props.comment;
@@ -36,14 +88,7 @@ export function CommentCard(props: { review: Review; comment: Comment; isPlaced?
             <IconButton icon="edit" label="Edit the comment" onClick={edit} />
             <IconButton icon="trash" label="Delete the comment" onClick={() => props.review.drop(props.comment)} />
           </div>
-          <Show when={!props.isPlaced && props.comment.quote}>
-            {(quote) => (
-              <pre class="remark-quote">
-                <Visible text={quote()} />
-              </pre>
-            )}
-          </Show>
-          <MarkdownText text={props.comment.text} />
+          <CommentText {...props} />
         </article>
       }
     >

@@ -46,7 +46,7 @@ export function FileList(props: FileListProps) {
     () => new Map<string, FileChange>([...others(), ...review.files().map((file) => [file.path, file] as const)]),
   );
   const [current, setCurrent] = createSignal<string | null>(null);
-  const orphans = () => review.comments().filter((one) => !byPath().has(one.path));
+  const orphans = () => [...review.sent(), ...review.comments()].filter((one) => !byPath().has(one.path));
   const at = () => Math.max(0, paths().indexOf(current() ?? ""));
   const currentFile = () => byPath().get(paths()[at()] ?? "");
   createEffect(on(current, (path) => path !== null && props.onCurrent?.(path), { defer: true }));

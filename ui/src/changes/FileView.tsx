@@ -12,11 +12,12 @@ import { visible } from "../state/visible";
 import { CommentCard, CommentForm, write } from "./Comments";
 import { DiffTable, type Note, type Range } from "./DiffTable";
 import type { Draft } from "./drafts";
+import { PictureDiff } from "./PictureDiff";
 import { createPicking, type Picking } from "./picking";
-import { isInHunks, placeOf, quoteOf } from "./places";
+import { isInHunks, movedTo, placeOf, quoteOf } from "./places";
 import type { Review } from "./review";
 import { type Mode, numberAt, type Side } from "./rows";
-import { statusWord, withoutLines } from "./words";
+import { isPicture, statusWord, withoutLines } from "./words";
 
 export interface FileHandle {
   picking: Picking;
@@ -207,20 +208,31 @@ export function FileBody(props: FileBodyProps) {
       .handle()
       ?.rows()
       .some((row) => numberAt(row, side) === line) ?? false;
+  const shownAt = (comment: Comment) => {
+    if (comment.side === "file" || isInHunks(props.file, comment) || !isInSight(comment.side, comment.to_line))
+      return null;
+    return { side: comment.side, line: comment.to_line ?? 0 };
+  };
   const placed = (comment: Comment) =>
     placeOf(comment, props.file, since()) ??
-    (comment.side !== "file" && !isInHunks(props.file, comment) && isInSight(comment.side, comment.to_line));
-  const above = () => review.commentsOf(props.file.path).filter((comment) => !placed(comment));
+    (comment.sent_at == null ? null : movedTo(comment, props.file)) ??
+    shownAt(comment);
+  const all = () => [...review.sentOf(props.file.path), ...review.commentsOf(props.file.path)];
+  const above = () => all().filter((comment) => !placed(comment));
   const fresh = () =>
     props.withoutForms ? [] : review.drafts.list.filter((draft) => draft.path === props.file.path && !draft.editing);
   const draftPlace = (draft: Draft) => draft.side !== "file" && isInSight(draft.side, draft.to_line);
   const draftsAbove = () => fresh().filter((draft) => !draftPlace(draft));
   const commentNotes = mapArray(
-    () => review.commentsOf(props.file.path).filter((comment) => placed(comment)),
+    () => all().filter((comment) => placed(comment)),
     (comment): Note => ({
       kind: "note",
-      side: comment.side as "old" | "new",
-      line: comment.to_line ?? comment.from_line ?? 0,
+      get side() {
+        return placed(comment)?.side ?? "new";
+      },
+      get line() {
+        return placed(comment)?.line ?? 0;
+      },
       content: () => <CommentCard review={review} comment={comment} isPlaced />,
     }),
   );
@@ -273,12 +285,24 @@ export function FileBody(props: FileBodyProps) {
         <Match when={!props.file.binary && props.file.additions + props.file.deletions > 0}>
           <LeftOut review={review} file={props.file} />
         </Match>
+        <Match when={shownPicture(props)} keyed>
+          {(_digest) => <PictureDiff file={props.file} url={(side) => pictureUrl(props, side)} />}
+        </Match>
         <Match when={true}>
           <p class="file-words">{withoutLines(props.file)}</p>
         </Match>
       </Switch>
     </>
   );
+}
+
+/** Another one when it is another image. */
+function shownPicture({ review, file }: FileBodyProps): string | undefined {
+  return file.binary && isPicture(file.path) && review.source.picture ? file.digest : undefined;
+}
+
+function pictureUrl({ review, file }: FileBodyProps, side: Side): string {
+  return review.source.picture?.(review.changes()?.since ?? "head", file.path, side) ?? "";
 }
 
 function showOf(props: FileBodyProps) {

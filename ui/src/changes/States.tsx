@@ -9,7 +9,9 @@ import { agentsWords, emptyWords } from "./words";
 export function States(props: { review: Review; children: JSX.Element }) {
   const changes = () => props.review.changes();
   const isEmpty = () =>
-    props.review.files().length === 0 && props.review.meanwhile().length === 0 && props.review.comments().length === 0;
+    props.review.files().length === 0 &&
+    props.review.meanwhile().length === 0 &&
+    props.review.comments().length + props.review.sent().length === 0;
   const retry = () => (
     <Button small onClick={() => void props.review.refresh()}>
       Try again

@@ -79,3 +79,20 @@ it("lines are chosen by keys", () => {
   press("ArrowDown", true);
   expect(picking.picked()).toEqual({ side: "new", from: 2, to: 3 });
 });
+
+it("the line with focus can be commented on, and the one under the pointer too", () => {
+  const [first] = picking.handle()?.rows() ?? [];
+  if (first) picking.handle()?.focus(first);
+  const signs = () => [...host.querySelectorAll<HTMLElement>(".gutter-plus")];
+  expect(signs().map((sign) => [sign.closest("tr"), sign.ariaLabel ?? sign.getAttribute("aria-label")])).toEqual([
+    [row("one"), "Comment on line 1"],
+  ]);
+  row("two")
+    ?.querySelector("td.code")
+    ?.dispatchEvent(new MouseEvent("pointerover", { bubbles: true }));
+  expect(signs().map((sign) => sign.closest("tr"))).toEqual([row("one"), row("two")]);
+  signs()[1]?.click();
+  expect(onPick).toHaveBeenCalledWith({ side: "old", from: 2, to: 2 });
+  signs()[0]?.click();
+  expect(onPick).toHaveBeenLastCalledWith({ side: "new", from: 1, to: 1 });
+});

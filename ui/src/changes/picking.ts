@@ -2,6 +2,7 @@
 
 import { createSignal } from "solid-js";
 import type { DiffHandle, Range } from "./DiffTable";
+import { addPlus, isPlus } from "./plus";
 import { numberAt, type Row, type Side } from "./rows";
 
 export interface Picking {
@@ -12,7 +13,7 @@ export interface Picking {
   handle(): DiffHandle | null;
 }
 
-interface Place {
+export interface Place {
   side: Side;
   line: number;
 }
@@ -25,7 +26,7 @@ export function rangeOf(from: Place, to: Place): Range {
 interface PickingOptions {
   /** Lines were chosen, to be commented on. */
   onPick(range: Range): void;
-  /** A finger chooses by the whole line: numbers are too small for it. */
+  /** A finger points at the whole line: numbers are too small for it. */
   byLine(): boolean;
 }
 
@@ -36,6 +37,11 @@ export function createPicking(options: PickingOptions): Picking {
 
   const attach = (element: HTMLElement, handle: DiffHandle) => {
     setTable(handle);
+    addPlus(element, handle, (place) => {
+      const range = picked();
+      const isIn = range?.side === place.side && place.line >= range.from && place.line <= range.to;
+      options.onPick(isIn ? range : rangeOf(place, place));
+    });
     const placeAt = (target: EventTarget | null): Place | null => {
       const cell = target instanceof Element ? target.closest<HTMLElement>("td[data-side]") : null;
       const line = cell?.closest("tr");
@@ -47,7 +53,7 @@ export function createPicking(options: PickingOptions): Picking {
     let isDragging = false;
     element.addEventListener("pointerdown", (event) => {
       const isGutter = event.target instanceof Element && event.target.closest("td.gutter") !== null;
-      if (event.button !== 0 || !isGutter || event.pointerType === "touch") return;
+      if (event.button !== 0 || !isGutter || event.pointerType === "touch" || isPlus(event.target)) return;
       const place = placeAt(event.target);
       if (!place) return;
       event.preventDefault();
@@ -66,12 +72,13 @@ export function createPicking(options: PickingOptions): Picking {
     };
     element.addEventListener("pointerup", end);
     element.addEventListener("click", (event) => {
-      if (!options.byLine() || !getSelection()?.isCollapsed) return;
+      if (!options.byLine() || !getSelection()?.isCollapsed || isPlus(event.target)) return;
+      const line = event.target instanceof Element ? event.target.closest("tr") : null;
       const place = placeAt(event.target);
-      if (!place) return;
+      if (!place || !line) return;
       start = place;
-      setPicked(rangeOf(place, place));
-      options.onPick(rangeOf(place, place));
+      // Its sign to comment on it comes with the focus.
+      line.focus({ preventScroll: true });
     });
     element.addEventListener("keydown", (event) => {
       const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];

@@ -37,6 +37,19 @@ export function placeOf(
   return quote === "" || quote.endsWith(line.text) ? { side, line: number } : null;
 }
 
+/** Where a comment that was sent is by now: its line may have moved since. The nearest one that reads the same is taken for it. */
+export function movedTo(comment: Comment, file: FileChange): { side: Side; line: number } | null {
+  const { side, to_line, from_line, quote } = comment;
+  const number = to_line ?? from_line;
+  const quoted = quote.split("\n").at(-1) ?? "";
+  if (side !== "new" || number == null || quoted.trim() === "") return null;
+  const same = linesOf(file.hunks, side).flatMap((line) =>
+    line.text === quoted && line.new != null ? [line.new] : [],
+  );
+  const nearest = same.sort((a, b) => Math.abs(a - number) - Math.abs(b - number))[0];
+  return nearest === undefined ? null : { side, line: nearest };
+}
+
 /** Whether the diff itself has the line that it is about. */
 export function isInHunks(file: FileChange, { side, to_line, from_line }: Comment): boolean {
   const number = to_line ?? from_line;

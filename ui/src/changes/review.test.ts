@@ -2,7 +2,7 @@ import { createRoot, createSignal } from "solid-js";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ApiError } from "../api/client";
 import type { Changes, Comment, FileChange, Notes } from "../api/types";
-import { placeOf, placeWords, quoteOf } from "./places";
+import { movedTo, placeOf, placeWords, quoteOf } from "./places";
 import { createReview, type Review } from "./review";
 import type { Source } from "./source";
 import { treeOf } from "./tree";
@@ -77,7 +77,7 @@ describe("a review", () => {
     localStorage.clear();
     version = "v";
     files = [file("src/b.rs"), file("a.rs")];
-    notes = { comments: [], viewed: [{ path: "a.rs", digest: "1" }] };
+    notes = { comments: [], sent: [], viewed: [{ path: "a.rs", digest: "1" }] };
     source = {
       key: "s",
       load: async () => changesOf(files),
@@ -92,6 +92,7 @@ describe("a review", () => {
       },
       file: null,
       lines: null,
+      picture: null,
       work: { revert: vi.fn(), undo: vi.fn() },
       session: () => "s",
     };
@@ -176,6 +177,17 @@ describe("a review", () => {
     expect(second.commentsOf("a.rs").map(({ id }) => id)).toEqual(["new"]);
   });
 
+  it("keeps what was sent until it is resolved, also by somebody who leaves at once", async () => {
+    notes.sent = [remark({ id: "s1", sent_at: "2026-01-01T00:00:00Z" })];
+    const review = await open();
+    expect([review.comments(), review.sentOf("a.rs").map(({ id }) => id)]).toEqual([[], ["s1"]]);
+    review.drop(notes.sent[0] as Comment);
+    expect(review.sent()).toEqual([]);
+    expect(source.calls.drop, "it can be taken back").not.toHaveBeenCalled();
+    dispatchEvent(new Event("pagehide"));
+    expect(source.calls.drop).toHaveBeenCalledWith("s1");
+  });
+
   it("shows a file anew that was not what was shown any more", async () => {
     const review = await open();
     vi.mocked(source.work?.revert ?? vi.fn()).mockRejectedValue(new ApiError(409, "changed", "Changed."));
@@ -195,6 +207,20 @@ it("a comment stands beneath its last line, as long as that is the same line", (
   const before = remark({ side: "old", quote: "before", since: "turn" });
   expect(placeOf(before, changed, "turn")).toEqual({ side: "old", line: 2 });
   expect(placeOf(before, changed, "session")).toBeNull();
+});
+
+it("a sent comment goes with its line, and stays with the nearest where there are several", () => {
+  const lines = ["x", "after", "y", "after"].map((text, at) => ({
+    kind: "context" as const,
+    old: at + 1,
+    new: at + 1,
+    text,
+  }));
+  const moved = { ...file("a.rs"), hunks: [{ old_start: 1, old_lines: 4, new_start: 1, new_lines: 4, lines }] };
+  expect(movedTo(remark({ from_line: 9, to_line: 9 }), moved)).toEqual({ side: "new", line: 4 });
+  expect(movedTo(remark({ from_line: 1, to_line: 1 }), moved)).toEqual({ side: "new", line: 2 });
+  expect(movedTo(remark({ quote: "gone" }), moved)).toBeNull();
+  expect(movedTo(remark({ side: "old" }), moved)).toBeNull();
 });
 
 it("quotes one side only", () => {

@@ -28,11 +28,16 @@ export interface Review {
   /** Gets the lines of a file that came without them. */
   loadFile(path: string): Promise<void>;
 
+  /** Those that wait to be sent. */
   comments(): Comment[];
   commentsOf(path: string): Comment[];
+  /** Those that were sent, until somebody resolves them. */
+  sent(): Comment[];
+  sentOf(path: string): Comment[];
   drafts: Drafts;
   /** Makes a comment of what was written, or writes it over the one it was for. */
   save(draft: Draft): Promise<void>;
+  /** Deletes one that waits, resolves one that was sent. */
   drop(comment: Comment): void;
 
   isViewed(file: FileChange): boolean;
@@ -68,7 +73,7 @@ interface News {
 /** `from` is what it shows first, where somebody asked for that; it is not remembered. */
 export function createReview(source: Source, news?: News, from?: Since): Review {
   const [changes, setChanges] = createSignal<Changes>();
-  const [notes, setNotes] = createStore<Notes>({ comments: [], viewed: [] });
+  const [notes, setNotes] = createStore<Notes>({ comments: [], sent: [], viewed: [] });
   const [since, setSince] = createSignal(
     from ?? (readStored(`review.${source.key}.since`) as Since | null) ?? usual_since,
   );
@@ -132,6 +137,7 @@ export function createReview(source: Source, news?: News, from?: Since): Review 
   const digests = createMemo(() => new Map(notes.viewed.map(({ path, digest }) => [path, digest])));
   const isViewed = (file: FileChange) => digests().get(file.path) === file.digest;
   const comments = createMemo(() => notes.comments.filter(({ id }) => !leaving().includes(id)));
+  const sent = createMemo(() => notes.sent.filter(({ id }) => !leaving().includes(id)));
 
   return {
     source,
@@ -154,6 +160,8 @@ export function createReview(source: Source, news?: News, from?: Since): Review 
     },
     comments,
     commentsOf: (path) => comments().filter((comment) => comment.path === path),
+    sent,
+    sentOf: (path) => sent().filter((comment) => comment.path === path),
     drafts,
     async save(draft) {
       const text = draft.text.trim();
@@ -171,9 +179,11 @@ export function createReview(source: Source, news?: News, from?: Since): Review 
     drop(comment) {
       setLeaving((all) => [...all, comment.id]);
       const stay = () => setLeaving((all) => all.filter((id) => id !== comment.id));
-      const pending = tellUndoable("Comment deleted", stay, () => {
+      const list = comment.sent_at == null ? "comments" : "sent";
+      const words = comment.sent_at == null ? "Comment deleted" : "Comment resolved";
+      const pending = tellUndoable(words, stay, () => {
         source.calls.drop(comment.id).then(
-          () => setNotes("comments", (all) => all.filter(({ id }) => id !== comment.id)),
+          () => setNotes(list, (all) => all.filter(({ id }) => id !== comment.id)),
           (reason) => {
             stay();
             tell(sentence(reason));

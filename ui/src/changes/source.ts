@@ -4,7 +4,7 @@ import { changesApi } from "../api/changes";
 import { api } from "../api/client";
 import { type ReviewCalls, reviewApi } from "../api/review";
 import { readSummary } from "../api/summary";
-import type { Changes, FileChange, Notes, Since } from "../api/types";
+import type { Changes, FileChange, Notes, Since, TextSide } from "../api/types";
 import { shortTitle } from "../state/delegation";
 
 type Status = FileChange["status"];
@@ -26,6 +26,8 @@ export interface Source {
   /** One file with everything, where it was left out. */
   file: ((since: Since, path: string) => Promise<FileChange>) | null;
   lines: ((since: Since, path: string, from: number, to: number) => Promise<{ lines: string[]; total: number }>) | null;
+  /** Where one side of a changed image is. */
+  picture: ((since: Since, path: string, side: TextSide) => string) | null;
   work: Work | null;
   /** Whose agents a review may go to. */
   session(): string | null;
@@ -40,6 +42,7 @@ export function sessionSource(id: string): Source {
     calls: reviewApi.session(id),
     file: (since, path) => changesApi.file(id, since, path),
     lines: (since, path, from, to) => changesApi.lines(id, since, path, "new", from, to),
+    picture: (since, path, side) => changesApi.pictureUrl(id, since, path, side),
     work: {
       revert: (since, path, version, hunk) =>
         changesApi.revert(id, { since, path, version, ...(hunk === undefined ? {} : { hunk }) }),
@@ -82,12 +85,13 @@ export function artifactSource(id: string, onTitle: (title: string) => void): So
     },
     version: null,
     async notes() {
-      const { comments, viewed } = await read();
-      return { comments, viewed };
+      const { comments, sent, viewed } = await read();
+      return { comments, sent, viewed };
     },
     calls: reviewApi.artifact(id),
     file: null,
     lines: null,
+    picture: null,
     work: null,
     session: () => session,
   };

@@ -1,6 +1,7 @@
 // The words of changes.
 
 import type { Changes, FileChange, MeanwhileChange, Since } from "../api/types";
+import { formatSize } from "../state/attachments";
 
 export function sinceWords(since: Since, base: string | null | undefined): string {
   const words: Record<Since, string> = {
@@ -39,9 +40,20 @@ export function statusWord(file: FileChange): string | null {
   return words[file.status];
 }
 
+/** By its name. The server looks at the bytes. */
+export const isPicture = (path: string) => /\.(?:png|jpe?g|gif|webp)$/i.test(path);
+
+/** How large a binary file was and is. */
+function sizeWords({ old_size, new_size }: FileChange): string {
+  if (old_size == null && new_size == null) return "";
+  if (old_size == null) return ` of ${formatSize(new_size ?? 0)}`;
+  if (new_size == null) return `, it had ${formatSize(old_size)}`;
+  return `, ${formatSize(old_size)} before, ${formatSize(new_size)} now`;
+}
+
 /** Why a file has no lines to show. */
 export function withoutLines(file: FileChange): string {
-  if (file.binary) return "A binary file. It has no lines to show.";
+  if (file.binary) return `A binary file${sizeWords(file)}. It has no lines to show.`;
   if (file.status === "renamed") return "Renamed, nothing else.";
   if (file.status === "added") return "An empty file.";
   if (file.status === "deleted") return "It was an empty file.";

@@ -65,5 +65,9 @@ describe("paths in the conversation", () => {
     draw('<ul><li><a data-file="/work/src/a.rs">/work/src/a.rs</a></li></ul>');
     await vi.waitFor(() => expect(links()).toHaveLength(1));
     expect(links()[0]?.getAttribute("href")).toBe("#/sessions/s1/files/src/a.rs");
+    links()[0]?.setAttribute("data-file", "gone.rs");
+    await vi.waitFor(() => expect(links()).toHaveLength(0));
+    root.querySelector("a")?.setAttribute("data-file", "src/b.rs:4");
+    await vi.waitFor(() => expect(links()[0]?.getAttribute("href")).toBe("#/sessions/s1/files/src/b.rs:4"));
   });
 });

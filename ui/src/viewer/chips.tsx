@@ -39,7 +39,12 @@ export function watchPaths(root: HTMLElement, session: string, relative: (path: 
     });
   };
   const observer = new MutationObserver((records) => visit(touched(records)));
-  observer.observe(root, { childList: true, subtree: true, attributes: true, attributeFilter: ["data-open"] });
+  observer.observe(root, {
+    childList: true,
+    subtree: true,
+    attributes: true,
+    attributeFilter: ["data-open", "data-file"],
+  });
   visit(root.querySelectorAll(`${text_block}, ${named_place}`));
   return () => {
     isOver = true;
@@ -53,6 +58,12 @@ function touched(records: MutationRecord[]): Set<Element> {
     const element = target instanceof Element ? target : target.parentElement;
     const block = element?.closest(text_block);
     if (block) blocks.add(block);
+    else if (element?.matches("a[data-file]") && type === "attributes") {
+      // It names another file now.
+      element.removeAttribute("href");
+      element.classList.remove("file-chip");
+      blocks.add(element);
+    }
     // A text that is complete now: its last block was left alone until then.
     else if (type === "attributes" && element?.lastElementChild) blocks.add(element.lastElementChild);
     for (const node of addedNodes) {

@@ -25,6 +25,7 @@ export function fileSource(session: string, path: string, onView: (view: FileVie
     calls: reviewApi.session(session),
     file: null,
     lines: null,
+    picture: null,
     work: null,
     session: () => session,
   };

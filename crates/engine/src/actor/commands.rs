@@ -164,7 +164,7 @@ impl Actor {
         self.turn_input(Input::Message(item));
         let posted = Posted { message_id, turn_id, queued: self.machine.turn().is_queued(message_id) };
         if !sent.is_empty() {
-            self.rows.push(Row::RemoveComments { ids: sent });
+            self.rows.push(Row::SendComments { ids: sent, at: Timestamp::now() });
         }
         let (write, acts) = self.take_write();
         let (write, begun) = (Arc::new(write), Instant::now());

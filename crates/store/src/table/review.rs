@@ -1,7 +1,8 @@
-//! Comments on changes that were not sent yet, and the files that were looked at.
+//! Comments on changes until they are resolved, and the files that were looked at.
 
 use domain::ids::{CommentId, SessionId};
 use domain::review::{Comment, Viewed};
+use jiff::Timestamp;
 use rusqlite::{Connection, Row, params};
 
 use super::column::{self, Columns, time};
@@ -29,6 +30,14 @@ pub(super) fn save(conn: &Connection, session: &str, scope: &str, comment: &Comm
             time(comment.created_at)
         ],
     )?;
+    Ok(())
+}
+
+pub(super) fn send(conn: &Connection, session: &str, ids: &[CommentId], at: Timestamp) -> Written {
+    for id in ids {
+        let sql = "UPDATE comments SET sent_at = ?3 WHERE session_id = ?1 AND id = ?2";
+        statement::execute(conn, sql, params![session, id.to_string(), time(at)])?;
+    }
     Ok(())
 }
 
@@ -96,5 +105,6 @@ fn comment(row: &Row<'_>) -> Read<Comment> {
         text: row.text("text")?,
         since: row.maybe("since")?,
         created_at: row.parsed("created_at")?,
+        sent_at: row.maybe("sent_at")?.and_then(|at| at.parse().ok()),
     })
 }

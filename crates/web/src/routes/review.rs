@@ -19,6 +19,8 @@ use crate::id::Id;
 pub(crate) struct Review {
     /// Those that were not sent yet, oldest first.
     pub comments: Vec<Comment>,
+    /// Those that were sent and are not resolved, oldest first. Deleting one resolves it.
+    pub sent: Vec<Comment>,
     pub viewed: Vec<Viewed>,
 }
 
@@ -77,7 +79,8 @@ async fn artifact(app: &App, id: ArtifactId) -> ApiResult<Scope> {
 
 pub(super) async fn of(app: &App, (session, scope): Scope) -> ApiResult<Review> {
     let store = app.engine.store();
-    Ok(Review { comments: store.comments(session, &scope).await?, viewed: store.viewed(session, &scope).await? })
+    let (sent, comments) = store.comments(session, &scope).await?.into_iter().partition(|comment| comment.sent_at.is_some());
+    Ok(Review { comments, sent, viewed: store.viewed(session, &scope).await? })
 }
 
 async fn set_viewed(app: &App, (session, scope): Scope, body: Result<Json<SetViewed>, JsonRejection>) -> ApiResult<StatusCode> {

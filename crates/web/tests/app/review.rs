@@ -46,7 +46,16 @@ async fn comments_are_kept_changed_removed_and_sent_once_to_the_main_ai() {
     assert_eq!(client.turn_end(SOON).await, "completed");
     let again = rig.post(&format!("{review}/submit"), submit).await;
     assert_eq!((again.status, again.json()), (202, sent.json()), "sent once");
-    assert!(comments(&rig, &review).await.is_empty(), "they are gone with it");
+    let kept = rig.get(&review).await.json();
+    assert_eq!(kept["comments"], json!([]), "they went with it");
+    let texts: Vec<_> = kept["sent"].as_array().unwrap().iter().map(|comment| comment["text"].clone()).collect();
+    assert_eq!(json!(texts), json!(["one line will do", "is this needed?"]), "and stay until they are resolved");
+    assert!(kept["sent"][0]["sent_at"].is_string(), "{kept}");
+    rig.patch(&format!("{at}/{}", id(&second)), json!({ "text": "too late" })).await.refuses(409, "conflict");
+    assert_eq!(rig.delete(&format!("{at}/{}", id(&second))).await.status, 204);
+    assert_eq!(rig.get(&review).await.json()["sent"].as_array().unwrap().len(), 1, "the other one is resolved");
+    let more = rig.post(&format!("{review}/submit"), json!({ "verdict": "comment", "client_id": "r2" })).await;
+    more.refuses(422, "invalid");
     let said = said(&rig, &session).await;
     assert_eq!(
         said,

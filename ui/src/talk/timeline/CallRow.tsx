@@ -79,7 +79,7 @@ export function CallTitle(props: { call: AgentToolCall; words: Words }) {
   };
   const code = () => (
     <code>
-      <Visible text={props.words.code} />
+      <PathText text={props.words.code} />
     </code>
   );
   return (
