@@ -27,6 +27,8 @@ export interface Setup {
   realAgents?: boolean;
   /** Programs that the server finds before all others: by name, what each does, as a shell script. */
   programs?: Record<string, string>;
+  /** The model runs, and the server knows nothing of it: it is set up in the page. */
+  withoutMainAi?: boolean;
   /** Files of the work directory, there before the server starts. */
   files?: Record<string, string | Buffer>;
   /** What is changed in `files` after they were committed to a git repository. */
@@ -47,7 +49,8 @@ export class Server {
   link = "";
   private program: Program | undefined;
   private model: Program | undefined;
-  private modelUrl: string | undefined;
+  /** Of the scripted model. */
+  modelUrl: string | undefined;
   private agentsEnv: NodeJS.ProcessEnv = {};
 
   constructor(private readonly setup: Setup) {}
@@ -218,7 +221,7 @@ export class Server {
       VOXPILOT_TOKEN: this.token,
       VOXPILOT_AGENT: agent,
       ...(policy !== "unset" && { VOXPILOT_PERMISSION_POLICY: policy }),
-      ...(this.modelUrl && {
+      ...(this.modelUrl && !this.setup.withoutMainAi && {
         VOXPILOT_MODEL: model,
         VOXPILOT_MODEL_BASE_URL: this.modelUrl,
         VOXPILOT_MODEL_API_KEY: "not-a-real-key",

@@ -13,7 +13,7 @@ import {
   upTo,
   withKey,
 } from "./client";
-import type { DeviceKind, PushWanted, SettingValue, TraceFilter } from "./types";
+import type { DeviceKind, MainAiWanted, PushWanted, SettingValue, TraceFilter } from "./types";
 
 /** Every agent there is, some at a time. */
 const ask_timeout_ms = 600_000;
@@ -82,6 +82,15 @@ export const pagesApi = {
     answer(client.GET("/api/audit", { params: { query: { limit, ...(before === undefined ? {} : { before }) } } })),
   settings: () => answer(client.GET("/api/settings")),
   changeSettings: (body: Record<string, SettingValue>) => answer(client.PATCH("/api/settings", { body })),
+  mainAi: () => answer(client.GET("/api/main-ai")),
+  mainAiModels: (body: MainAiWanted, signal: AbortSignal) =>
+    answer(client.POST("/api/main-ai/models", { body, fetch: until(signal) })),
+  tryMainAi: (body: MainAiWanted, signal: AbortSignal) =>
+    answer(client.POST("/api/main-ai/test", { body, fetch: until(signal) })),
+  setMainAi: (body: MainAiWanted, signal: AbortSignal) =>
+    answer(client.PUT("/api/main-ai", { body, fetch: until(signal) })),
+  /** Its key, too. */
+  forgetMainAi: () => answer(client.DELETE("/api/main-ai")),
   push: () => answer(client.GET("/api/push")),
   subscribePush: (body: PushWanted) => answer(client.PUT("/api/push", { body })),
   unsubscribePush: () => answer(client.DELETE("/api/push")),

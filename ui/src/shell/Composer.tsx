@@ -44,6 +44,9 @@ const suggestionsId = "suggestions";
 
 export const draftName = (draftKey: string) => `draft.${draftKey}`;
 
+/** What was chosen for the session that is being written, kept as its text is. */
+export const choices_name = "new.choices";
+
 /** Puts a text behind what was written and not sent; a composer that is there does not see it. */
 export function addToDraft(draftKey: string, content: string): void {
   const before = readStored(draftName(draftKey))?.trimEnd();

@@ -1,10 +1,13 @@
 import { createEffect, createSignal, on, onCleanup, Show } from "solid-js";
+import { ApiError } from "../api/client";
 import type { NewAttachment } from "../api/types";
 import { Spinner } from "../kit/Spinner";
+import { setFailedStart } from "../state/failedStart";
 import { dropSession, freshSessions, makeSession } from "../state/fresh";
 import { createOutbox } from "../state/outbox";
 import { goTo } from "../state/route";
-import { addToDraft, addToDraftFiles } from "./Composer";
+import { store } from "../state/storage";
+import { addToDraft, addToDraftFiles, choices_name } from "./Composer";
 import { Dock } from "./Dock";
 import { OutboxList } from "./outboxPart";
 import { Head } from "./SessionHeader";
@@ -14,8 +17,14 @@ import type { Shell } from "./shell";
 export function FreshSession(props: { id: string; shell: Shell }) {
   const { sessions } = props.shell;
   const fresh = () => freshSessions().find(({ id }) => id === props.id);
+  let reason: unknown;
   const outbox = createOutbox(props.id, async () => {
-    await makeSession(props.id);
+    try {
+      await makeSession(props.id);
+    } catch (error) {
+      reason = error;
+      throw error;
+    }
     void sessions.refresh();
     // From here on it is the session's own outbox that sends, under the same ids.
     return new Promise<never>(() => {});
@@ -27,6 +36,25 @@ export function FreshSession(props: { id: string; shell: Shell }) {
     await addToDraftFiles("new", attachments);
     setAttempt(attempt() + 1);
   };
+  /** The server does not make it: what was written goes back to where it was written, with what was chosen. */
+  const giveAllBack = async (error: string | null) => {
+    const draft = fresh()?.draft;
+    const written = [...outbox.items];
+    for (const { clientId, content } of written) {
+      addToDraft("new", content);
+      await addToDraftFiles("new", await outbox.filesOf(clientId));
+    }
+    store(choices_name, JSON.stringify(draft ?? {}));
+    const isProvider = reason instanceof ApiError && reason.code === "no_provider";
+    setFailedStart({ text: error ?? "", model: isProvider ? (draft?.model ?? null) : null });
+    for (const { clientId } of written) outbox.discard(clientId);
+  };
+  createEffect(
+    on(
+      () => outbox.items.find(({ state }) => state === "refused")?.error,
+      (error) => error !== undefined && void giveAllBack(error),
+    ),
+  );
   // Nothing is left of it: then there is no session to make.
   createEffect(
     on(

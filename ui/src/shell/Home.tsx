@@ -8,14 +8,16 @@ import { Visible } from "../kit/Visible";
 import type { FirstTask } from "../pages/FirstRun";
 import { isReady, titleOf } from "../state/agents";
 import { watch_only, watchesOnly } from "../state/device";
+import { setFailedStart } from "../state/failedStart";
 import { beginSession } from "../state/fresh";
 import { goTo, pageHref, sessionHref } from "../state/route";
 import { type Group, statusOf } from "../state/rows";
 import { defaultPolicyOf } from "../state/server";
 import { readStored, store } from "../state/storage";
 import { Banners } from "./Banners";
-import { draftName } from "./Composer";
+import { choices_name, draftName } from "./Composer";
 import { Dock } from "./Dock";
+import { FailedStart } from "./FailedStart";
 import { focusComposer, focusComposerOnDesk, isPhone } from "./keyboard";
 import { PolicyChoice } from "./PolicyChoice";
 import { createNow } from "./SessionList";
@@ -25,8 +27,6 @@ import { suggestionsFor, suggestionsForDemo } from "./suggestions";
 
 const FirstRun = later(async () => (await import("../pages/FirstRun")).FirstRun);
 
-/** What was chosen for the session that is being written, kept as its text is. */
-const choices_name = "new.choices";
 const most_shown = 4;
 
 function readChoices(): SessionDraft {
@@ -67,6 +67,7 @@ export function Home(props: { shell: Shell; rows: Row[]; groups: Group[] }) {
     focusComposer();
   };
   const start = (content: string, attachments: NewAttachment[], draft = chosen()) => {
+    setFailedStart(null);
     const id = beginSession(draft, content, attachments);
     setChosen({});
     store(choices_name, "");
@@ -116,6 +117,12 @@ export function Home(props: { shell: Shell; rows: Row[]; groups: Group[] }) {
           What should change in <Visible text={project.name()} />?
         </h1>
         <PolicyChoice server={server} />
+        <FailedStart
+          onModel={(model) => {
+            choose({ model });
+            server.refresh();
+          }}
+        />
         <Banners server={server} broken={null} />
       </Dock>
       <div class="shelf column">

@@ -9,6 +9,7 @@ import type { Model, Policy } from "../api/types";
 import { filesWords } from "../changes/count";
 import { noteChanged } from "../changes/summary";
 import { copyText } from "../kit/copy";
+import { insist } from "../kit/later";
 import { MenuItem } from "../kit/MenuList";
 import { AgentMark, Dot } from "../kit/small";
 import { tell } from "../kit/toasts";
@@ -16,6 +17,7 @@ import { choicesOf, currentOf, isWanted, optionsOf } from "../state/agentOptions
 import { standing, unusable } from "../state/agents";
 import { activeId, go, pageHref, reviewHref } from "../state/route";
 import { visible } from "../state/visible";
+import { isWriting } from "./keyboard";
 import { type Choices, modelTitle, policyText } from "./Pills";
 
 const relay = "relay";
@@ -94,9 +96,30 @@ function AgentItems(props: Items) {
   );
 }
 
-function chooseModel(props: Pick<Items, "model" | "setModel" | "close">, id: string): void {
+/** As far as is known: the server refuses a model without one in any case. */
+const [hasProvider, setHasProvider] = createSignal(true);
+
+type ModelPick = Pick<Items, "model" | "setModel" | "close">;
+
+function chooseModel(props: ModelPick, id: string): void {
+  if (id !== "" && id !== relay && !hasProvider()) return void addMainAi(props, id);
   props.close();
   if (id !== "" && id !== props.model) props.setModel(id);
+}
+
+/** A model is asked for at a provider; what is written stays where it is. */
+async function addMainAi(props: ModelPick, model?: string): Promise<void> {
+  const { close, setModel } = props;
+  close();
+  const { openMainAi } = await insist(() => import("../pages/settings/openMainAi"));
+  openMainAi({
+    model,
+    isWriting: isWriting(),
+    onAdded: (added) => {
+      setHasProvider(true);
+      setModel(added);
+    },
+  });
 }
 
 /** A model that is on no list. */
@@ -137,6 +160,7 @@ function ModelItems(props: Items) {
   list.models().then(
     (found) => {
       setModels(found.models);
+      setHasProvider(found.has_provider);
       setError(found.error ?? null);
     },
     () => setError("The list of models could not be loaded."),
@@ -155,6 +179,11 @@ function ModelItems(props: Items) {
           </MenuItem>
         )}
       </For>
+      <Show when={!hasProvider()}>
+        <MenuItem icon="plus" onChoose={() => void addMainAi(props)}>
+          Add a main AI…
+        </MenuItem>
+      </Show>
       <Show when={error()}>{(text) => <p class="menu-heading">{visible(text())}</p>}</Show>
     </>
   );

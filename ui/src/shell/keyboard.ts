@@ -6,6 +6,9 @@ export { composerId };
 
 const composer = () => document.getElementById(composerId) as HTMLTextAreaElement | null;
 
+/** A text waits in it. */
+export const isWriting = (): boolean => Boolean(composer()?.value.trim());
+
 export function focusComposer(): void {
   composer()?.focus();
 }

@@ -3,7 +3,7 @@ import { createStore, reconcile } from "solid-js/store";
 import { sentence } from "../../api/client";
 import { pagesApi } from "../../api/pages";
 import type { Setting, SettingValue } from "../../api/types";
-import { IconButton } from "../../kit/Button";
+import { Button, IconButton } from "../../kit/Button";
 import { Icon } from "../../kit/Icon";
 import { InlineError } from "../../kit/InlineError";
 import { Spinner } from "../../kit/Spinner";
@@ -11,6 +11,8 @@ import type { Shell } from "../../shell/shell";
 import { watch_only, watchesOnly } from "../../state/device";
 import { closeSettings, go, pageHref, route } from "../../state/route";
 import { deviceRows, themeText } from "./DeviceRows";
+import { openMainAi } from "./openMainAi";
+import { ProviderRow } from "./ProviderRow";
 import { matches, type SettingsRow, synonyms } from "./rows";
 import { ServerSetting } from "./ServerSetting";
 import { SettingRow } from "./SettingRow";
@@ -49,10 +51,13 @@ export function SettingsPage(props: { shell: Shell }) {
   onMount(() => {
     if (!watchesOnly()) void load();
   });
-  const change = async (key: string, value: SettingValue) => {
-    await pagesApi.changeSettings({ [key]: value });
+  const refresh = async () => {
     await load();
     server.refresh();
+  };
+  const change = async (key: string, value: SettingValue) => {
+    await pagesApi.changeSettings({ [key]: value });
+    await refresh();
     setSaved(true);
     clearTimeout(savedTimer);
     savedTimer = setTimeout(() => setSaved(false), saved_ms);
@@ -63,14 +68,17 @@ export function SettingsPage(props: { shell: Shell }) {
     title: setting.title,
     about: setting.about,
     also: [setting.key.replaceAll("_", " "), setting.variable, ...(synonyms[setting.key] ?? [])],
-    Control: ({ labelledBy }) => (
-      <ServerSetting
-        setting={setting}
-        agents={agents.list()}
-        labelledBy={labelledBy}
-        onChange={(value) => change(setting.key, value)}
-      />
-    ),
+    Control: ({ labelledBy }) =>
+      setting.key === "model_provider" ? (
+        <ProviderRow setting={setting} onChanged={refresh} />
+      ) : (
+        <ServerSetting
+          setting={setting}
+          agents={agents.list()}
+          labelledBy={labelledBy}
+          onChange={(value) => change(setting.key, value)}
+        />
+      ),
   });
   const serverRows = createMemo(mapArray(() => settings.filter(isShown), toRow));
   const rows = createMemo(() => [...serverRows(), ...deviceRows]);
@@ -138,6 +146,7 @@ export function SettingsPage(props: { shell: Shell }) {
                       rows={rows().filter((row) => row.section === section.name)}
                       settings={settings}
                       version={version()}
+                      onMainAi={() => void refresh()}
                     />
                   )}
                 </For>
@@ -151,8 +160,8 @@ export function SettingsPage(props: { shell: Shell }) {
 }
 
 /** What can't be chosen here and isn't set says nothing, but in the list of the server's own. */
-const isShown = ({ changeable, effective, section, key }: Setting): boolean =>
-  changeable || section === "Server" || effective !== null || key === "model_provider";
+const isShown = ({ changeable, effective, section, key, origin }: Setting): boolean =>
+  changeable || section === "Server" || key === "model_provider" || (effective !== null && origin.kind !== "here");
 
 function Found(props: { rows: SettingsRow[]; query: string }) {
   const count = () => (props.rows.length === 1 ? "1 setting" : `${props.rows.length} settings`);
@@ -176,6 +185,7 @@ interface SectionPartProps {
   rows: SettingsRow[];
   settings: Setting[];
   version: string | undefined;
+  onMainAi(): void;
 }
 
 function SectionPart(props: SectionPartProps) {
@@ -192,6 +202,11 @@ function SectionPart(props: SectionPartProps) {
           <h2 id={`${heading()}-name`}>{props.section.name}</h2>
           <Show when={props.section.id === "agents"}>
             <a href={pageHref("agents")}>Manage agents</a>
+          </Show>
+          <Show when={props.section.id === "main-ai"}>
+            <Button small icon="plus" onClick={() => openMainAi({ onAdded: () => props.onMainAi() })}>
+              Add a main AI
+            </Button>
           </Show>
         </header>
         <Show when={props.section.note}>{(note) => <p class="mute">{note()}</p>}</Show>

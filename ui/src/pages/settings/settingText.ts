@@ -15,6 +15,7 @@ export const unsetText = (key: string): string => unset[key] ?? "Not set";
 const choices: Record<string, string> = {
   ask: "Ask",
   auto: "Auto",
+  "auto-all": "Auto, including protected files",
   "read-only": "Read only",
   deny: "Deny",
   off: "Off",
