@@ -21,7 +21,6 @@ pub struct Batch {
 }
 
 #[derive(Clone, PartialEq, Debug)]
-#[expect(clippy::large_enum_variant, reason = "few are held at a time, and text is joined")]
 pub enum Signal {
     /// Message text; neighbouring chunks of one agent session are joined.
     Text {

@@ -77,7 +77,6 @@ pub struct Settings {
 }
 
 #[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "one is held at a time")]
 pub enum Input {
     Message(QueueItem),
     Edit {

@@ -105,7 +105,7 @@ impl Rules {
     /// What is held stays where it is until somebody asks for it.
     fn queue(&mut self, queue: &Queue) {
         let now: Vec<_> = queue.items.iter().map(|item| item.message_id).collect();
-        if self.held && !(self.released && !queue.held) {
+        if self.held && (queue.held || !self.released) {
             assert!(queue.held || now.is_empty(), "the queue goes on by itself after a stop");
             let begun = self.queued.iter().find(|id| !now.contains(id) && !self.withdrawn.contains(id));
             assert!(begun.is_none(), "{begun:?} begins although a person stopped");
