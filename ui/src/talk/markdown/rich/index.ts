@@ -6,6 +6,7 @@ import { rawText } from "../morph";
 import { blocks, make, shown } from "../nodes";
 import type { Rich } from "../rich";
 import { drawMath } from "./math";
+import { drawPicture } from "./svg";
 import { extensions, type FootnoteRefToken, type FootnoteToken, type MathToken } from "./tokens";
 
 /** What stood there before it was drawn. */
@@ -29,6 +30,9 @@ export const rich: Rich = {
     const found = [...block.querySelectorAll<HTMLElement>(".math:not(.drawn)")];
     if (block.matches(".math:not(.drawn)")) found.push(block);
     for (const element of found) void draw(element);
+    const figures = [block, ...block.querySelectorAll<HTMLElement>("figure")];
+    for (const figure of figures)
+      if (figure.matches("figure") && figure.querySelector("code.language-mermaid")) void drawDiagram(figure);
   },
   isSame(drawn, fresh) {
     const marks = [...drawn.querySelectorAll(".drawn")];
@@ -76,6 +80,33 @@ async function draw(element: HTMLElement): Promise<void> {
   const words = `Shown as written: ${result}`;
   if (element.classList.contains("math-block")) element.append(make("small", "not-drawn", ...shown(words)));
   else element.title = words;
+}
+
+const begun = new WeakSet<Element>();
+
+/** Its source stays below it, folded. */
+async function drawDiagram(figure: HTMLElement): Promise<void> {
+  const source = rawText.get(figure) ?? "";
+  const code = figure.querySelector("pre");
+  if (!code || begun.has(figure) || typeof Worker === "undefined") return;
+  begun.add(figure);
+  const isHidden = pieces(source).some((piece) => typeof piece !== "string");
+  const result = isHidden ? "it holds characters that cannot be seen" : await drawPicture(source);
+  if (rawText.get(figure) !== source || code.parentElement !== figure) {
+    begun.delete(figure);
+    return;
+  }
+  if (typeof result === "string") {
+    figure.append(make("small", "not-drawn", ...shown(`Shown as written: ${result}`)));
+    return;
+  }
+  const picture = make("div", "diagram", result);
+  picture.tabIndex = 0;
+  picture.setAttribute("role", "img");
+  picture.setAttribute("aria-label", "Diagram. Its source is below.");
+  const fold = make("details", "diagram-source", make("summary", undefined, "Source"));
+  code.before(picture, fold);
+  fold.append(code);
 }
 
 function footnote({ label, tokens }: FootnoteToken): HTMLElement {

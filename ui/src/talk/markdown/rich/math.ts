@@ -1,13 +1,8 @@
 // Formulas: a worker makes MathML of them, of which only what is known to be harmless comes onto the page.
 
-import type { MathJob, MathReply } from "./mathWorker";
+import { createBounded } from "./bounded";
+import type { MathJob } from "./mathWorker";
 
-/** What a formula that people read takes is a fraction of it. */
-const deadline_ms = 1_500;
-/** The worker comes over the network. */
-const load_deadline_ms = 20_000;
-const most_waiting = 500;
-const most_kept = 300;
 const longest_markup = 200_000;
 const most_nodes = 4_000;
 const deepest = 60;
@@ -39,64 +34,16 @@ const properties = new Set([
   "math-depth",
 ]);
 
-type Outcome = { markup: string } | { error: string };
-
-const kept = new Map<string, Promise<Outcome>>();
-let worker: Worker | null = null;
-let count = 0;
-let waiting = 0;
-let last: Promise<unknown> = Promise.resolve();
+const ask = createBounded<MathJob, string>(
+  () => new Worker(new URL("./mathWorker.ts", import.meta.url), { type: "module" }),
+);
 
 /** The formula, or why there is none. */
 export async function drawMath(tex: string, isBlock: boolean): Promise<Element | string> {
-  const key = `${isBlock} ${tex}`;
-  let asked = kept.get(key);
-  if (!asked) {
-    if (typeof Worker === "undefined" || waiting >= most_waiting) return "there is no room for it";
-    waiting += 1;
-    asked = last
-      .then(() => run(tex, isBlock))
-      .finally(() => {
-        waiting -= 1;
-      });
-    last = asked.catch(() => {});
-    kept.set(key, asked);
-    for (const oldest of kept.keys()) if (kept.size > most_kept) kept.delete(oldest);
-  }
-  const outcome = await asked;
+  const outcome = await ask(`${isBlock} ${tex}`, { tex, isBlock });
   if ("error" in outcome) return outcome.error;
-  if (outcome.markup.length > longest_markup) return "it is too large";
-  return harmless(outcome.markup) ?? "it is too large";
-}
-
-function run(tex: string, isBlock: boolean): Promise<Outcome> {
-  const isNew = worker === null;
-  worker ??= new Worker(new URL("./mathWorker.ts", import.meta.url), { type: "module" });
-  const at = worker;
-  count += 1;
-  const id = count;
-  return new Promise((resolve) => {
-    const end = (outcome: Outcome, isDead: boolean) => {
-      clearTimeout(timer);
-      at.onmessage = null;
-      at.onerror = null;
-      if (isDead) {
-        at.terminate();
-        worker = null;
-      }
-      resolve(outcome);
-    };
-    const tooLong = () => end({ error: "it takes too long" }, true);
-    let timer = setTimeout(tooLong, isNew ? load_deadline_ms : deadline_ms);
-    at.onerror = () => end({ error: "it could not be loaded" }, true);
-    at.onmessage = ({ data }: MessageEvent<MathReply>) => {
-      if ("ready" in data) {
-        clearTimeout(timer);
-        timer = setTimeout(tooLong, deadline_ms);
-      } else if (data.id === id) end("markup" in data ? { markup: data.markup } : { error: data.error }, false);
-    };
-    at.postMessage({ id, tex, isBlock } satisfies MathJob);
-  });
+  if (outcome.result.length > longest_markup) return "it is too large";
+  return harmless(outcome.result) ?? "it is too large";
 }
 
 /** Null: more than is worth drawing. */

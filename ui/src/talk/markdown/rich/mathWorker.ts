@@ -3,28 +3,25 @@
 import temml from "temml";
 
 export interface MathJob {
-  id: number;
   tex: string;
   isBlock: boolean;
 }
 
-export type MathReply = { id: number; markup: string } | { id: number; error: string } | { ready: true };
-
 const port = self as unknown as {
-  postMessage(reply: MathReply): void;
-  onmessage: (event: MessageEvent<MathJob>) => void;
+  postMessage(reply: { ready: true } | { id: number; result: string } | { id: number; error: string }): void;
+  onmessage: (event: MessageEvent<{ id: number; job: MathJob }>) => void;
 };
 
-port.onmessage = ({ data: { id, tex, isBlock } }) => {
+port.onmessage = ({ data: { id, job } }) => {
   try {
-    const markup = temml.renderToString(tex, {
-      displayMode: isBlock,
+    const result = temml.renderToString(job.tex, {
+      displayMode: job.isBlock,
       throwOnError: true,
       trust: false,
       maxExpand: 200,
       maxSize: [25, 250],
     });
-    port.postMessage({ id, markup });
+    port.postMessage({ id, result });
   } catch (error) {
     port.postMessage({ id, error: error instanceof Error ? error.message : String(error) });
   }
