@@ -45,6 +45,8 @@ test("choosing a model without a provider leads to the form, and the message wai
   const provider = page.locator(".setting[data-key=model_provider]");
   await expect(provider).toContainText("OpenAI-compatible (127.0.0.1");
   await expect(provider).toContainText("Key added");
+  await provider.getByRole("button", { name: "Remove" }).click();
+  await expect(provider, "the row follows at once").toContainText("None");
   await expect(page.locator("body")).not.toContainText("not-a-real-key");
   await expectAccessible(page);
 });

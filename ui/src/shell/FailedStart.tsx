@@ -3,7 +3,7 @@ import { Button, IconButton } from "../kit/Button";
 import { insist } from "../kit/later";
 import { Banner } from "../kit/small";
 import { Visible } from "../kit/Visible";
-import { failedStart, setFailedStart } from "../state/failedStart";
+import { capital, failedStart, setFailedStart } from "../state/failedStart";
 import { focusComposer } from "./keyboard";
 
 /** Why the session did not start, and what leads on. */
@@ -46,7 +46,7 @@ export function FailedStart(props: { onModel(model: string): void }) {
               </>
             }
           >
-            <b>The session didn’t start.</b> <Visible text={failed().text} />
+            <b>The session didn’t start.</b> <Visible text={capital(failed().text)} />
           </Banner>
         </div>
       )}

@@ -8,4 +8,7 @@ export interface FailedStart {
   model: string | null;
 }
 
+/** As a sentence begins. */
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 export const [failedStart, setFailedStart] = createSignal<FailedStart | null>(null);

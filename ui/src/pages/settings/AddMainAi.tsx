@@ -8,6 +8,7 @@ import { Icon } from "../../kit/Icon";
 import { InlineError } from "../../kit/InlineError";
 import { Spinner } from "../../kit/Spinner";
 import { watch_only, watchesOnly } from "../../state/device";
+import { capital } from "../../state/failedStart";
 import { visible } from "../../state/visible";
 import { Select } from "./fields";
 import { compatible, hostOf, providerText } from "./providers";
@@ -106,7 +107,7 @@ function Form(props: AddMainAiProps & { view: View }) {
     setStep(during);
     const fail = (text: string, isKey = false) => {
       if (asking !== mine) return;
-      setProblem({ text, isKey });
+      setProblem({ text: capital(text), isKey });
       setStep(isKey ? "check" : otherwise);
     };
     const late = setTimeout(() => {

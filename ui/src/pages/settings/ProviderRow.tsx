@@ -12,14 +12,16 @@ import { shownValue, sourceText } from "./settingText";
 
 interface ProviderRowProps {
   setting: Setting;
+  /** How often the settings were loaded: with each time it is asked again. */
+  loads: number;
   onChanged(): Promise<void>;
 }
 
 /** Whom the model is asked of, and since when there is a key for it. */
 export function ProviderRow(props: ProviderRowProps) {
   const { busy, error, submit } = createSubmit();
-  // Asked again with every change of the settings.
-  const [known] = createResource(() => [props.setting.origin.kind, props.setting.value], pagesApi.mainAi);
+  // Its address is no value of this setting, so the settings may look the same with another one.
+  const [known] = createResource(() => props.loads, pagesApi.mainAi);
   const view = () => (known.error === undefined ? known.latest : undefined);
   const current = () => view()?.current;
   const named = () => {

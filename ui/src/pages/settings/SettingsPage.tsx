@@ -31,7 +31,8 @@ export function SettingsPage(props: { shell: Shell }) {
     return now.kind === "page" ? now.section : undefined;
   };
   const [settings, setSettings] = createStore<Setting[]>([]);
-  const [isLoaded, setLoaded] = createSignal(false);
+  const [loads, setLoads] = createSignal(0);
+  const isLoaded = createMemo(() => loads() > 0);
   const [failure, setFailure] = createSignal<string | null>(null);
   const [query, setQuery] = createSignal("");
   const [isSaved, setSaved] = createSignal(false);
@@ -42,7 +43,7 @@ export function SettingsPage(props: { shell: Shell }) {
     try {
       // Rows that stay are the same rows: what is half typed in another one is not lost, nor is focus.
       setSettings(reconcile((await pagesApi.settings()).settings, { key: "key" }));
-      setLoaded(true);
+      setLoads(loads() + 1);
       setFailure(null);
     } catch (error) {
       setFailure(sentence(error));
@@ -70,7 +71,7 @@ export function SettingsPage(props: { shell: Shell }) {
     also: [setting.key.replaceAll("_", " "), setting.variable, ...(synonyms[setting.key] ?? [])],
     Control: ({ labelledBy }) =>
       setting.key === "model_provider" ? (
-        <ProviderRow setting={setting} onChanged={refresh} />
+        <ProviderRow setting={setting} loads={loads()} onChanged={refresh} />
       ) : (
         <ServerSetting
           setting={setting}
