@@ -123,6 +123,53 @@ test("nothing beneath the changes can be reached while they lie over it @desktop
   await cockpit.expectIdle();
 });
 
+test("a denial can be undone while it is held, and the card keeps its place", async ({ cockpit, page }, info) => {
+  const isPhone = info.project.name === "phone";
+  await cockpit.send("run `echo held`");
+  const deny = cockpit.cards.getByRole("button", { name: "Deny", exact: true });
+  await expect(deny).toBeEnabled();
+  const before = await cockpit.cards.boundingBox();
+  await deny.click();
+  const held = page.locator(isPhone ? ".held-bar" : ".held-foot");
+  await expect(held).toContainText(/^Declined\. .* gets the answer in [123] s\./);
+  if (!isPhone) expect(await cockpit.cards.boundingBox(), "place and height").toEqual(before);
+  await held.getByRole("button", { name: "Undo" }).click();
+  await expect(held).toHaveCount(0);
+  await expect(deny).toBeEnabled();
+
+  await deny.click();
+  await expect(held).toBeVisible();
+  await page.reload();
+  await expect(cockpit.cards).toHaveCount(0);
+  await cockpit.copilot().expectEnded("declined");
+});
+
+test("a saved rule is a row with Undo, and what it decides leads to it", async ({ cockpit, page }, info) => {
+  const rule = cockpit.log.locator(".rule-row");
+  await cockpit.send("run `echo ruled`");
+  await cockpit.cards.getByRole("button", { name: "Always…" }).click();
+  await page.getByRole("button", { name: "Always allow this command" }).click();
+  await expect(rule).toContainText("Rule saved: always allow echo ruled in this session");
+  const pill = page.getByRole("button", { name: "Permissions: Ask, 1 rule applies" });
+  await expect(pill).toContainText(info.project.name === "phone" ? "1" : "1 rule");
+  await cockpit.expectIdle();
+  await cockpit.send("run `echo ruled`");
+  await expect(cockpit.log.locator(".approved").last()).toContainText("Allowed by a rule: echo ruled");
+  await cockpit.expectIdle();
+  await photograph(page, info, "rule");
+  await cockpit.log.getByRole("button", { name: "View rule" }).last().click();
+  const dialog = page.getByRole("dialog", { name: "Saved permissions" });
+  await expect(dialog.locator(".pointed-out")).toContainText("echo ruled");
+  await dialog.getByRole("button", { name: "Close" }).click();
+  await rule.getByRole("button", { name: "Undo" }).click();
+  await expect(rule).toContainText("Rule undone");
+  await expect(page.getByRole("button", { name: /^Permissions: Ask$/ })).toBeVisible();
+  await cockpit.send("run `echo ruled`");
+  await expect(cockpit.cards).toBeVisible();
+  await cockpit.cards.getByRole("button", { name: "Deny", exact: true }).click();
+  await cockpit.expectIdle();
+});
+
 test("always can be a no, and then nobody is asked @desktop", async ({ cockpit, page, server }) => {
   await cockpit.send("run `echo first`");
   await cockpit.cards.getByRole("button", { name: "Always…" }).click();
@@ -134,8 +181,9 @@ test("always can be a no, and then nobody is asked @desktop", async ({ cockpit, 
   await cockpit.expectIdle();
   expect(await rulesOf(server, page)).toMatchObject([{ allow: false }]);
   await cockpit.send("run `echo first`");
-  await cockpit.copilot().expectEnded("declined");
+  await expect(cockpit.log.getByText("Denied by a rule:")).toBeVisible();
   await expect(cockpit.cards).toHaveCount(0);
+  await cockpit.expectIdle();
 });
 
 test("what is typed as a question comes stays text, and its keys work once the card was clicked @desktop", async ({

@@ -55,7 +55,7 @@ test("always allowed is not asked again, and covers nothing that was not shown @
   await cockpit.send("run `echo first`");
   await expect(cockpit.answers).toHaveCount(2);
   const told = cockpit.copilot().stream.locator(".approved");
-  await expect(told).toHaveText("Allowed by a saved permission: echo first");
+  await expect(told).toHaveText("Allowed by a rule: echo firstView rule");
   await cockpit.send("run `echo second`");
   await expect(cockpit.cards.locator("code.command")).toHaveText("echo second");
   await cockpit.cards.getByRole("button", { name: "Deny", exact: true }).click();
@@ -79,7 +79,7 @@ test("what is remembered is listed, holds in the project, and is revoked", async
   await expect(dialog.getByRole("listitem")).toContainText(["Allow this commandthis projectecho first"]);
   await expectAccessible(page);
   await dialog.getByRole("button", { name: "Revoke" }).click();
-  await expect(dialog).toContainText("Nothing yet");
+  await expect(dialog).toContainText("No saved permissions yet");
   await dialog.getByRole("button", { name: "Close" }).click();
   await cockpit.send("run `echo first`");
   await expect(cockpit.cards.locator("code.command")).toHaveText("echo first");

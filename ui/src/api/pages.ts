@@ -42,6 +42,9 @@ export const pagesApi = {
   rules: (id: string) => answer(client.GET("/api/sessions/{id}/permission-rules", inSession(id))),
   revokeRule: (id: string, rule_id: string) =>
     answer(client.DELETE("/api/sessions/{id}/permission-rules/{rule_id}", { params: { path: { id, rule_id } } })),
+  /** Takes back a denial that the agent was not told yet. */
+  undoDenial: (id: string, request_id: string) =>
+    answer(client.DELETE("/api/sessions/{id}/permissions/{request_id}/held", { params: { path: { id, request_id } } })),
   trace: (id: string, filter: TraceFilter, before?: string) => {
     const query = Object.fromEntries(Object.entries({ ...filter, before }).filter(([, value]) => value));
     return answer(client.GET("/api/sessions/{id}/trace", { params: { path: { id }, query } }));

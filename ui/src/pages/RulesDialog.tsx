@@ -12,7 +12,7 @@ import { watch_only, watchesOnly } from "../state/device";
 import { ruleText, scopes } from "../talk/ruleText";
 
 /** The answers to permissions that are remembered: looked through, and taken back. */
-export function RulesDialog(props: { sessionId: string; onClose(): void }) {
+export function RulesDialog(props: { sessionId: string; rule?: string | undefined; onClose(): void }) {
   const [rules, { mutate }] = createResource(async () => (await pagesApi.rules(props.sessionId)).rules);
   const revoke = async (rule: PermissionRule) => {
     await pagesApi.revokeRule(props.sessionId, rule.id);
@@ -27,10 +27,12 @@ export function RulesDialog(props: { sessionId: string; onClose(): void }) {
         {(list) => (
           <Show
             when={list().length > 0}
-            fallback={<p class="soft">Nothing yet. Answer a question of an agent with “Always”, and it is here.</p>}
+            fallback={<p class="soft">No saved permissions yet. Answer a question with “Always…” to save one.</p>}
           >
             <ul class="rules card">
-              <For each={list()}>{(rule) => <RuleRow rule={rule} onRevoke={() => revoke(rule)} />}</For>
+              <For each={list()}>
+                {(rule) => <RuleRow rule={rule} isPointedOut={rule.id === props.rule} onRevoke={() => revoke(rule)} />}
+              </For>
             </ul>
           </Show>
         )}
@@ -39,7 +41,7 @@ export function RulesDialog(props: { sessionId: string; onClose(): void }) {
   );
 }
 
-function RuleRow(props: { rule: PermissionRule; onRevoke(): Promise<void> }) {
+function RuleRow(props: { rule: PermissionRule; isPointedOut: boolean; onRevoke(): Promise<void> }) {
   const { busy, error, submit } = createSubmit();
   const scope = () => scopes.find(([value]) => value === props.rule.scope)?.[1];
   const subject = () => props.rule.subject;
@@ -56,7 +58,11 @@ function RuleRow(props: { rule: PermissionRule; onRevoke(): Promise<void> }) {
     return known.type === "request" ? known.input : null;
   };
   return (
-    <li class="rule">
+    <li
+      ref={(row) => props.isPointedOut && queueMicrotask(() => row.scrollIntoView({ block: "nearest" }))}
+      class="rule"
+      classList={{ "pointed-out": props.isPointedOut }}
+    >
       <div class="rule-text">
         <span>
           <Visible text={ruleText(props.rule)} />

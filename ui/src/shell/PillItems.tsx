@@ -2,7 +2,7 @@
 
 import { createEffect, createResource, createSignal, For, Show } from "solid-js";
 import { Dynamic } from "solid-js/web";
-
+import { sentence } from "../api/client";
 import { list } from "../api/list";
 import { readSummary } from "../api/summary";
 import type { Model, Policy } from "../api/types";
@@ -13,10 +13,12 @@ import { insist } from "../kit/later";
 import { MenuItem } from "../kit/MenuList";
 import { AgentMark, Dot } from "../kit/small";
 import { tell } from "../kit/toasts";
+import { Visible } from "../kit/Visible";
 import { choicesOf, currentOf, isWanted, optionsOf } from "../state/agentOptions";
 import { standing, unusable } from "../state/agents";
 import { activeId, go, pageHref, reviewHref } from "../state/route";
 import { visible } from "../state/visible";
+import { type SavedRule, savedRules } from "../talk/savedRules";
 import { isWriting } from "./keyboard";
 import { type Choices, modelTitle, policyText } from "./Pills";
 
@@ -255,8 +257,60 @@ function PolicyItems(props: Items) {
           </MenuItem>
         )}
       </For>
+      <Show when={props.sessionId}>{(id) => <RuleItems {...props} sessionId={id()} />}</Show>
     </>
   );
+}
+
+/** What is remembered, each to be taken back. */
+function RuleItems(props: Items & { sessionId: string }) {
+  const rules = savedRules(props.sessionId, () => props.rules ?? 0);
+  const list = () => rules.list() ?? [];
+  const remove = (id: string) => {
+    props.close();
+    rules.remove(id).then(
+      () => tell("Rule removed"),
+      (reason) => tell(sentence(reason)),
+    );
+  };
+  return (
+    <>
+      <Show when={list().length > 0}>
+        <hr />
+        <p class="menu-heading">{list().length === 1 ? "1 rule applies" : `${list().length} rules apply`}</p>
+        <For each={list().slice(0, shown_rules)}>
+          {(rule) => (
+            <MenuItem icon="shield" end="Remove" onChoose={() => remove(rule.id)}>
+              <span class="cut rule-item">
+                <Visible text={ruleLine(rule)} />
+              </span>
+            </MenuItem>
+          )}
+        </For>
+      </Show>
+      <Show when={props.onRules}>
+        {(open) => (
+          <>
+            <hr />
+            <MenuItem
+              onChoose={() => {
+                props.close();
+                open()();
+              }}
+            >
+              Saved permissions…
+            </MenuItem>
+          </>
+        )}
+      </Show>
+    </>
+  );
+}
+
+const shown_rules = 4;
+
+function ruleLine({ allow, subject, text }: SavedRule): string {
+  return subject.type === "command" ? `${allow ? "Allow" : "Deny"} ${subject.command}` : text;
 }
 
 function BranchItems(props: Items) {

@@ -30,6 +30,10 @@ export interface Choices {
   setPolicy(policy: Policy | null): void;
   setOption?(name: string, option: string, value: string | boolean): void;
   onChanges?(): void;
+  /** How many remembered answers hold. */
+  rules?: number;
+  sessionId?: string;
+  onRules?(): void;
 }
 
 const policy_words: Record<Policy, string> = {
@@ -76,8 +80,9 @@ export function Pills(props: Choices) {
       </Show>
       <Pill
         class="policy"
-        label={`Permissions: ${policyText(held())}${held() === "auto" ? ", approves automatically" : ""}`}
+        label={`Permissions: ${policyText(held())}${held() === "auto" ? ", approves automatically" : ""}${rulesText(props.rules, ", ", " applies", " apply")}`}
         icon="shield"
+        count={props.rules ?? 0}
         text={policyText(held())}
       >
         {items(["policy"])}
@@ -96,11 +101,16 @@ export function Pills(props: Choices) {
   );
 }
 
+const rulesText = (count = 0, before = "", one = "", many = "") =>
+  count === 0 ? "" : `${before}${count} ${count === 1 ? `rule${one}` : `rules${many}`}`;
+
 interface PillProps {
   label: string;
   icon?: IconName;
   text?: string;
   class?: string;
+  /** Of the rules. */
+  count?: number;
   children: (close: () => void) => JSX.Element;
   foot?: (close: () => void) => JSX.Element;
 }
@@ -122,6 +132,13 @@ function Pill(props: PillProps) {
           <Show when={props.icon}>{(name) => <Icon name={name()} size="small" />}</Show>
           <Show when={props.text}>
             <span class="pill-text cut">{props.text}</span>
+            <Show when={props.count}>
+              {(count) => (
+                <span class="pill-count num">
+                  {count()} <span class="pill-unit">{count() === 1 ? "rule" : "rules"}</span>
+                </span>
+              )}
+            </Show>
             <Icon name="more" size="tiny" />
           </Show>
         </button>

@@ -80,11 +80,11 @@ export function SessionView(props: SessionViewProps) {
   queueMicrotask(focusComposerOnDesk);
 
   const [dialog, setDialog] = createSignal<"traffic" | "rules" | null>(null);
-  /** Of the traffic only the lines that hold it. */
+  /** What is pointed out in it: lines of the traffic that hold a text, or a rule. */
   const [wanted, setWanted] = createSignal("");
-  const showTraffic = (text = "") => {
+  const show = (what: "traffic" | "rules", text = "") => {
     setWanted(text);
-    setDialog("traffic");
+    setDialog(what);
   };
   const [renaming, setRenaming] = createSignal(false);
   const [editing, setEditing] = createSignal<string | null>(null);
@@ -157,8 +157,8 @@ export function SessionView(props: SessionViewProps) {
     session,
     rename: () => setRenaming(true),
     changes: () => props.onChanges(),
-    rules: () => setDialog("rules"),
-    traffic: () => showTraffic(),
+    rules: () => show("rules"),
+    traffic: () => show("traffic"),
   });
   onCleanup(() => setOpened(null));
   const summary = createSummary(
@@ -191,14 +191,14 @@ export function SessionView(props: SessionViewProps) {
         onRename={(title) => void change({ title })}
         onFresh={props.onFresh}
         onChanges={props.onChanges}
-        onRules={() => setDialog("rules")}
-        onTraffic={() => showTraffic()}
+        onRules={() => show("rules")}
+        onTraffic={() => show("traffic")}
       />
       <Show when={dialog() === "traffic"}>
         <Inspector sessionId={props.id} text={wanted()} onClose={() => setDialog(null)} />
       </Show>
       <Show when={dialog() === "rules"}>
-        <RulesDialog sessionId={props.id} onClose={() => setDialog(null)} />
+        <RulesDialog sessionId={props.id} rule={wanted()} onClose={() => setDialog(null)} />
       </Show>
       <KnownAgents.Provider
         value={{
@@ -214,7 +214,8 @@ export function SessionView(props: SessionViewProps) {
             agents: agents.list,
             own: () => session()?.agent,
             change,
-            showTraffic,
+            showTraffic: (text) => show("traffic", text),
+            showRules: (id) => show("rules", id),
             sayAgain: (turnId, content) => sendAgain(open, turnId, content),
           }}
         >
@@ -238,12 +239,15 @@ export function SessionView(props: SessionViewProps) {
               policy: session()?.permission_policy ?? null,
               defaultPolicy: defaultPolicyOf(isRelay(), server.info()),
               branch: branch(),
+              rules: session()?.rules ?? 0,
+              sessionId: props.id,
               options,
               setAgent: (agent) => void change({ agent }),
               setModel: (model) => void change({ model }),
               setPolicy: (permission_policy) => void change({ permission_policy }),
               setOption: (name, option, value) => void submit(() => options.set(name, option, value)),
               onChanges: props.onChanges,
+              onRules: () => show("rules"),
             }}
             onSend={(content, attachments) => {
               open.outbox.send(content, attachments);
@@ -253,7 +257,7 @@ export function SessionView(props: SessionViewProps) {
             onUp={() => setEditing(open.state.queue.at(-1)?.message_id ?? null)}
           >
             <Banners server={server} broken={open.broken()} />
-            <Approvals open={open} agent={agent()} onRules={() => setDialog("rules")} />
+            <Approvals open={open} agent={agent()} onRules={() => show("rules")} />
             <InlineError message={error()} />
             <Show when={isResending()}>
               <ResendBar onCancel={() => void endEdit(false)} />

@@ -114,8 +114,10 @@ export interface SessionState {
   held: boolean;
   confirms: ToolCall[];
   permissions: PermissionRequest[];
+  /** Denials that can still be taken back: by their request, when the agent is told, in ms since 1970. */
+  holds: Record<string, number>;
   login: NeededLogin | null;
-  session: SessionChange;
+  session: SessionChange & { rules?: number };
   /** Grows when something about the agent's named sessions may have changed. */
   agentNews: number;
   /** The oldest message that was received: where paging goes on. */
@@ -137,6 +139,7 @@ export function emptyState(epoch: number): SessionState {
     held: false,
     confirms: [],
     permissions: [],
+    holds: {},
     login: null,
     session: {},
     agentNews: 0,

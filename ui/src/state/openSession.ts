@@ -28,7 +28,8 @@ export interface OpenSession {
   /** Lets go of what is far above the end, where that is much. */
   dropOldest(): void;
   confirm(callId: string, approved: boolean): Promise<void>;
-  permit(requestId: string, answer: PermissionAnswer): Promise<void>;
+  /** A denial is held by the server, which says itself how it goes on. */
+  permit(requestId: string, answer: PermissionAnswer, isHeld: boolean): Promise<void>;
   cancel(callId?: string): Promise<void>;
   /** Somebody has logged the agent in: the server tries what waits. */
   loginTried(): void;
@@ -146,9 +147,9 @@ export function openSession(id: string, createSource?: ConnectionOptions["create
       await api.confirm(id, callId, approved);
       change((draft) => applyConfirmed(draft, callId));
     },
-    async permit(requestId, answer) {
+    async permit(requestId, answer, isHeld) {
       await api.permit(id, requestId, answer);
-      change((draft) => applyPermitted(draft, requestId));
+      if (!isHeld) change((draft) => applyPermitted(draft, requestId));
     },
     cancel: (callId) => api.cancel(id, callId),
     loginTried: () => change(applyLoginTried),

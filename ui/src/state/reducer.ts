@@ -84,7 +84,16 @@ const handlers: Handlers = {
     if (!state.permissions.some((known) => known.request_id === request.request_id)) state.permissions.push(request);
     return "ok";
   },
+  "permission-held"(state, { request_id, until }) {
+    state.holds[request_id] = until;
+    return "ok";
+  },
+  "permission-pending"(state, { request_id }) {
+    delete state.holds[request_id];
+    return "ok";
+  },
   "permission-resolved"(state, { request_id }) {
+    delete state.holds[request_id];
     state.permissions = state.permissions.filter((request) => request.request_id !== request_id);
     return "ok";
   },
@@ -101,6 +110,7 @@ const handlers: Handlers = {
     state.runningTurn = null;
     state.confirms = [];
     state.permissions = [];
+    state.holds = {};
     endStreaming(state);
     endLogin(state);
     tellEnding(state, turn);

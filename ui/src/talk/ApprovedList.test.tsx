@@ -22,7 +22,7 @@ it("one approval is one quiet line that names what was allowed, and where", () =
 });
 
 it("what the title says already is not said twice, and a rule is named", () => {
-  expect(show({ title: "ls", command: "ls", cwd: ".", by: "rule" })).toBe("Allowed by a saved permission: ls");
+  expect(show({ title: "ls", command: "ls", cwd: ".", by: "rule" })).toBe("Allowed by a rule: ls");
 });
 
 it("many are one line that opens", () => {

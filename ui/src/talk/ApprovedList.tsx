@@ -4,6 +4,7 @@ import { Visible } from "../kit/Visible";
 import { directoryText } from "./askText";
 import { FileRow } from "./FileRow";
 import { Fold } from "./Fold";
+import { ViewRule } from "./timeline/rare";
 
 /** What an agent was allowed without a question: one line, or one that opens where there was more. */
 export function ApprovedList(props: { approvals: Approval[]; scope: string }) {
@@ -15,9 +16,10 @@ export function ApprovedList(props: { approvals: Approval[]; scope: string }) {
           {(approval) => (
             <p class="line approved">
               <span>
-                {approval.by === "rule" ? "Allowed by a saved permission: " : "Allowed automatically: "}
+                {approval.by === "rule" ? "Allowed by a rule: " : "Allowed automatically: "}
                 <ApprovedText approval={approval} />
               </span>
+              <Show when={approval.rule_id}>{(id) => <ViewRule id={id()} />}</Show>
             </p>
           )}
         </For>
@@ -29,7 +31,8 @@ export function ApprovedList(props: { approvals: Approval[]; scope: string }) {
             {(approval) => (
               <li>
                 <ApprovedText approval={approval} />
-                <Show when={approval.by === "rule"}> (by a saved permission)</Show>
+                <Show when={approval.by === "rule"}> (by a rule)</Show>
+                <Show when={approval.rule_id}>{(id) => <ViewRule id={id()} />}</Show>
               </li>
             )}
           </For>

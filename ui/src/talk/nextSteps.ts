@@ -13,6 +13,8 @@ export interface SessionHands {
   change(fields: SessionChange): Promise<boolean>;
   /** With a text only the lines that hold it. */
   showTraffic(text?: string): void;
+  /** The saved permissions, with one of them pointed out. */
+  showRules(id?: string): void;
   /** Sends the message that began a turn once more, with all that went along with it. */
   sayAgain(turnId: string, content: string): Promise<void>;
 }

@@ -1,9 +1,10 @@
-import { createSignal, type JSX, onCleanup, onMount, Show, useContext } from "solid-js";
+import { createEffect, createSignal, type JSX, on, onCleanup, onMount, Show, useContext } from "solid-js";
 import { IconButton } from "../../kit/Button";
-import { createSettling, isTabbed, type Settling, shield } from "../../kit/deliberate";
+import { createSettling, isTabbed, type Settling, shield, uncover } from "../../kit/deliberate";
 import { AgentMark } from "../../kit/small";
 import { Visible } from "../../kit/Visible";
 import { focusComposer } from "../../shell/keyboard";
+import { HeldFoot } from "./HeldFoot";
 import { Pager } from "./pager";
 
 /** So much of what is asked has to be in sight for anybody to answer it. */
@@ -48,7 +49,24 @@ export function AskCard(props: AskCardProps) {
   let card!: HTMLElement;
   let what!: HTMLDivElement;
   onMount(() => onCleanup(watchSight(what, setSeen)));
-  onCleanup(() => shield(card.getBoundingClientRect()));
+  onCleanup(() => {
+    shield(card.getBoundingClientRect());
+    if (card.contains(document.activeElement)) queueMicrotask(() => pager?.moveOn());
+  });
+  const held = () => pager?.heldUntil(props.id);
+  // The buttons are covered, and one of them may have had the focus.
+  createEffect(
+    on(
+      held,
+      (until) => {
+        const { activeElement } = document;
+        if (until !== undefined && (activeElement === document.body || card.contains(activeElement)))
+          card.focus({ preventScroll: true });
+        uncover();
+      },
+      { defer: true },
+    ),
+  );
   /** A dialog of the card has its own presses and keys. */
   const isOwn = ({ target }: Event) => !(target instanceof Element && target.closest("dialog"));
   const onKeyDown = (event: KeyboardEvent) => {
@@ -57,7 +75,7 @@ export function AskCard(props: AskCardProps) {
       return;
     // The focus was brought here, and somebody goes on writing.
     if (!isEngaged() && target === card && /^[\p{L}\p{N}]$/u.test(event.key)) return focusComposer();
-    if (!isEngaged() || !gate.isSettled() || !isSeen() || target?.closest(fields)) return;
+    if (held() !== undefined || !isEngaged() || !gate.isSettled() || !isSeen() || target?.closest(fields)) return;
     if (event.key === "Enter" && target?.closest(pressables)) return;
     if (props.onKey?.(event.key.toLowerCase())) event.preventDefault();
   };
@@ -65,7 +83,7 @@ export function AskCard(props: AskCardProps) {
     <article
       ref={card}
       class={`ask ${props.class ?? ""}`}
-      classList={{ engaged: isEngaged() }}
+      classList={{ engaged: isEngaged() && held() === undefined, held: held() !== undefined }}
       tabindex="-1"
       aria-label={props.label}
       // What was meant for something else does not take the focus along.
@@ -120,7 +138,19 @@ export function AskCard(props: AskCardProps) {
       <div ref={what} class="card-detail">
         {props.children}
       </div>
-      {props.foot(gate)}
+      <div class="ask-foot">
+        {props.foot(gate)}
+        <Show when={held()}>
+          {(until) => (
+            <HeldFoot
+              class="held-foot"
+              agent={props.agent ?? "The agent"}
+              until={until()}
+              onUndo={() => pager?.undo(props.id) ?? Promise.resolve()}
+            />
+          )}
+        </Show>
+      </div>
     </article>
   );
 }

@@ -1,6 +1,7 @@
 import { createEffect, createMemo, createSignal, For, on, onCleanup, onMount, Show } from "solid-js";
 import { sentence } from "../../api/client";
-import type { PermissionRequest } from "../../api/types";
+import { pagesApi } from "../../api/pages";
+import type { PermissionAnswer, PermissionRequest } from "../../api/types";
 import { Button } from "../../kit/Button";
 import { createSettling, isWriting, shield, uncover } from "../../kit/deliberate";
 import { tell } from "../../kit/toasts";
@@ -13,6 +14,7 @@ import { permission, pushState } from "../../state/pushState";
 import { useAgentNames } from "../agentNames";
 import { ConfirmCard } from "./ConfirmCard";
 import { FormCard } from "./FormCard";
+import { HeldFoot } from "./HeldFoot";
 import { type LoginAgent, LoginCard } from "./LoginCard";
 import { PermissionCard } from "./PermissionCard";
 import { Pager } from "./pager";
@@ -28,6 +30,12 @@ interface QuestionsProps {
   box: HTMLElement;
   /** Shows what is remembered. */
   onRules(): void;
+}
+
+/** Whether the agent is told of an answer later: of a denial that is not remembered, in a form as well. */
+function isHeld({ options }: PermissionRequest, { option_id, scope, remember }: PermissionAnswer): boolean {
+  const kind = options.find((option) => option.option_id === option_id)?.kind;
+  return (kind?.startsWith("reject") ?? option_id === "decline") && scope === undefined && remember === undefined;
 }
 
 /** The questions themselves, one at a time. */
@@ -46,12 +54,16 @@ export function Questions(props: QuestionsProps) {
     return wish !== null && ids().includes(wish) ? wish : (ids()[0] ?? null);
   });
   const at = () => Math.max(0, ids().indexOf(current() ?? ""));
+  const undo = async (id: string) => void (await pagesApi.undoDenial(props.open.id, id));
   const pages = {
     at,
     count: () => ids().length,
     go: (step: number) => setChosen(ids()[(at() + step + ids().length) % ids().length] ?? null),
     isCurrent: (id: string) => current() === id,
     putAside: () => putAside(),
+    heldUntil: (id: string) => state.holds[id],
+    undo,
+    moveOn: () => moveOn(),
   };
   const card = () => props.box.querySelector<HTMLElement>(".ask-page:not([hidden]) .ask");
   /** On a phone, the question that somebody has put aside. */
@@ -68,7 +80,8 @@ export function Questions(props: QuestionsProps) {
     setAside(null);
     uncover();
   };
-  createEffect(() => props.box.classList.toggle("aside", isAside()));
+  const held = () => state.holds[current() ?? ""];
+  createEffect(() => props.box.classList.toggle("aside", isAside() || held() !== undefined));
   onMount(() => {
     const onPress = (event: MouseEvent) => event.target === props.box && isPhone() && sheet.takes(event) && putAside();
     const onKeyDown = (event: KeyboardEvent) => {
@@ -115,12 +128,17 @@ export function Questions(props: QuestionsProps) {
   /** The question of now, in a line. */
   const asked = () => {
     const request = state.permissions.find(({ request_id }) => request_id === current());
-    if (request) return { title: questionOf(request), who: `${asking(request)} [${request.session_name}]` };
+    if (request) {
+      const agent = asking(request);
+      return { title: questionOf(request), agent, who: `${agent} [${request.session_name}]` };
+    }
     const call = state.confirms.find(({ id }) => id === current());
-    return call ? { title: `Run ${call.name}?`, who: "" } : { title: "Login required", who: props.agent?.title ?? "" };
+    if (call) return { title: `Run ${call.name}?`, agent: "The main AI", who: "" };
+    const agent = props.agent?.title ?? "";
+    return { title: "Login required", agent, who: agent };
   };
-  /** The button that had the focus is gone with its card. */
   const moveOn = () => {
+    if (document.activeElement !== document.body) return;
     const next = card();
     if (next) next.focus({ preventScroll: true });
     else focusConversation();
@@ -128,7 +146,17 @@ export function Questions(props: QuestionsProps) {
 
   return (
     <Pager.Provider value={pages}>
-      <Show when={isAside() && asked()}>
+      <Show when={held()}>
+        {(until) => (
+          <HeldFoot
+            class="ask-bar held-bar"
+            agent={asked().agent}
+            until={until()}
+            onUndo={() => undo(current() ?? "")}
+          />
+        )}
+      </Show>
+      <Show when={isAside() && held() === undefined && asked()}>
         {(words) => (
           <div class="ask-bar">
             <p class="cut">
@@ -163,8 +191,7 @@ export function Questions(props: QuestionsProps) {
                   agent={asking(request)}
                   onRules={() => props.onRules()}
                   onChoose={async (answer) => {
-                    await props.open.permit(request.request_id, answer);
-                    moveOn();
+                    await props.open.permit(request.request_id, answer, isHeld(request, answer));
                   }}
                 />
               }
@@ -173,11 +200,8 @@ export function Questions(props: QuestionsProps) {
                 request={request}
                 agent={asking(request)}
                 onAnswer={async (option, content) => {
-                  await props.open.permit(
-                    request.request_id,
-                    content ? { option_id: option, content } : { option_id: option },
-                  );
-                  moveOn();
+                  const answer = content ? { option_id: option, content } : { option_id: option };
+                  await props.open.permit(request.request_id, answer, isHeld(request, answer));
                 }}
               />
             </Show>
@@ -191,7 +215,6 @@ export function Questions(props: QuestionsProps) {
               call={call}
               onAnswer={async (approved) => {
                 await props.open.confirm(call.id, approved);
-                moveOn();
               }}
             />
           </div>

@@ -9,6 +9,11 @@ export interface Pages {
   isCurrent(id: string): boolean;
   /** On a phone: the sheet goes, and a bar brings it back. */
   putAside(): void;
+  /** Of a denial that can be taken back: when the agent is told. */
+  heldUntil(id: string): number | undefined;
+  undo(id: string): Promise<void>;
+  /** The card of now is gone, and the focus with it. */
+  moveOn(): void;
 }
 
 export const Pager = createContext<Pages>();

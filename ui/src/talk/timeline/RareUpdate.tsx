@@ -4,6 +4,7 @@ import { Visible } from "../../kit/Visible";
 import { Fold } from "../Fold";
 import { Fields } from "../laterFields";
 import { MarkdownText } from "../markdown/Markdown";
+import { RuleRow } from "../RuleRow";
 import { Event } from "./Timeline";
 
 type Of<Kind extends Update["type"]> = Extract<Update, { type: Kind }>;
@@ -22,6 +23,13 @@ export function RareUpdate(props: { update: Update; key: string }) {
                 <MarkdownText text={compaction().summary || "No summary was given."} />
               </div>
             </Fold>
+          </Event>
+        )}
+      </Match>
+      <Match when={is("rule")}>
+        {(saved) => (
+          <Event icon="shield">
+            <RuleRow saved={saved()} />
           </Event>
         )}
       </Match>

@@ -15,7 +15,7 @@ import { usePath } from "../paths";
 import { CallBody, CallEnd, CallRow, CallTitle } from "./CallRow";
 import { sumOf } from "./hunks";
 import { Plan, PlanSteps } from "./Plan";
-import { isRare, RareUpdate, SubAgent } from "./rare";
+import { isRare, RareUpdate, SubAgent, ViewRule } from "./rare";
 import {
   besideWords,
   callWords,
@@ -357,7 +357,7 @@ function UpdateView(props: { part: UpdatePart; scope: string; running: boolean }
                 when={denied().malformed}
                 fallback={
                   <span>
-                    <b class="not-applied">Declined</b>{" "}
+                    <b class="not-applied">{denied().by === "rule" ? "Denied by a rule:" : "Declined"}</b>{" "}
                     <s>
                       <Visible text={denied().title} />
                     </s>
@@ -370,6 +370,7 @@ function UpdateView(props: { part: UpdatePart; scope: string; running: boolean }
                   </span>
                 )}
               </Show>
+              <Show when={denied().rule_id}>{(id) => <ViewRule id={id()} />}</Show>
             </p>
           </Event>
         )}

@@ -7,6 +7,9 @@ export const RareUpdate = later(async () => (await import("./RareUpdate")).RareU
 
 export const SubAgent = later(async () => (await import("./SubAgent")).SubAgent);
 
-const types: Update["type"][] = ["compaction", "user_message", "content", "unknown"];
+/** The way to the rule that decided. */
+export const ViewRule = later(async () => (await import("../RuleRow")).ViewRule);
+
+const types: Update["type"][] = ["compaction", "user_message", "content", "unknown", "rule"];
 
 export const isRare = ({ type }: Update) => types.includes(type);

@@ -94,6 +94,14 @@ export function rowsOf(flow: Flow | null, { running, asks = [] }: RowsOptions): 
   const rows: Row[] = [];
   const parts = flow?.parts ?? [];
   const declined = declinedCalls(flow);
+  /** What a rule has denied is told once, with the way to the rule. */
+  const byRule = new Set(
+    parts.map((part) =>
+      part.type === "update" && part.update.type === "denied" && part.update.by === "rule"
+        ? part.update.agent_call
+        : null,
+    ),
+  );
   const known = new Set(parts.map((part) => part.id));
   const waiting = running ? asks : [];
   const told = new Set<string>();
@@ -119,6 +127,7 @@ export function rowsOf(flow: Flow | null, { running, asks = [] }: RowsOptions): 
   for (const [index, part] of parts.entries()) {
     const call = callOf(part);
     if (call !== null) {
+      if (byRule.has(call.id) && call.kind === "execute") continue;
       const request = waiting.find((ask) => ask.agent_call === call.id);
       if (request) {
         told.add(request.request_id);
@@ -139,7 +148,7 @@ export function rowsOf(flow: Flow | null, { running, asks = [] }: RowsOptions): 
     } else {
       // The call that was not allowed says so itself, but not what was wrong with the request.
       const denied = part.type === "update" && part.update.type === "denied" ? part.update : null;
-      const of = denied?.malformed ? null : denied?.agent_call;
+      const of = denied?.malformed || denied?.by === "rule" ? null : denied?.agent_call;
       if (!(of && known.has(`call:${of}`)) && !isAnswered(part, parts.length - 1 > index, running))
         rows.push({ kind: "part", id: part.id, part });
     }
