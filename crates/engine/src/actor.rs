@@ -135,7 +135,7 @@ impl Actor {
         let machine = Machine::new(state, shared.store.agent_sessions(id).await?);
         let observer = shared.observer(&snapshot).await?;
         let message_bytes = shared.store.message_bytes(id).await?;
-        let windows = shared.store.windows(id, None).await?;
+        let windows = shared.store.open_windows(id).await?;
         let (attribution, rows) = Attribution::restored(&snapshot, windows, Timestamp::now().as_millisecond());
         let mut actor = Actor {
             id,

@@ -252,6 +252,11 @@ impl Store {
         self.read(move |conn| table::credit::windows(conn, session, turn)).await
     }
 
+    /// Those of calls that had not ended.
+    pub async fn open_windows(&self, session: SessionId) -> Result<Vec<WindowRow>> {
+        self.read(move |conn| table::credit::open_windows(conn, session)).await
+    }
+
     /// The files that the session's agents wrote, in one turn or in all.
     pub async fn credits(&self, session: SessionId, turn: Option<TurnId>) -> Result<Vec<CreditRow>> {
         self.read(move |conn| table::credit::all(conn, session, turn)).await

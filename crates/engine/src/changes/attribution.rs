@@ -49,7 +49,7 @@ struct Span {
 }
 
 impl Attribution {
-    /// Goes on where an earlier server ended. `windows` are those of the session.
+    /// Goes on where an earlier server ended. `windows` are those that it left open.
     pub(crate) fn restored(snapshot: &Snapshot, windows: Vec<WindowRow>, now_ms: i64) -> (Attribution, Vec<Row>) {
         let work_dir = PathBuf::from(&snapshot.session.work_dir);
         let mut attribution = Attribution {
@@ -72,7 +72,7 @@ impl Attribution {
                 }
             }
         }
-        for window in windows.into_iter().filter(|window| window.until_ms.is_none()) {
+        for window in windows {
             match attribution.running.get_mut(&window.call).filter(|_| Some(window.turn_id) == attribution.turn) {
                 Some(running) => running.since_ms = Some(window.since_ms),
                 // Its end was not stored: nobody knows when that was.

@@ -71,11 +71,13 @@ pub(crate) fn windows(conn: &Connection, session: SessionId, turn: Option<TurnId
         conn,
         "SELECT * FROM windows WHERE session_id = ?1 AND (?2 IS NULL OR turn_id = ?2) ORDER BY since_ms",
         params![session.to_string(), turn.map(|turn| turn.to_string())],
-        |row| {
-            let (since_ms, until_ms) = (row.get("since_ms")?, row.get("until_ms")?);
-            Ok(WindowRow { turn_id: row.parsed("turn_id")?, call: row.text("call")?, since_ms, until_ms })
-        },
+        window,
     )
+}
+
+pub(crate) fn open_windows(conn: &Connection, session: SessionId) -> Read<Vec<WindowRow>> {
+    let sql = "SELECT * FROM windows WHERE session_id = ?1 AND until_ms IS NULL ORDER BY since_ms";
+    statement::all(conn, sql, params![session.to_string()], window)
 }
 
 pub(crate) fn all(conn: &Connection, session: SessionId, turn: Option<TurnId>) -> Read<Vec<CreditRow>> {
@@ -106,6 +108,11 @@ pub(crate) fn writers_beside(conn: &Connection, session: SessionId, since_ms: i6
         params![session.to_string(), since_ms, OF_OTHERS_MAX],
         |row| Ok((row.text("path")?, row.parsed("id")?, row.text("title")?)),
     )
+}
+
+fn window(row: &Row<'_>) -> Read<WindowRow> {
+    let (since_ms, until_ms) = (row.get("since_ms")?, row.get("until_ms")?);
+    Ok(WindowRow { turn_id: row.parsed("turn_id")?, call: row.text("call")?, since_ms, until_ms })
 }
 
 fn credit(row: &Row<'_>) -> Read<CreditRow> {

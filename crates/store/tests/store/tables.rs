@@ -239,6 +239,7 @@ async fn windows_and_credits_are_kept_by_turn_and_other_sessions_reports_by_time
     let ended = vec![Row::Window(window(1, 10, Some(20))), Row::RemoveWindows { call: "c3".to_owned() }];
     fixture.store.commit(rows(id, [ended, written].concat())).await.unwrap();
     assert_eq!(fixture.store.windows(id, None).await.unwrap(), [window(1, 10, Some(20)), window(2, 30, None)]);
+    assert_eq!(fixture.store.open_windows(id).await.unwrap(), [window(2, 30, None)]);
     assert_eq!(fixture.store.windows(id, Some(turn_id(2))).await.unwrap(), [window(2, 30, None)]);
     assert_eq!(fixture.store.credits(id, Some(turn_id(1))).await.unwrap(), std::slice::from_ref(&report));
     assert_eq!(fixture.store.credits(id, None).await.unwrap().len(), 2);
