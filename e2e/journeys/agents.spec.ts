@@ -133,7 +133,6 @@ test.describe("with an agent that wants a login", () => {
     server,
   }) => {
     await openAgents(cockpit, page);
-    const guarded = itemOf(page, "Guarded agent");
     await fromMenu(page, "Guarded agent", "Sign in");
     const dialog = page.getByRole("dialog", { name: "Log in to Guarded agent" });
     await expect(dialog.getByText("AB12-CD34")).toBeVisible();
