@@ -101,7 +101,14 @@ async fn app(dir: &Path) -> (SocketAddr, web::App, TcpListener) {
     let engine = Engine::start(store, settings(dir)).await.expect("an engine with nothing to recover");
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port on loopback");
     let address = listener.local_addr().expect("a bound listener has an address");
+    let reach = web::ReachSettings {
+        certificates: dir.join("data/tls"),
+        addresses: Arc::new(Vec::new),
+        tailscale: Arc::new(|| Box::pin(async { web::TailscaleView::default() })),
+        command: "voxpilot serve".to_owned(),
+    };
     let settings = web::Settings {
+        reach,
         address,
         token: TOKEN.to_owned(),
         metrics_token: None,
