@@ -88,3 +88,24 @@ test("what cannot be read is said in words, and an image is shown", async ({ coc
   await answer.getByRole("link", { name: "docs/notes.md" }).click();
   await expect(viewerOf(page, "docs/notes.md")).toContainText("There is no such file any more.");
 });
+
+test("a line of a file is commented on by its sign, and the comment stands there after a reload", async ({
+  cockpit,
+  page,
+}) => {
+  await cockpit.send("where is it?");
+  await cockpit.answers.last().getByRole("link", { name: "src/lib.rs:90" }).click();
+  const viewer = viewerOf(page, "src/lib.rs");
+  await expect(viewer.getByRole("button", { name: "Comment on line 90" }), "the line with focus has it").toBeVisible();
+  const other = viewer.getByText("line_92");
+  if (cockpit.isPhone) await other.tap();
+  else await other.hover();
+  await viewer.getByRole("button", { name: "Comment on line 92" }).click();
+  await viewer.getByRole("textbox", { name: "Comment" }).fill("Why so many?");
+  await viewer.getByRole("button", { name: "Add comment" }).click();
+  const comment = viewer.getByRole("article", { name: "Comment, Line 92" });
+  await expect(comment).toContainText("Why so many?");
+  await page.reload();
+  await expect(comment).toBeVisible();
+  await expect(viewer.getByRole("button", { name: "Send review 1" })).toBeVisible();
+});

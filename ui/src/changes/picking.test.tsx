@@ -91,8 +91,11 @@ it("the line with focus can be commented on, and the one under the pointer too",
     ?.querySelector("td.code")
     ?.dispatchEvent(new MouseEvent("pointerover", { bubbles: true }));
   expect(signs().map((sign) => sign.closest("tr"))).toEqual([row("one"), row("two")]);
-  signs()[1]?.click();
+  signs()[1]?.focus();
+  expect(signs().at(-1)?.closest("tr"), "pressed, it stays until it is clicked").toBe(row("two"));
+  signs().at(-1)?.click();
   expect(onPick).toHaveBeenCalledWith({ side: "old", from: 2, to: 2 });
+  if (first) picking.handle()?.focus(first);
   signs()[0]?.click();
   expect(onPick).toHaveBeenLastCalledWith({ side: "new", from: 1, to: 1 });
 });

@@ -21,6 +21,8 @@ export function addPlus(table: HTMLElement, handle: DiffHandle, onComment: (plac
   const pointed = createPlus(handle, onComment);
   const lineOf = (target: EventTarget | null) => (target instanceof Element ? target.closest("tr") : null);
   table.addEventListener("focusin", ({ target }) => {
+    // A press gives it the focus, and must not take it away before it is a click.
+    if (isPlus(target)) return;
     focused.show(lineOf(target));
     if (pointed.line() === focused.line()) pointed.show(null);
   });
