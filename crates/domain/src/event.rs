@@ -1,6 +1,8 @@
 //! The events of a session's log: everything a client may see, in the words of the public contract.
 
+mod ending;
 mod message;
+mod waits;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -15,7 +17,9 @@ use crate::policy::Policy;
 use crate::rule::Choice;
 use crate::runs_later::Warning;
 
+pub use ending::Ending;
 pub use message::{Delegation, Message, PlacedUpdate, Role, Times};
+pub use waits::{Wait, Waits};
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "event", content = "data", rename_all = "kebab-case")]
@@ -44,6 +48,7 @@ pub enum Event {
         request_id: PermissionId,
     },
     Turn(Turn),
+    Waits(Waits),
     Queue(Queue),
     Notice(Notice),
     Session(SessionChange),
@@ -102,6 +107,12 @@ pub struct CopilotDone {
     pub agent: String,
     pub summary: String,
     pub stop_reason: String,
+    /// Missing in logs of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ending: Option<Ending>,
+    /// How long of it a person was waited for.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub waited_ms: u64,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
@@ -228,6 +239,22 @@ pub struct Turn {
     pub state: TurnState,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Missing while it runs, and in logs of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ending: Option<Ending>,
+    /// How long of it a person was waited for.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub waited_ms: u64,
+}
+
+impl Turn {
+    pub fn new(turn_id: TurnId, state: TurnState, reason: Option<String>) -> Turn {
+        Turn { turn_id, state, reason, ending: Ending::of_turn(state), waited_ms: 0 }
+    }
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, ToSchema)]
@@ -331,7 +358,7 @@ pub struct ErrorEvent {
 
 impl Event {
     /// The names of those that the log keeps.
-    pub const LOGGED: [&str; 21] = [
+    pub const LOGGED: [&str; 22] = [
         "message",
         "text-delta",
         "superseded",
@@ -347,6 +374,7 @@ impl Event {
         "permission-held",
         "permission-pending",
         "turn",
+        "waits",
         "queue",
         "notice",
         "session",
@@ -373,6 +401,7 @@ impl Event {
             Event::PermissionHeld(_) => "permission-held",
             Event::PermissionPending { .. } => "permission-pending",
             Event::Turn(_) => "turn",
+            Event::Waits(_) => "waits",
             Event::Queue(_) => "queue",
             Event::Notice(_) => "notice",
             Event::Session(_) => "session",
@@ -402,6 +431,7 @@ impl Event {
             Event::PermissionHeld(data) => serde_json::to_string(data),
             Event::PermissionPending { request_id } => serde_json::to_string(&serde_json::json!({ "request_id": request_id })),
             Event::Turn(data) => serde_json::to_string(data),
+            Event::Waits(data) => serde_json::to_string(data),
             Event::Queue(data) => serde_json::to_string(data),
             Event::Notice(data) => serde_json::to_string(data),
             Event::Session(data) => serde_json::to_string(data),

@@ -9,7 +9,7 @@ mod grant;
 mod guarded;
 mod input;
 mod process;
-mod prompt;
+pub(crate) mod prompt;
 mod record;
 mod restore;
 mod session;

@@ -11,6 +11,7 @@ mod step;
 #[cfg(test)]
 mod tests;
 mod volume;
+mod waits;
 
 use std::collections::VecDeque;
 
@@ -18,7 +19,9 @@ use jiff::Timestamp;
 
 use crate::agent::{PermissionAsk, Update};
 use crate::decision::Decision;
-use crate::event::{Event, Message, PermissionHeld, PermissionRequest, PermissionResolved, Queue, QueueItem, ToolCall, TurnState};
+use crate::event::{
+    Ending, Event, Message, PermissionHeld, PermissionRequest, PermissionResolved, Queue, QueueItem, ToolCall, TurnState, Wait,
+};
 use crate::ids::{MessageId, PermissionId, TurnId};
 use crate::rule::RuleUse;
 use crate::text::utf16_len;
@@ -51,6 +54,10 @@ pub struct Turn {
     pub permissions: Vec<PermissionRequest>,
     /// The answers to some of them, which the agent is not told yet.
     pub holds: Vec<PermissionHeld>,
+    /// How long it and what is done in it waited for a person.
+    pub waits: Vec<Wait>,
+    /// How the delegation ended that ended last.
+    pub last_ending: Option<Ending>,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -299,6 +306,8 @@ impl Turn {
             cancelling: false,
             permissions: Vec::new(),
             holds: Vec::new(),
+            waits: Vec::new(),
+            last_ending: None,
         }
     }
 
@@ -359,6 +368,8 @@ impl Turn {
                 let (grown, shrunk) = delegation::place(&mut call.updates, update.offset, &update.update, update.times);
                 call.volume.note(&update.update, grown, shrunk);
             }),
+            Event::Waits(waits) => waits.changed.iter().for_each(|wait| self.note_wait(wait)),
+            Event::CopilotDone(done) => self.last_ending = done.ending,
             Event::PermissionRequest(request) => self.permissions.push(request.clone()),
             Event::PermissionHeld(held) => self.holds.push(held.clone()),
             Event::PermissionPending { request_id } => self.holds.retain(|held| held.request_id != *request_id),

@@ -110,7 +110,7 @@ async fn report_panic(shared: &Shared, id: SessionId) {
     let mut events = vec![Event::Error(ErrorEvent { turn_id, code: "internal".to_owned(), message: message.clone() })];
     let mut rows = Vec::new();
     if let Some(turn_id) = turn_id {
-        events.push(Event::Turn(TurnEvent { turn_id, state: TurnState::Failed, reason: Some(message.clone()) }));
+        events.push(Event::Turn(TurnEvent::new(turn_id, TurnState::Failed, Some(message.clone()))));
         rows.push(rows::turn_row(turn_id, TurnState::Failed, Some(message), None));
     }
     let (write, begun) = (Arc::new(Write { session: id, events, rows }), Instant::now());

@@ -68,6 +68,11 @@ CREATE TABLE turns (
     started_seq BIGINT NOT NULL,
     started_at TEXT NOT NULL,
     ended_at TEXT,
+    -- In the word that people read; NULL while it runs, and in rows of earlier versions.
+    ending TEXT,
+    -- How long of it a person was waited for, without a wait that goes on.
+    waited_ms BIGINT NOT NULL DEFAULT 0,
+    waiting_since_ms BIGINT,
     PRIMARY KEY (session_id, id)
 );
 CREATE INDEX turns_running ON turns (session_id, started_seq) WHERE state = 'running';

@@ -32,6 +32,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0016_credits.sql"),
     include_str!("../migrations/0017_held.sql"),
     include_str!("../migrations/0018_sent_comments.sql"),
+    include_str!("../migrations/0019_ending.sql"),
 ];
 
 /// What all of them come to, for a new file: that takes a fifth of the time.

@@ -1,9 +1,9 @@
 //! What is written: events, and the changes of the tables that become durable with them.
 
 use domain::decision::Decision;
-use domain::event::{Event, Message, QueueItem, SessionChange, ToolCall};
+use domain::event::{Ending, Event, Message, QueueItem, SessionChange, ToolCall};
 use domain::host::AgentSession;
-use domain::ids::{CommentId, DeviceId, MessageId, PermissionId, RuleId, SessionId};
+use domain::ids::{CommentId, DeviceId, MessageId, PermissionId, RuleId, SessionId, TurnId};
 use domain::review::Comment;
 use jiff::Timestamp;
 use serde_json::Value;
@@ -68,6 +68,17 @@ pub enum Row {
     Message(Message),
     /// Inserts or replaces. `started_seq` is the store's to set, at the first write: the given value is ignored.
     Turn(TurnRow),
+    /// How the turn ended, in the word that people read.
+    TurnEnding {
+        id: TurnId,
+        ending: Ending,
+    },
+    /// How long of the turn a person was waited for, and since when one is.
+    TurnWaits {
+        id: TurnId,
+        waited_ms: u64,
+        waiting_since_ms: Option<i64>,
+    },
     Enqueue(QueueItem),
     /// Fails with [`crate::StoreError::Gone`] where the message no longer waits.
     EditQueued {
@@ -194,6 +205,8 @@ impl Row {
                 | Row::Changed(_)
                 | Row::DeleteSession
                 | Row::Turn(_)
+                | Row::TurnEnding { .. }
+                | Row::TurnWaits { .. }
                 | Row::Enqueue(_)
                 | Row::Dequeue { .. }
                 | Row::OpenPermission(_)

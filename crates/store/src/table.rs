@@ -65,6 +65,8 @@ pub(crate) fn apply(conn: &Connection, place: Place<'_>, row: &Row) -> Written {
         Row::DeleteSession => session::delete(conn, session),
         Row::Message(message) => message::save(conn, session, message),
         Row::Turn(turn) => turn::save(conn, session, turn, place.first_seq),
+        Row::TurnEnding { id, ending } => turn::end(conn, session, *id, *ending),
+        Row::TurnWaits { id, waited_ms, waiting_since_ms } => turn::wait(conn, session, *id, *waited_ms, *waiting_since_ms),
         Row::Enqueue(queued) => queue::add(conn, session, queued),
         Row::EditQueued { message_id, content } => queue::edit(conn, session, *message_id, content),
         Row::OrderQueue(order) => queue::order(conn, session, order),

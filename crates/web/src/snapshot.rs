@@ -1,6 +1,6 @@
 //! A session as events, for a client that comes without a cursor. The order is the contract's.
 
-use domain::event::{AgentUpdate, CopilotDelta, Event, Message, Notice, TextDelta, Turn as TurnEvent, TurnState};
+use domain::event::{AgentUpdate, CopilotDelta, Event, Message, Notice, TextDelta, Turn as TurnEvent, TurnState, Waits};
 use domain::ids::TurnId;
 use domain::turn::{CallState, Phase, Turn};
 use store::Snapshot;
@@ -53,11 +53,14 @@ fn recovered(turn: &Turn, notices: &[(Option<TurnId>, Notice)]) -> Vec<Event> {
 
 fn open_turn(turn: &Turn, events: &mut Vec<Event>) {
     let reason = turn.cancelling.then(|| "cancelling".to_owned());
-    events.push(Event::Turn(TurnEvent { turn_id: turn.id, state: TurnState::Running, reason }));
+    events.push(Event::Turn(TurnEvent::new(turn.id, TurnState::Running, reason)));
     if let Phase::Model { text, .. } = &turn.phase
         && !text.is_empty()
     {
         events.push(Event::TextDelta(TextDelta { message_id: turn.message_id(), offset: 0, content: text.clone() }));
+    }
+    if !turn.waits.is_empty() {
+        events.push(Event::Waits(Waits { turn_id: turn.id, changed: turn.waits.clone() }));
     }
     for call in turn.calls().iter().filter(|call| call.state != CallState::Done) {
         events.push(Event::ToolCall(call.call.clone()));

@@ -1726,6 +1726,12 @@ export interface components {
             agent?: string;
             summary: string;
             stop_reason: string;
+            ending?: components["schemas"]["Ending"] | null;
+            /**
+             * Format: int64
+             * @description How long of it a person was waited for.
+             */
+            waited_ms?: number;
         };
         Counted: {
             /** Format: int32 */
@@ -1752,6 +1758,12 @@ export interface components {
             /** @description The id of the agent that worked on it; empty where an older version did not write it down. */
             agent?: string;
             stop_reason: string;
+            ending?: components["schemas"]["Ending"] | null;
+            /**
+             * Format: int64
+             * @description How long of it a person was waited for.
+             */
+            waited_ms?: number;
             summary: string;
             updates?: components["schemas"]["PlacedUpdate"][];
         };
@@ -1871,6 +1883,11 @@ export interface components {
              */
             position?: number | null;
         };
+        /**
+         * @description What a person is told of an end. Of a turn in which a person talks to an agent it is the agent's.
+         * @enum {string}
+         */
+        Ending: "completed" | "stopped" | "declined" | "failed" | "crashed" | "interrupted" | "unknown" | "needs_sign_in" | "in_use" | "refused" | "limit";
         ErrorBody: {
             error: components["schemas"]["ErrorDetail"];
         };
@@ -1951,6 +1968,10 @@ export interface components {
             data: components["schemas"]["Turn"];
             /** @enum {string} */
             event: "turn";
+        } | {
+            data: components["schemas"]["Waits"];
+            /** @enum {string} */
+            event: "waits";
         } | {
             data: components["schemas"]["Queue"];
             /** @enum {string} */
@@ -2741,10 +2762,18 @@ export interface components {
             /** @description Nobody is to be notified of it. */
             muted: boolean;
             outcome?: components["schemas"]["TurnState"] | null;
+            ending?: components["schemas"]["Ending"] | null;
             /** @description The last turn ended after anybody last looked. */
             unseen: boolean;
             /** Format: date-time */
             running_since?: string | null;
+            /**
+             * Format: int64
+             * @description How long of the running turn a person was waited for, without the wait that goes on.
+             */
+            waited_ms: number;
+            /** Format: date-time */
+            waiting_since?: string | null;
             /** @description What has waited longest for a person, in one line. */
             question?: string | null;
             /** @description That is about a protected file: under `auto` it waits all the same. */
@@ -2848,6 +2877,11 @@ export interface components {
              * @description For the first time, where several of it are told as one.
              */
             since_ms?: number | null;
+            /**
+             * Format: int64
+             * @description How long of that a person was waited for.
+             */
+            waited_ms?: number | null;
         };
         ToolCall: {
             id: string;
@@ -2970,6 +3004,12 @@ export interface components {
             turn_id: components["schemas"]["TurnId"];
             state: components["schemas"]["TurnState"];
             reason?: string | null;
+            ending?: components["schemas"]["Ending"] | null;
+            /**
+             * Format: int64
+             * @description How long of it a person was waited for.
+             */
+            waited_ms?: number;
         };
         /**
          * Format: uuid
@@ -3112,6 +3152,26 @@ export interface components {
         ViewedFile: {
             path: string;
             digest: string;
+        };
+        /** @description How long something waited, all in all: a tool call of an agent, a call, or the turn itself where neither is named. */
+        Wait: {
+            tool_call_id?: string | null;
+            agent_call?: string | null;
+            /**
+             * Format: int64
+             * @description Without the wait that goes on.
+             */
+            waited_ms: number;
+            /**
+             * Format: int64
+             * @description In ms since 1970; missing while nothing is waited for.
+             */
+            waiting_since_ms?: number | null;
+        };
+        Waits: {
+            turn_id: components["schemas"]["TurnId"];
+            /** @description What waits since now, or no longer does. */
+            changed: components["schemas"]["Wait"][];
         };
     };
     responses: never;

@@ -26,6 +26,7 @@ export type PermissionRequest = Schemas["PermissionRequest"];
 export type FormValue = string | number | boolean | string[];
 export type FormContent = Record<string, FormValue>;
 export type QueueItem = Schemas["QueueItem"];
+export type Ending = Schemas["Ending"];
 export type PermissionRule = Schemas["PermissionRule"];
 export type RuleScope = Schemas["RuleScope"];
 export type RuleEffect = Schemas["RuleEffect"];
@@ -138,6 +139,7 @@ const names: Record<EventName, true> = {
   "permission-held": true,
   "permission-pending": true,
   turn: true,
+  waits: true,
   queue: true,
   notice: true,
   session: true,

@@ -7,7 +7,7 @@ import { Menu } from "../kit/Menu";
 import { Dot, PlusMinus } from "../kit/small";
 import { Visible } from "../kit/Visible";
 import { sessionHref } from "../state/route";
-import { sinceText, statusOf, whenText } from "../state/rows";
+import { runningText, sinceText, statusOf, whenText } from "../state/rows";
 import { visible } from "../state/visible";
 import type { SessionActions } from "./SessionMenu";
 
@@ -116,7 +116,7 @@ export function RowEnd(props: { session: Row; now: number; question?: boolean })
     const { session, now } = props;
     if (session.waiting > 0 && props.question && session.question) return visible(session.question);
     if (session.waiting > 0) return sinceText(session.updated_at, now);
-    if (session.running) return sinceText(session.running_since, now);
+    if (session.running) return runningText(session, now);
     return whenText(session.updated_at);
   };
   return (

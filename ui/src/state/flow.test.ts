@@ -44,16 +44,16 @@ it("how long something took is the same for who saw it and for who came later", 
     [{ type: "tool_output", id: "c", offset: 0, content: "x" }, 4_000],
     [call("c", "completed"), 9_000],
   ];
-  for (const [update, at_ms] of heard) addUpdate(live, 0, update, { at_ms });
+  for (const [update, at_ms] of heard) addUpdate(live, 0, update, at_ms === 9_000 ? { at_ms, waited_ms: 4_000 } : { at_ms });
 
   const later = newFlow(0);
   addUpdate(later, 0, think("ab"), { at_ms: 2_010, since_ms: 10 });
-  addUpdate(later, 0, call("c", "completed"), { at_ms: 9_000, since_ms: 3_000 });
+  addUpdate(later, 0, call("c", "completed"), { at_ms: 9_000, since_ms: 3_000, waited_ms: 4_000 });
 
   const times = (flow: Flow) => flow.parts.map((part) => ("heard" in part ? part.heard : null));
   expect(times(live)).toEqual([
-    { from: 10, to: 2_010 },
-    { from: 3_000, to: 9_000 },
+    { from: 10, to: 2_010, waited: 0 },
+    { from: 3_000, to: 9_000, waited: 4_000 },
   ]);
   expect(times(later)).toEqual(times(live));
 });

@@ -15,6 +15,8 @@ export interface TextPart {
 export interface Heard {
   from: number;
   to: number;
+  /** How long of that somebody was waited for. */
+  waited: number;
 }
 
 export interface ThoughtPart {
@@ -151,8 +153,8 @@ export function addUpdate(flow: Flow, offset: number, update: Update, times?: Ti
 
 function hear(part: ThoughtPart | UpdatePart | undefined, times: Times | undefined): void {
   if (!part || times?.at_ms == null) return;
-  if (part.heard) part.heard.to = times.at_ms;
-  else part.heard = { from: times.since_ms ?? times.at_ms, to: times.at_ms };
+  const waited = times.waited_ms ?? part.heard?.waited ?? 0;
+  part.heard = { from: part.heard?.from ?? times.since_ms ?? times.at_ms, to: times.at_ms, waited };
 }
 
 function think(flow: Flow, offset: number, content: string, times: Times | undefined): void {

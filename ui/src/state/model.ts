@@ -2,6 +2,7 @@
 
 import type {
   Attachment,
+  Ending,
   Notice,
   PermissionRequest,
   QueueItem,
@@ -72,7 +73,7 @@ export interface StreamingToolCall {
   isError: boolean;
   artifactId: string | null;
   copilotStream: Flow | null;
-  copilotDone: { stopReason: string; summary: string; agent: string; ending?: string | null } | null;
+  copilotDone: { stopReason: string; summary: string; agent: string; ending: Ending | null } | null;
   copilotSessionName: string | null;
   /** Its turn is over and it never got a result. */
   abandoned: boolean;
@@ -83,6 +84,8 @@ export interface StreamingToolCall {
   /** When it was made and when it ended, as far as that is known. */
   startedAt: string | null;
   endedAt: string | null;
+  /** How long of that somebody was waited for, without a wait that goes on. */
+  waitedMs: number;
 }
 
 /** Prompts of the running turn wait until somebody has logged the agent in. */

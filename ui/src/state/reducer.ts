@@ -66,10 +66,11 @@ const handlers: Handlers = {
     if (content !== "") endLoginOf(state, tool_call_id);
     return addText(flow, offset, content) ? "ok" : "gap";
   },
-  "copilot-done"(state, { tool_call_id, session_name, agent, summary, stop_reason }, now) {
+  "copilot-done"(state, { tool_call_id, session_name, agent, summary, stop_reason, ending, waited_ms }, now) {
     ensureFlow(state, tool_call_id, session_name);
     const call = ensureDelegation(state, tool_call_id);
-    call.copilotDone = { stopReason: stop_reason, summary, agent: agent ?? "" };
+    call.copilotDone = { stopReason: stop_reason, summary, agent: agent ?? "", ending: ending ?? null };
+    call.waitedMs = waited_ms ?? 0;
     call.endedAt ??= now;
     state.agentNews += 1;
     return "ok";
@@ -114,6 +115,13 @@ const handlers: Handlers = {
     endStreaming(state);
     endLogin(state);
     tellEnding(state, turn);
+    return "ok";
+  },
+  waits(state, { changed }) {
+    for (const { tool_call_id, agent_call, waited_ms } of changed) {
+      const call = tool_call_id == null ? undefined : state.calls[tool_call_id];
+      if (call && agent_call == null) call.waitedMs = waited_ms;
+    }
     return "ok";
   },
   queue(state, { items, held }) {
@@ -210,7 +218,9 @@ function receiveToolMessage(state: SessionState, message: Message): void {
       stopReason: delegation.stop_reason,
       summary: delegation.summary,
       agent: delegation.agent ?? "",
+      ending: delegation.ending ?? null,
     };
+    call.waitedMs = delegation.waited_ms ?? 0;
   }
   call.endedAt ??= message.created_at;
   finishCall(state, call, message);
@@ -284,6 +294,7 @@ function ensureCall(state: SessionState, { id, name, arguments: args }: ToolCall
     stopping: false,
     startedAt: null,
     endedAt: null,
+    waitedMs: 0,
   };
   return state.calls[id];
 }

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Row } from "../api/types";
-import { grouped, neighbour, nextWaiting, sinceText, statusOf, whenText } from "./rows";
+import { grouped, neighbour, nextWaiting, runningText, sinceText, statusOf, whenText } from "./rows";
 
 const now = new Date("2026-11-16T14:06:00");
 
@@ -23,6 +23,7 @@ function row(id: string, fields: Partial<Row> = {}): Row {
     unseen: false,
     rules: 0,
     question_protected: false,
+    waited_ms: 0,
     ...fields,
   };
 }
@@ -54,13 +55,17 @@ it("what waits comes first, what runs next, and groups without a session vanish"
 
 it.each<[string, Partial<Row>, string]>([
   ["a question outweighs the work", { running: true, waiting: 1 }, "waiting"],
-  ["work outweighs how it ended before", { running: true, outcome: "failed" }, "running"],
-  ["done and not seen", { outcome: "completed", unseen: true }, "done"],
-  ["done and seen", { outcome: "completed", unseen: false }, "seen"],
-  ["failed, seen or not", { outcome: "failed", unseen: false }, "failed"],
-  ["interrupted", { outcome: "interrupted" }, "interrupted"],
-  ["nobody knows how it ended", { outcome: "unknown" }, "unknown"],
-  ["stopped by somebody, who knows it", { outcome: "cancelled", unseen: true }, "seen"],
+  ["work outweighs how it ended before", { running: true, ending: "failed" }, "running"],
+  ["done and not seen", { ending: "completed", unseen: true }, "done"],
+  ["done and seen", { ending: "completed", unseen: false }, "seen"],
+  ["failed, seen or not", { ending: "failed", unseen: false }, "failed"],
+  ["interrupted", { ending: "interrupted" }, "interrupted"],
+  ["its agent crashed", { ending: "crashed" }, "failed"],
+  ["its agent is not signed in", { ending: "needs_sign_in" }, "waiting"],
+  ["its agent’s session is in use elsewhere", { ending: "in_use" }, "unknown"],
+  ["its agent was not allowed what it wanted", { ending: "declined", unseen: true }, "seen"],
+  ["nobody knows how it ended", { ending: "unknown" }, "unknown"],
+  ["stopped by somebody, who knows it", { ending: "stopped", unseen: true }, "seen"],
   ["a server that says nothing of it", {}, "seen"],
 ])("%s", (_, fields, status) => {
   expect(statusOf(row("s", fields))).toBe(status);
@@ -77,4 +82,13 @@ it("times are short: the hour today, the day this week, the date before", () => 
   expect(sinceText("2026-11-16T14:02:00", at)).toBe("4 min");
   expect(sinceText("2026-11-16T11:02:00", at)).toBe("3 h");
   expect(sinceText(null, at)).toBe("");
+});
+
+it("the time of what runs is that of the work", () => {
+  const since = "2026-11-16T14:00:00";
+  const at = (time: string) => Date.parse(time);
+  const answered = row("a", { running: true, running_since: since, waited_ms: 240_000 });
+  expect(runningText(answered, at("2026-11-16T14:05:00"))).toBe("1 min");
+  const waiting = row("b", { running: true, running_since: since, waiting_since: "2026-11-16T14:00:31" });
+  expect(runningText(waiting, at("2026-11-16T14:05:00"))).toBe("31 s");
 });

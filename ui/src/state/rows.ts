@@ -1,6 +1,7 @@
 // Where a session stands in the list, and what its row says.
 
 import type { Row } from "../api/types";
+import { endingDots } from "../kit/endingDots";
 import type { Status } from "../kit/small";
 
 export type GroupName = "Needs you" | "Running" | "Pinned" | "Today" | "Earlier";
@@ -37,8 +38,8 @@ function isSameDay(a: Date, b: Date): boolean {
 export function statusOf(row: Row): Status {
   if (row.waiting > 0) return "waiting";
   if (row.running) return "running";
-  if (row.outcome === "failed" || row.outcome === "interrupted" || row.outcome === "unknown") return row.outcome;
-  return row.unseen && row.outcome === "completed" ? "done" : "seen";
+  const dot = row.ending ? endingDots[row.ending] : "seen";
+  return dot === "seen" && row.unseen && row.ending === "completed" ? "done" : dot;
 }
 
 const week_ms = 6 * 24 * 3_600_000;
@@ -51,6 +52,13 @@ export function whenText(time: string, now = new Date()): string {
   if (now.getTime() - at.getTime() < week_ms) return at.toLocaleDateString("en-GB", { weekday: "short" });
   const year = at.getFullYear() === now.getFullYear() ? {} : ({ year: "numeric" } as const);
   return at.toLocaleDateString("en-GB", { day: "numeric", month: "short", ...year });
+}
+
+/** How long its turn has been at work: what it waited for somebody is left out. */
+export function runningText(row: Row, now = Date.now()): string {
+  const since = Date.parse(row.running_since ?? "") + row.waited_ms;
+  const until = Date.parse(row.waiting_since ?? "");
+  return Number.isNaN(since) ? "" : sinceText(new Date(since).toISOString(), Number.isNaN(until) ? now : until);
 }
 
 /** How long something has been going on, in the one unit that matters. */

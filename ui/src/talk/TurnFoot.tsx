@@ -19,8 +19,8 @@ export function TurnFoot(props: TurnFootProps) {
   const turn = createMemo(() => turnOf(props.state, props.index));
   const running = () => props.state.runningTurn !== null && turn().turnId === props.state.runningTurn;
   const words = () => {
-    const { from, to, cost } = turn();
-    const time = from === null || to === null ? "" : duration(Math.max(0, to - from));
+    const { from, to, waited, cost } = turn();
+    const time = from === null || to === null ? "" : duration(Math.max(0, to - from - waited));
     const at = to === null ? "" : clock(new Date(to));
     return [time, cost, at].filter(Boolean).join(" · ");
   };

@@ -1,6 +1,8 @@
 // What every end of an agent's work is called, and that none of them is without a next step.
 
 import { expect, it } from "vitest";
+import type { Ending } from "../api/types";
+import { endingDots } from "../kit/endingDots";
 import { endingOf, endings, type Facts } from "./endings";
 
 const of: Facts = { agent: "Codex", reason: "", files: 0 };
@@ -89,4 +91,23 @@ it("a sentence gives the server's reason without the names around it", () => {
 it("a word of the agent's own is shown without its underscores", () => {
   expect(endingOf("some_new_reason").word).toBe("some new reason");
   expect(endingOf("").word).toBe("ended");
+});
+
+/** As the server puts them together; see `Ending::of_reason` in the domain. */
+const reasons: Record<Ending, string[]> = {
+  completed: ["end_turn"],
+  stopped: ["cancelled"],
+  declined: ["denied"],
+  failed: ["failed", "error", "agent_error", "agent_not_started", "agent_timeout", "attachment_unsupported"],
+  crashed: ["crashed", "agent_gone"],
+  interrupted: ["interrupted", "a word of its own"],
+  unknown: ["unknown"],
+  needs_sign_in: ["auth_required"],
+  in_use: ["owned_elsewhere"],
+  refused: ["refusal"],
+  limit: ["max_tokens", "max_turn_requests"],
+};
+
+it.each(Object.entries(reasons))("the list and the conversation have one dot for %s", (ending, codes) => {
+  for (const code of codes) expect(endingOf(code).dot, code).toBe(endingDots[ending as Ending]);
 });

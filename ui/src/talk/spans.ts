@@ -34,7 +34,7 @@ export function createSpan(key: string, isOn: () => boolean): () => number {
 
 /** What it took, as the server has written it down: in words from a second on, empty where that is not known. */
 export function tookText(heard: Heard | null): string {
-  return heard ? spanText(heard.to - heard.from) : "";
+  return heard ? spanText(heard.to - heard.from - heard.waited) : "";
 }
 
 export const spanText = (ms: number): string => (ms >= 1_000 ? duration(ms) : "");

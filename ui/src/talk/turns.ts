@@ -12,6 +12,8 @@ export interface Turn {
   answer: string;
   from: number | null;
   to: number | null;
+  /** How long of that somebody was waited for. */
+  waited: number;
   cost: string;
 }
 
@@ -41,6 +43,7 @@ export function turnOf(state: SessionState, end: number): Turn {
     answer: words ? wholeText(words.text) : "",
     from: asked?.createdAt ? Date.parse(asked.createdAt) : null,
     to: times.length > 0 ? Math.max(...times) : null,
+    waited: calls.reduce((sum, call) => sum + call.waitedMs, 0),
     cost: costText(state, start, calls),
   };
 }

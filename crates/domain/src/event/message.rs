@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::ToolCall;
+use super::{Ending, ToolCall};
 use crate::agent::Update;
 use crate::attachment::Attachment;
 use crate::ids::{ArtifactId, MessageId, TurnId};
@@ -82,6 +82,12 @@ pub struct Delegation {
     #[serde(default)]
     pub agent: String,
     pub stop_reason: String,
+    /// Missing where an earlier version wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ending: Option<Ending>,
+    /// How long of it a person was waited for.
+    #[serde(default, skip_serializing_if = "super::is_zero")]
+    pub waited_ms: u64,
     pub summary: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub updates: Vec<PlacedUpdate>,
@@ -105,11 +111,14 @@ pub struct Times {
     /// For the first time, where several of it are told as one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since_ms: Option<i64>,
+    /// How long of that a person was waited for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waited_ms: Option<u64>,
 }
 
 impl Times {
     pub fn at(time: Timestamp) -> Self {
-        Times { at_ms: Some(time.as_millisecond()), since_ms: None }
+        Times { at_ms: Some(time.as_millisecond()), ..Times::default() }
     }
 
     pub(super) fn are_unknown(&self) -> bool {
@@ -120,5 +129,6 @@ impl Times {
     pub fn extend(&mut self, later: Times) {
         self.since_ms = self.since_ms.or(self.at_ms);
         self.at_ms = later.at_ms.or(self.at_ms);
+        self.waited_ms = later.waited_ms.or(self.waited_ms);
     }
 }

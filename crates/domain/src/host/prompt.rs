@@ -61,6 +61,9 @@ pub struct AskedTool {
     pub command: Option<String>,
 }
 
+/// How it is said that an agent's process has ended under a prompt.
+pub(crate) const PROCESS_ENDED: &str = "the agent ended before it had finished";
+
 impl Prompt {
     pub(super) fn new(turn_id: TurnId, call_id: String, round: u32, name: String, text: String, state: PromptState) -> Prompt {
         Prompt { turn_id, call_id, round, name, text, state, tries: 0, asked: Vec::new(), grants: Vec::new() }
@@ -336,7 +339,7 @@ impl Step<'_> {
     pub(super) fn interrupted(&mut self, prompt: &Prompt, text: &str) {
         let notice = format!("{} ended in the middle of its work: {text}", self.title());
         self.notice("agent_gone", "error", "The agent is gone", notice, Some(&prompt.name));
-        let message = format!("the agent ended before it had finished: {text}");
+        let message = format!("{PROCESS_ENDED}: {text}");
         self.end_in_turn(&prompt.call_id, AgentEnd::Gone { message });
     }
 

@@ -110,6 +110,8 @@ pub(super) fn record(call: &Call, session_name: &str, agent: &str, summary: &str
         session_name: session_name.to_owned(),
         agent: agent.to_owned(),
         stop_reason: stop_reason.to_owned(),
+        ending: None,
+        waited_ms: 0,
         summary: summary.to_owned(),
         updates: call.updates.clone(),
     }
@@ -220,7 +222,7 @@ mod tests {
 
     #[test]
     fn what_is_told_as_one_says_when_it_was_first_and_last_heard_of() {
-        let at = |ms| Times { at_ms: Some(ms), since_ms: None };
+        let at = |ms| Times { at_ms: Some(ms), ..Times::default() };
         let thought = Update::Thought { text: "hm".to_owned() };
         let report =
             |status: &str| Update::ToolCall(ToolCall { id: "c".to_owned(), status: Some(status.to_owned()), ..ToolCall::default() });

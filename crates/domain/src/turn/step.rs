@@ -8,7 +8,7 @@ mod permissions;
 mod queue;
 mod resume;
 
-use crate::event::{Event, Message, Role};
+use crate::event::{Event, Message, Role, Waits};
 use crate::ids::MessageId;
 
 use super::{Effect, Input, Now, Session, Settings};
@@ -81,7 +81,20 @@ impl Step<'_> {
 
     fn append(&mut self, event: Event) {
         self.session.apply(&event);
+        let asks =
+            matches!(event, Event::PermissionRequest(_) | Event::PermissionResolved(_) | Event::ToolConfirm(_) | Event::ToolResult(_));
         self.effects.push(Effect::Append(event));
+        if asks {
+            self.note_waits();
+        }
+    }
+
+    fn note_waits(&mut self) {
+        let Some(turn) = &self.session.turn else { return };
+        let (turn_id, changed) = (turn.id, turn.changed_waits(self.now.0.as_millisecond()));
+        if !changed.is_empty() {
+            self.append(Event::Waits(Waits { turn_id, changed }));
+        }
     }
 
     fn plain_message(&self, id: MessageId, role: Role, content: String) -> Message {

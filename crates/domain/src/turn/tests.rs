@@ -8,6 +8,7 @@ mod properties;
 mod reasons;
 mod rules;
 mod stops;
+mod waits;
 mod world;
 
 use jiff::Timestamp;

@@ -65,8 +65,17 @@ impl Actor {
             Event::Turn(turn) if turn.state == TurnState::Running => {}
             Event::Turn(turn) => {
                 rows.push(turn_row(turn.turn_id, turn.state, turn.reason.clone(), None));
+                rows.extend(turn.ending.map(|ending| Row::TurnEnding { id: turn.turn_id, ending }));
                 self.trees.ended = Some(turn.turn_id);
                 self.touch();
+            }
+            Event::Waits(waits) => {
+                let of_turn = waits.changed.iter().filter(|wait| wait.is_of(None, None));
+                rows.extend(of_turn.map(|wait| Row::TurnWaits {
+                    id: waits.turn_id,
+                    waited_ms: wait.waited_ms,
+                    waiting_since_ms: wait.waiting_since_ms,
+                }));
             }
             Event::Queue(queue) => self.queue_rows(queue, rows),
             Event::ToolConfirm(call) => rows.push(Row::OpenConfirm(call.clone())),

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use domain::agent::{AskedFile, FilePlace};
-use domain::event::{SessionChange, TurnState};
+use domain::event::{Ending, SessionChange, TurnState};
 use domain::ids::SessionId;
 use domain::policy::Policy;
 use domain::text;
@@ -14,7 +14,7 @@ use serde::Deserialize;
 use super::column::{self, Columns, number, time};
 use super::like::Sought;
 use super::sizes::Sizes;
-use super::{Read, Written, statement};
+use super::{Read, Written, statement, turn};
 use crate::error::StoreError;
 use crate::unreadable::Unreadable;
 
@@ -58,7 +58,12 @@ pub struct SessionRow {
     pub outcome: Option<TurnState>,
     /// That was after somebody last looked.
     pub unseen: bool,
+    /// The same in the word that people read; none before the first turn has ended.
+    pub ending: Option<Ending>,
     pub running_since: Option<Timestamp>,
+    /// How long of the turn that runs a person was waited for, without the wait that goes on.
+    pub waited_ms: u64,
+    pub waiting_since: Option<Timestamp>,
     /// What has waited longest for a person, in one line.
     pub question: Option<String>,
     /// That is about a protected file, which `auto` leaves to a person.
@@ -197,8 +202,14 @@ macro_rules! select_sessions {
             "(SELECT COUNT(*) FROM queue q WHERE q.session_id = s.id) AS queue_len, ",
             "(SELECT COUNT(*) FROM permissions p WHERE p.session_id = s.id AND p.resolved_by IS NULL) ",
             "+ (SELECT COUNT(*) FROM confirms c WHERE c.session_id = s.id) AS waiting, ",
-            "(SELECT t.started_at FROM turns t WHERE t.session_id = s.id AND t.state = 'running' ",
+            "(SELECT t.started_at FROM turns t INDEXED BY turns_running WHERE t.session_id = s.id AND t.state = 'running' ",
             "ORDER BY t.started_seq DESC LIMIT 1) AS running_since, ",
+            "(SELECT t.waited_ms FROM turns t INDEXED BY turns_running WHERE t.session_id = s.id AND t.state = 'running' ",
+            "ORDER BY t.started_seq DESC LIMIT 1) AS waited_ms, ",
+            "(SELECT t.waiting_since_ms FROM turns t INDEXED BY turns_running WHERE t.session_id = s.id AND t.state = 'running' ",
+            "ORDER BY t.started_seq DESC LIMIT 1) AS waiting_since_ms, ",
+            "(SELECT t.ending FROM turns t WHERE t.session_id = s.id AND t.state <> 'running' ",
+            "ORDER BY t.started_seq DESC LIMIT 1) AS ending, ",
             "(SELECT t.state FROM turns t WHERE t.session_id = s.id AND t.state <> 'running' ",
             "ORDER BY t.started_seq DESC LIMIT 1) AS outcome, ",
             "(SELECT t.ended_at FROM turns t WHERE t.session_id = s.id AND t.state <> 'running' ",
@@ -285,6 +296,9 @@ fn session(row: &Row<'_>) -> Read<SessionRow> {
         Ok::<_, rusqlite::Error>(Some(Policy::Ask))
     });
     let asked: Option<String> = row.maybe("asked")?;
+    // A turn whose end cannot be read has one that is not known.
+    let outcome = row.maybe("outcome")?.map(|_| row.word("outcome").unwrap_or(TurnState::Unknown));
+    let waiting_since = row.get::<_, Option<i64>>("waiting_since_ms")?.and_then(|ms| Timestamp::from_millisecond(ms).ok());
     Ok(SessionRow {
         id: row.parsed("id")?,
         title: row.text("title")?,
@@ -301,13 +315,15 @@ fn session(row: &Row<'_>) -> Read<SessionRow> {
         pinned: row.flag("pinned")?,
         archived: row.flag("archived")?,
         muted: row.flag("muted")?,
-        // A turn whose end cannot be read has one that is not known.
-        outcome: row.maybe("outcome")?.map(|_| row.word("outcome").unwrap_or(TurnState::Unknown)),
+        outcome,
+        ending: outcome.map(|state| turn::ending(row, state)).transpose()?.flatten(),
         // As text, times are in their order.
         unseen: row.maybe("ended_at")? > row.maybe("seen_at")?,
         running_since: row.maybe_parsed("running_since")?,
         question: asked.as_deref().map(question),
         question_protected: asked.as_deref().is_some_and(is_protected),
+        waited_ms: row.maybe_number("waited_ms")?.unwrap_or(0),
+        waiting_since,
         changes: changes(row)?,
     })
 }

@@ -1,6 +1,6 @@
 //! The turns: which run, and how the others ended.
 
-use domain::event::{Turn, TurnState};
+use domain::event::{Ending, Turn, TurnState};
 use domain::ids::{MessageId, SessionId, TurnId};
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, params};
@@ -49,10 +49,28 @@ pub(super) fn save(conn: &Connection, session: &str, turn: &TurnRow, first_seq: 
     Ok(())
 }
 
+pub(super) fn end(conn: &Connection, session: &str, id: TurnId, ending: Ending) -> Written {
+    let sql = "UPDATE turns SET ending = ?3 WHERE session_id = ?1 AND id = ?2";
+    statement::execute(conn, sql, params![session, id.to_string(), word(&ending)])?;
+    Ok(())
+}
+
+pub(super) fn wait(conn: &Connection, session: &str, id: TurnId, waited_ms: u64, since_ms: Option<i64>) -> Written {
+    let sql = "UPDATE turns SET waited_ms = ?3, waiting_since_ms = ?4 WHERE session_id = ?1 AND id = ?2";
+    statement::execute(conn, sql, params![session, id.to_string(), number(waited_ms), since_ms])?;
+    Ok(())
+}
+
+/// A word of a later version counts as none.
+pub(super) fn ending(row: &Row<'_>, state: TurnState) -> Read<Option<Ending>> {
+    let known = row.maybe("ending")?.and_then(|_| row.word("ending").ok());
+    Ok(known.or_else(|| Ending::of_turn(state)))
+}
+
 pub(crate) fn running(conn: &Connection, session: SessionId) -> Read<Option<RunningTurn>> {
     statement::one(
         conn,
-        "SELECT * FROM turns WHERE session_id = ?1 AND state = 'running' ORDER BY started_seq DESC LIMIT 1",
+        "SELECT * FROM turns INDEXED BY turns_running WHERE session_id = ?1 AND state = 'running' ORDER BY started_seq DESC LIMIT 1",
         params![session.to_string()],
         |row| {
             let abandoned = row.maybe("reason")?.is_some();
@@ -73,7 +91,7 @@ pub(crate) fn latest(conn: &Connection, session: SessionId) -> Read<Option<TurnR
 pub(super) fn first_running(conn: &Connection, session: SessionId) -> Read<Option<u64>> {
     statement::one(
         conn,
-        "SELECT started_seq FROM turns WHERE session_id = ?1 AND state = 'running' ORDER BY started_seq LIMIT 1",
+        "SELECT started_seq FROM turns INDEXED BY turns_running WHERE session_id = ?1 AND state = 'running' ORDER BY started_seq LIMIT 1",
         params![session.to_string()],
         |row| row.number("started_seq"),
     )
@@ -127,7 +145,11 @@ pub(crate) fn place(conn: &Connection, session: SessionId, id: TurnId) -> Read<O
 pub(crate) fn ended(conn: &Connection, session: SessionId, from: u64) -> Read<Vec<Turn>> {
     let sql = "SELECT * FROM turns WHERE session_id = ?1 AND started_seq >= ?2 AND state NOT IN ('running', 'completed') \
                ORDER BY started_seq";
-    let read = |row: &Row<'_>| Ok(Turn { turn_id: row.parsed("id")?, state: row.word("state")?, reason: row.maybe("reason")? });
+    let read = |row: &Row<'_>| {
+        let state = row.word("state")?;
+        let told = Turn::new(row.parsed("id")?, state, row.maybe("reason")?);
+        Ok(Turn { ending: ending(row, state)?, waited_ms: row.number("waited_ms")?, ..told })
+    };
     column::readable("turns", conn, sql, params![session.to_string(), number(from)], read)
 }
 

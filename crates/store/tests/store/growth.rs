@@ -135,7 +135,7 @@ fn turn(n: u128) -> Write {
         Row::Artifact(artifact),
         Row::Message(of_turn(3, Role::Assistant)),
     ];
-    let began = Event::Turn(Turn { turn_id, state: TurnState::Running, reason: None });
+    let began = Event::Turn(Turn::new(turn_id, TurnState::Running, None));
     Write { session: session_id(1), events: vec![began, notice("said")], rows }
 }
 

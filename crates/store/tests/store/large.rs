@@ -49,7 +49,7 @@ async fn heavy_turn(store: &Store, id: SessionId, n: u128, mib: usize) {
     let row = |state, ended_at| {
         Row::Turn(TurnRow { id: turn_id, state, reason: None, user_message_id: None, started_seq: 0, started_at: at(1), ended_at })
     };
-    let event = |state| Event::Turn(Turn { turn_id, state, reason: None });
+    let event = |state| Event::Turn(Turn::new(turn_id, state, None));
     let begin = Write { session: id, events: vec![event(TurnState::Running)], rows: vec![row(TurnState::Running, None)] };
     store.commit(begin).await.unwrap();
     for _ in 0..mib / 8 {

@@ -17,7 +17,7 @@ fn turn(id: SessionId, n: u128, state: TurnState) -> Write {
     let turn_id = TurnId(Uuid::from_u128(n));
     let ended_at = (state != TurnState::Running).then_some(now);
     let row = TurnRow { id: turn_id, state, reason: None, user_message_id: None, started_seq: 0, started_at: now, ended_at };
-    Write { session: id, events: vec![Event::Turn(Turn { turn_id, state, reason: None })], rows: vec![Row::Turn(row)] }
+    Write { session: id, events: vec![Event::Turn(Turn::new(turn_id, state, None))], rows: vec![Row::Turn(row)] }
 }
 
 async fn mark(store: &Store, id: SessionId, marks: Marks) {

@@ -165,10 +165,7 @@ async fn a_snapshot_says_which_turns_did_not_complete() {
         write.rows.push(Row::Turn(turn));
         fixture.store.commit(write).await.unwrap();
     }
-    let expected = [(2, TurnState::Failed), (3, TurnState::Unknown)].map(|(n, state)| Turn {
-        turn_id: TurnId(Uuid::from_u128(n)),
-        state,
-        reason: Some("why".into()),
-    });
+    let expected = [(2, TurnState::Failed), (3, TurnState::Unknown)]
+        .map(|(n, state)| Turn::new(TurnId(Uuid::from_u128(n)), state, Some("why".into())));
     assert_eq!(fixture.store.snapshot(id, 10).await.unwrap().unwrap().ended_turns, expected);
 }

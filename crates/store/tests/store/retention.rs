@@ -19,7 +19,7 @@ fn turn_row(n: u128, state: TurnState, ended_at: Option<Timestamp>) -> Row {
 }
 
 fn turn_event(n: u128, state: TurnState) -> Event {
-    Event::Turn(Turn { turn_id: TurnId(Uuid::from_u128(n)), state, reason: None })
+    Event::Turn(Turn::new(TurnId(Uuid::from_u128(n)), state, None))
 }
 
 fn warning(text: &str) -> Event {

@@ -25,7 +25,7 @@ fn turn(n: u128, state: TurnState) -> TurnRow {
 }
 
 fn running(n: u128) -> Event {
-    Event::Turn(Turn { turn_id: turn_id(n), state: TurnState::Running, reason: None })
+    Event::Turn(Turn::new(turn_id(n), TurnState::Running, None))
 }
 
 fn attachment(n: u128, name: &str) -> Attachment {
@@ -132,6 +132,8 @@ async fn a_message_comes_back_as_it_was_and_keeps_its_place_when_it_changes() {
         session_name: "s".into(),
         agent: "a".into(),
         stop_reason: "end_turn".into(),
+        ending: None,
+        waited_ms: 0,
         summary: "done".into(),
         updates: vec![],
     });

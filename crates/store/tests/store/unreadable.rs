@@ -58,7 +58,7 @@ async fn with_turn() -> (Fixture, SessionId) {
         started_at: at(1),
         ended_at: None,
     };
-    let running = Event::Turn(Turn { turn_id, state: TurnState::Running, reason: None });
+    let running = Event::Turn(Turn::new(turn_id, TurnState::Running, None));
     let events = vec![running, notice("second"), notice("third"), output("c", 0, "fourth")];
     fixture.store.commit(Write { session, events, rows: vec![Row::Turn(row)] }).await.unwrap();
     (fixture, session)

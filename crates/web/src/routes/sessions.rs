@@ -5,7 +5,7 @@ use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use domain::event::{SessionChange, TurnState};
+use domain::event::{Ending, SessionChange, TurnState};
 use domain::ids::SessionId;
 use domain::policy::Policy;
 use engine::Wanted;
@@ -49,10 +49,16 @@ pub(crate) struct SessionView {
     pub muted: bool,
     /// How the last turn ended; `null` before the first one has.
     pub outcome: Option<TurnState>,
+    /// The same in the word that people read; where they talk to an agent, it is the agent's end.
+    pub ending: Option<Ending>,
     /// The last turn ended after anybody last looked.
     pub unseen: bool,
     #[schema(value_type = Option<String>, format = "date-time")]
     pub running_since: Option<Timestamp>,
+    /// How long of the running turn a person was waited for, without the wait that goes on.
+    pub waited_ms: u64,
+    #[schema(value_type = Option<String>, format = "date-time")]
+    pub waiting_since: Option<Timestamp>,
     /// What has waited longest for a person, in one line.
     pub question: Option<String>,
     /// That is about a protected file: under `auto` it waits all the same.
@@ -95,8 +101,11 @@ impl SessionView {
             archived: row.archived,
             muted: row.muted,
             outcome: row.outcome,
+            ending: row.ending,
             unseen: row.unseen,
             running_since: row.running_since,
+            waited_ms: row.waited_ms,
+            waiting_since: row.waiting_since,
             question: row.question,
             question_protected: row.question_protected,
             changes: row.changes.map(Into::into),

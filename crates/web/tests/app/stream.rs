@@ -208,6 +208,7 @@ async fn a_snapshot_shows_what_is_open_in_the_order_of_the_contract() {
         "message",
         "review-artifact",
         "turn",
+        "waits",
         "tool-call",
         "copilot-delta",
         "agent-update",

@@ -74,7 +74,7 @@ export function AgentFigures(props: { call: StreamingToolCall; running: boolean;
     // Waiting is no work: it is not counted while it goes on, either.
     if (startedAt === null || props.asks || (endedAt === null && !props.running)) return "";
     const end = endedAt === null ? Math.max(now(), Date.parse(startedAt)) : Date.parse(endedAt);
-    return duration(end - Date.parse(startedAt));
+    return duration(Math.max(0, end - Date.parse(startedAt) - props.call.waitedMs));
   };
   return (
     <>

@@ -1,12 +1,13 @@
 //! What an agent says and does about a delegated prompt, and how that ends.
 
 use crate::agent::Update;
-use crate::event::{AgentUpdate, CopilotDelta, CopilotDone, Delegation, Event, Times, ToolResult};
+use crate::event::{AgentUpdate, CopilotDelta, CopilotDone, Delegation, Ending, Event, Times, ToolResult};
 
 use super::super::answer::{self, Repetition};
 use super::super::call::{Call, CallState};
 use super::super::{AgentEnd, Effect, Prompt, delegation, volume};
 use super::Step;
+use crate::host::prompt::PROCESS_ENDED;
 
 const END_TURN: &str = "end_turn";
 const CANCELLED: &str = "cancelled";
@@ -80,9 +81,15 @@ impl Step<'_> {
     fn log_update(&mut self, call_id: &str, update: Update) {
         let running = self.running_delegate(call_id).and_then(|call| Some((call.session_name()?.to_owned(), call.length)));
         if let Some((session_name, offset)) = running {
-            let (tool_call_id, times) = (call_id.to_owned(), Times::at(self.now.0));
+            let (tool_call_id, times) = (call_id.to_owned(), self.times_of(call_id, &update));
             self.append(Event::AgentUpdate(AgentUpdate { tool_call_id, session_name, offset, update, times }));
         }
+    }
+
+    fn times_of(&self, call_id: &str, update: &Update) -> Times {
+        let agent_call = if let Update::ToolCall(call) = update { Some(call.id.as_str()) } else { None };
+        let waited = agent_call.zip(self.session.turn.as_ref()).map_or(0, |(call, turn)| turn.waited_ms(Some(call_id), Some(call)));
+        Times { waited_ms: (waited > 0).then_some(waited), ..Times::at(self.now.0) }
     }
 
     pub(super) fn agent_has(&mut self, call_id: &str) {
@@ -202,9 +209,13 @@ impl Step<'_> {
             (text, DENIED) if text.is_empty() => content.split("\n\n").next().unwrap_or_default().to_owned(),
             (text, _) => text,
         };
+        let ending = Ending::of_reason(&stop_reason, content.starts_with(PROCESS_ENDED));
+        let waited_ms = self.session.turn.as_ref().map_or(0, |turn| turn.waited_ms(Some(&call.call.id), None));
         let record = delegation::record(&call, &session_name, &agent, &summary, &stop_reason);
+        let record = Delegation { ending: Some(ending), waited_ms, ..record };
         let tool_call_id = call.call.id.clone();
-        self.append(Event::CopilotDone(CopilotDone { tool_call_id, session_name, agent, summary, stop_reason }));
+        let ending = Some(ending);
+        self.append(Event::CopilotDone(CopilotDone { tool_call_id, session_name, agent, summary, stop_reason, ending, waited_ms }));
         let result = ToolResult { id: call.call.id, name: call.call.name, content, display: Some(call.text), is_error, artifact_id: None };
         Some((result, record))
     }

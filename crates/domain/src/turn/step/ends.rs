@@ -1,6 +1,6 @@
 //! How turns end: completed, failed, stopped by a person, or broken off from outside.
 
-use crate::event::{Done, ErrorEvent, Event, Message, Notice, Role, ToolResult, Turn as TurnEvent, TurnState};
+use crate::event::{Done, Ending, ErrorEvent, Event, Message, Notice, Role, ToolResult, Turn as TurnEvent, TurnState};
 use crate::ids::MessageId;
 
 use super::super::call::{Call, CallState};
@@ -16,7 +16,7 @@ impl Step<'_> {
         let Some(turn) = self.session.turn.as_ref().filter(|turn| !turn.cancelling) else { return };
         let (turn_id, message_id) = (turn.id, turn.message_id());
         let in_model = matches!(turn.phase, Phase::Model { .. });
-        self.append(Event::Turn(TurnEvent { turn_id, state: TurnState::Running, reason: Some("cancelling".to_owned()) }));
+        self.append(Event::Turn(TurnEvent::new(turn_id, TurnState::Running, Some("cancelling".to_owned()))));
         if in_model {
             self.effects.push(Effect::StopModel);
             self.keep_partial(message_id);
@@ -157,7 +157,11 @@ impl Step<'_> {
 
     fn end(&mut self, state: TurnState, reason: Option<String>) {
         if let Some(turn) = &self.session.turn {
-            let event = Event::Turn(TurnEvent { turn_id: turn.id, state, reason });
+            // Where a person talks to an agent, the agent's end is the turn's.
+            let of_agent = turn.last_ending.filter(|_| self.settings.relay && matches!(state, TurnState::Completed | TurnState::Failed));
+            let ending = of_agent.filter(|ending| state == TurnState::Completed || *ending != Ending::Completed);
+            let ended = TurnEvent::new(turn.id, state, reason);
+            let event = Event::Turn(TurnEvent { ending: ending.or(ended.ending), waited_ms: turn.waited_ms(None, None), ..ended });
             self.append(event);
             self.begin_next();
         }

@@ -89,7 +89,7 @@ impl Step<'_> {
         };
         self.effects.push(Effect::Save(message.clone()));
         self.append(Event::Message(message));
-        self.append(Event::Turn(TurnEvent { turn_id: item.turn_id, state: TurnState::Running, reason: None }));
+        self.append(Event::Turn(TurnEvent::new(item.turn_id, TurnState::Running, None)));
         self.call_model();
     }
 

@@ -225,12 +225,12 @@ fn a_rule_stands_where_it_was_saved_and_where_it_decided() {
     let rule = Rule { id: rule_id, scope: Scope::Session, allow: false, subject, created_at: Timestamp::UNIX_EPOCH };
     let mut asked = Asked::begin(false);
     let saved = asked.ruled(1, "id of reject_once", RuleUse::Saved(rule.saved()));
-    let [Event::PermissionResolved(answer), Event::AgentUpdate(row)] = &saved[..] else { panic!("{saved:?}") };
+    let [Event::PermissionResolved(answer), Event::Waits(_), Event::AgentUpdate(row)] = &saved[..] else { panic!("{saved:?}") };
     assert_eq!((answer.by.as_str(), answer.rule_id, &row.update), ("person", None, &Update::Rule(rule.saved())));
 
     for (option, allowed) in [("id of reject_once", false), ("id of allow_once", true)] {
         let decided = asked.ruled(2, option, RuleUse::Applied(rule_id));
-        let [Event::PermissionResolved(answer), Event::AgentUpdate(row)] = &decided[..] else { panic!("{decided:?}") };
+        let [Event::PermissionResolved(answer), Event::Waits(_), Event::AgentUpdate(row)] = &decided[..] else { panic!("{decided:?}") };
         assert_eq!((answer.by.as_str(), answer.rule_id), ("rule", Some(rule_id)));
         let named = match &row.update {
             Update::Approved(approval) if allowed => (approval.by.clone(), approval.rule_id),

@@ -46,7 +46,7 @@ fn an_agent_that_was_told_to_stop_is_told_once_and_gets_no_more_permissions() {
     let request_id = PermissionId(uuid::Uuid::from_u128(7));
     story.feed(Input::Permission { call_id: "d".to_owned(), agent: "a".to_owned(), request_id, ask: ask() });
     let effects = story.feed(Input::CancelCall { call_id: "d".to_owned() });
-    assert_eq!(kinds(&effects), ["tool-stopping", "permission-resolved"]);
+    assert_eq!(kinds(&effects), ["tool-stopping", "permission-resolved", "waits"]);
     let acts: Vec<_> = effects.iter().filter(|effect| !matches!(effect, Effect::Append(_))).collect();
     assert!(
         matches!(&acts[..], [Effect::StopPrompt { .. }, Effect::AnswerPermission { decision, .. }] if *decision == Decision::cancelled()),

@@ -129,8 +129,10 @@ fn calls_that_are_left_open_end_with_their_delegation_or_the_turn() {
         agent: "demo".to_owned(),
         summary: String::new(),
         stop_reason: "end_turn".to_owned(),
+        ending: None,
+        waited_ms: 0,
     };
-    let ended = Turn { turn_id: TURN, state: TurnState::Interrupted, reason: None };
+    let ended = Turn::new(TURN, TurnState::Interrupted, None);
     for end in [Event::CopilotDone(done), Event::Turn(ended)] {
         let (windows, _) = left(&[open.to_vec(), vec![(90, end)]].concat());
         assert_eq!(windows, [window("c", 10, 90)]);

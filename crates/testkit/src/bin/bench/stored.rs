@@ -65,6 +65,8 @@ fn turn(session: SessionId, message_bytes: usize) -> Write {
         session_name: "main".into(),
         agent: "fast".into(),
         stop_reason: "end_turn".into(),
+        ending: None,
+        waited_ms: 0,
         summary: text.clone(),
         updates: Vec::new(),
     };
@@ -80,7 +82,7 @@ fn turn(session: SessionId, message_bytes: usize) -> Write {
         started_at: now,
         ended_at: Some(now),
     }));
-    let told = |state| Event::Turn(Turn { turn_id: id, state, reason: None });
+    let told = |state| Event::Turn(Turn::new(id, state, None));
     let delta = CopilotDelta { tool_call_id: call, session_name: "main".to_owned(), offset: 0, content: text };
     let events = vec![
         Event::Message(question),
