@@ -6,7 +6,6 @@ import { Dot, PlusMinus } from "../../kit/small";
 import { clock } from "../../kit/time";
 import { Visible } from "../../kit/Visible";
 import type { ApprovedPart, Flow, GroupPart, Part, TextPart, ThoughtPart, UpdatePart } from "../../state/flow";
-import { ApprovedList } from "../ApprovedList";
 import { showQuestion } from "../ask/shown";
 import { Fold } from "../Fold";
 import { Markdown } from "../markdown/Markdown";
@@ -15,7 +14,7 @@ import { usePath } from "../paths";
 import { CallBody, CallEnd, CallRow, CallTitle } from "./CallRow";
 import { sumOf } from "./hunks";
 import { Plan, PlanSteps } from "./Plan";
-import { isRare, RareUpdate, SubAgent, ViewRule } from "./rare";
+import { ApprovedList, isRare, RareUpdate, SubAgent, ViewRule } from "./rare";
 import {
   besideWords,
   callWords,

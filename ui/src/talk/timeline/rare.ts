@@ -7,6 +7,9 @@ export const RareUpdate = later(async () => (await import("./RareUpdate")).RareU
 
 export const SubAgent = later(async () => (await import("./SubAgent")).SubAgent);
 
+/** Only where nobody is asked. */
+export const ApprovedList = later(async () => (await import("../ApprovedList")).ApprovedList);
+
 /** The way to the rule that decided. */
 export const ViewRule = later(async () => (await import("../RuleRow")).ViewRule);
 
