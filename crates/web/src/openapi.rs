@@ -25,7 +25,11 @@ struct Document;
 
 /// The calls and their description, which cannot differ.
 pub(crate) fn router() -> (Router<App>, utoipa::openapi::OpenApi) {
-    OpenApiRouter::with_openapi(Document::openapi())
+    of_the_server(of_a_session(OpenApiRouter::with_openapi(Document::openapi()))).split_for_parts()
+}
+
+fn of_a_session(router: OpenApiRouter<App>) -> OpenApiRouter<App> {
+    router
         .routes(routes!(health::health))
         .routes(routes!(server::read, server::change))
         .routes(routes!(sessions::list, sessions::create))
@@ -72,6 +76,10 @@ pub(crate) fn router() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(trace::capture))
         .routes(routes!(trace::entry))
         .routes(routes!(agents::set))
+}
+
+fn of_the_server(router: OpenApiRouter<App>) -> OpenApiRouter<App> {
+    router
         .routes(routes!(agents::catalogue))
         .routes(routes!(agents::npx))
         .routes(routes!(agents::sign_out))
@@ -106,7 +114,6 @@ pub(crate) fn router() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(trust::look, trust::consent, trust::revoke))
         .routes(routes!(metrics::read))
         .routes(routes!(mcp::serve))
-        .split_for_parts()
 }
 
 /// The document alone, for whoever makes types from it.

@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::Actor;
 use crate::attachments::NewAttachment;
 use crate::browse::{KeptRecord, delete_records};
-use crate::command::{Cancelled, Command, Posted, Refusal};
+use crate::command::{Cancelled, Command, Posted, Refusal, Reply};
 
 const TITLE_MAX: usize = 60;
 const QUEUE_MAX: usize = 100;
@@ -30,33 +30,27 @@ impl Actor {
             }
             Command::Edit { message_id, content, position, reply } => {
                 let done = self.edit(message_id, content, position);
-                self.flush().await;
-                let _ = reply.send(done);
+                self.flush_and_tell(reply, done).await;
             }
             Command::Now { message_id, reply } => {
                 let done = self.queued(message_id).map(|()| self.turn_input(Input::SendNow { message_id }));
-                self.flush().await;
-                let _ = reply.send(done);
+                self.flush_and_tell(reply, done).await;
             }
             Command::SendNext { reply } => {
                 let done = self.send_next();
-                self.flush().await;
-                let _ = reply.send(done);
+                self.flush_and_tell(reply, done).await;
             }
             Command::Withdraw { message_id, reply } => {
                 let done = self.queued(message_id).map(|()| self.withdraw(message_id));
-                self.flush().await;
-                let _ = reply.send(done);
+                self.flush_and_tell(reply, done).await;
             }
             Command::Cancel { what, reply } => {
                 let done = self.cancel(what);
-                self.flush().await;
-                let _ = reply.send(done);
+                self.flush_and_tell(reply, done).await;
             }
             Command::Confirm { call_id, approved, reply } => {
                 let done = self.confirm(call_id, approved);
-                self.flush().await;
-                let _ = reply.send(done);
+                self.flush_and_tell(reply, done).await;
             }
             Command::Answer { request_id, answer, reply } => {
                 let rule = self.answer(request_id, answer);
@@ -65,18 +59,15 @@ impl Actor {
                 let done = rule.map(|rule| rule.map(|row| (row.rule.scope, self.shared.rules.add(row)).0));
                 self.count_rules();
                 self.step(machine::Input::Reconsider);
-                self.flush().await;
-                let _ = reply.send(done);
+                self.flush_and_tell(reply, done).await;
             }
             Command::TakeBack { request_id, reply } => {
                 let done = self.take_back(request_id);
-                self.flush().await;
-                let _ = reply.send(done);
+                self.flush_and_tell(reply, done).await;
             }
             Command::Revoke { id, reply } => {
                 let done = self.revoke(id).await;
-                self.flush().await;
-                let _ = reply.send(done);
+                self.flush_and_tell(reply, done).await;
             }
             Command::RulesChanged { project, revoked } => {
                 if project == self.project {
@@ -86,8 +77,7 @@ impl Actor {
             Command::ChoicesChanged { policy } => self.choices_changed(policy),
             Command::Change { change, reply } => {
                 self.change(change);
-                self.flush().await;
-                let _ = reply.send(Ok(()));
+                self.flush_and_tell(reply, Ok(())).await;
             }
             Command::MakeRoom => self.make_room(),
             Command::LoggedIn { agent } => self.tell_host(agent, host::Input::LoggedIn),
@@ -98,6 +88,13 @@ impl Actor {
             }
             Command::Delete { .. } => unreachable!("deleting ends the task and is handled by its loop"),
         }
+    }
+
+    /// Whoever asked is told when what was done is stored.
+    async fn flush_and_tell<T>(&mut self, reply: Reply<T>, done: Result<T, Refusal>) {
+        self.flush().await;
+        // Whoever asked may have left.
+        let _ = reply.send(done);
     }
 
     fn make_room(&mut self) {

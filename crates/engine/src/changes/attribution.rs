@@ -125,11 +125,7 @@ impl Attribution {
                 self.asked(request);
                 self.pause(now_ms, rows);
             }
-            Event::PermissionResolved(resolved) => {
-                if self.questions.remove(&resolved.request_id).is_some() {
-                    self.resume(now_ms, rows);
-                }
-            }
+            Event::PermissionResolved(resolved) if self.questions.remove(&resolved.request_id).is_some() => self.resume(now_ms, rows),
             _ => {}
         }
     }

@@ -48,6 +48,7 @@ impl Setup {
         };
         Settings {
             exe: exe.clone(),
+            flags: vec![],
             data_dir: dir.to_owned(),
             work_dir: dir.join("work"),
             work_dirs: Vec::new(),

@@ -6,7 +6,7 @@ use super::super::{AgentEnd, Effect, Input, Now, Session};
 use super::{AGENT, Story, delegate};
 use crate::agent::{OptionKind, PermissionAsk, PermissionOption, ToolCall, Update};
 use crate::decision::Decision;
-use crate::event::{Ending, Event, TurnState, Wait};
+use crate::event::{Ending, Event, TurnState};
 use crate::ids::PermissionId;
 use crate::rule::RuleUse;
 
@@ -56,10 +56,12 @@ impl Told {
     }
 }
 
-fn waits(events: &[Event]) -> Vec<(Option<&str>, Option<&str>, u64, Option<i64>)> {
+/// The call, the agent's own call, how long it waited, and since when it waits.
+type Shown<'a> = (Option<&'a str>, Option<&'a str>, u64, Option<i64>);
+
+fn waits(events: &[Event]) -> Vec<Shown<'_>> {
     let changed = events.iter().filter_map(|event| if let Event::Waits(waits) = event { Some(&waits.changed) } else { None }).flatten();
-    let shown = |wait: &'_ Wait| (wait.waited_ms, wait.waiting_since_ms);
-    changed.map(|wait| (wait.tool_call_id.as_deref(), wait.agent_call.as_deref(), shown(wait).0, shown(wait).1)).collect()
+    changed.map(|wait| (wait.tool_call_id.as_deref(), wait.agent_call.as_deref(), wait.waited_ms, wait.waiting_since_ms)).collect()
 }
 
 fn waited(session: &Session) -> u64 {

@@ -41,10 +41,13 @@ fn answered(id: u128) -> Event {
     Event::PermissionResolved(PermissionResolved::new(PermissionId(Uuid::from_u128(id)), &decision, "person", None))
 }
 
+/// A call, and from when to when it ran.
+type Window = (String, i64, Option<i64>);
+
 /// The windows and credits that are left when these events came at these times.
-fn left(events: &[(i64, Event)]) -> (Vec<(String, i64, Option<i64>)>, Vec<String>) {
+fn left(events: &[(i64, Event)]) -> (Vec<Window>, Vec<String>) {
     let mut attribution = attribution();
-    let (mut windows, mut credits) = (Vec::<(String, i64, Option<i64>)>::new(), Vec::new());
+    let (mut windows, mut credits) = (Vec::<Window>::new(), Vec::new());
     for (now_ms, event) in events {
         let mut rows = Vec::new();
         attribution.follow(event, *now_ms, &mut rows);

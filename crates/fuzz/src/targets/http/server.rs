@@ -119,6 +119,8 @@ async fn app(dir: &Path) -> (SocketAddr, web::App, TcpListener) {
         configuration: Configuration {
             list: Arc::new(|_| Vec::new()),
             change: Arc::new(|_, _| Err(web::SettingRefusal::Unknown("there is no setting".to_owned()))),
+            main_ai: Arc::new(web::MainAiState::default),
+            set_main_ai: Arc::new(|_, _| Err(web::SettingRefusal::Unknown("there is no main AI".to_owned()))),
         },
         push: Arc::new(
             push::Sender::new(
