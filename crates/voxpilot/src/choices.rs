@@ -105,6 +105,9 @@ fn list(sources: &Sources, stored: &Here) -> Vec<SettingView> {
     let resolved = config::resolve(&here).or_else(|_| config::resolve(sources));
     let Ok(config) = resolved else { return Vec::new() };
     let entry = |key: &str| config.entries.iter().find(|entry| entry.key == *key);
+    let otherwise = config::resolve(sources)
+        .ok()
+        .and_then(|config| config.entries.into_iter().find(|entry| entry.key == "permission_policy").and_then(|entry| entry.value));
     let default_agent = serve::settings(&config, &here).ok().map(|settings| settings.default_agent);
     let view = |(key, shown, variable, default): (String, Shown, String, Option<&str>)| {
         let mut view = view(sources, entry(&key)?, shown, default);
@@ -120,6 +123,10 @@ fn list(sources: &Sources, stored: &Here) -> Vec<SettingView> {
             "permission_policy" => Value::from(Policy::Auto.as_str()),
             _ => Value::Null,
         };
+        // What it goes back to is said: whoever would be asked no more has to confirm that.
+        if key == "permission_policy" {
+            view.default = otherwise.clone().map_or_else(|| Value::from(Policy::Auto.as_str()), Value::from);
+        }
         Some(view)
     };
     shown().filter_map(view).collect()

@@ -23,9 +23,14 @@ import { isWriting } from "./keyboard";
 import { type Choices, modelTitle, policyText } from "./Pills";
 
 const relay = "relay";
-const policies: { id: Policy; note: string }[] = [
+const policies: { id: Policy; title?: string; note: string }[] = [
   { id: "ask", note: "Asks before commands and changes" },
-  { id: "auto", note: "Runs without asking. Protected files still wait." },
+  { id: "auto", note: "Runs without asking. Questions about protected files still wait for you." },
+  {
+    id: "auto-all",
+    title: "Auto, including protected files",
+    note: "Runs without asking, also on .env, .git and the settings of editors and agents.",
+  },
   { id: "read-only", note: "Reads without asking, and asks about the rest" },
   { id: "deny", note: "Denies commands and changes" },
 ];
@@ -251,9 +256,9 @@ function PolicyItems(props: Items) {
       </MenuItem>
       <hr />
       <For each={policies}>
-        {({ id, note }) => (
+        {({ id, title, note }) => (
           <MenuItem chosen={props.policy === id} note={note} onChoose={() => choose(id)}>
-            {policyText(id)}
+            {title ?? policyText(id)}
           </MenuItem>
         )}
       </For>

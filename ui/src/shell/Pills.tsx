@@ -80,7 +80,7 @@ export function Pills(props: Choices) {
       </Show>
       <Pill
         class="policy"
-        label={`Permissions: ${policyText(held())}${held() === "auto" ? ", approves automatically" : ""}${rulesText(props.rules, ", ", " applies", " apply")}`}
+        label={`Permissions: ${policyText(held())}${held()?.startsWith("auto") ? ", approves automatically" : ""}${rulesText(props.rules, ", ", " applies", " apply")}`}
         icon="shield"
         count={props.rules ?? 0}
         text={policyText(held())}

@@ -65,6 +65,7 @@ export function SessionRow(props: SessionRowProps) {
             <Visible text={title()} />
             <Show when={status() === "waiting"}>
               <span class="session-ask">
+                {props.session.question_protected && "Protected file: "}
                 <Visible text={props.session.question ?? ""} />
               </span>
             </Show>
@@ -112,15 +113,17 @@ export function RowEnd(props: { session: Row; now: number; question?: boolean })
     const busy = waiting > 0 || (running && !props.question);
     return busy || !changes || changes.additions + changes.deletions === 0 ? null : changes;
   };
+  const isHeldUp = () => props.session.waiting > 0 && props.session.question_protected;
   const text = () => {
     const { session, now } = props;
     if (session.waiting > 0 && props.question && session.question) return visible(session.question);
+    if (isHeldUp()) return "Protected file";
     if (session.waiting > 0) return sinceText(session.updated_at, now);
     if (session.running) return runningText(session, now);
     return whenText(session.updated_at);
   };
   return (
-    <span class="session-end num">
+    <span class="session-end num" classList={{ protected: isHeldUp() }}>
       <Show when={changes()} fallback={text()}>
         {(all) => <PlusMinus additions={all().additions} deletions={all().deletions} />}
       </Show>

@@ -31,7 +31,7 @@ export function Ending(props: EndingProps) {
   const own = createMemo(() => {
     const call = broken() ?? failedCall(state, props.ending);
     const known = call && isStraight(call) && props.ending.state === "failed" ? callEnding(call) : null;
-    return call && known?.text ? { call, ending: known } : null;
+    return call && known?.says ? { call, ending: known } : null;
   });
   return (
     <Show when={own()} fallback={<TurnEnding />}>

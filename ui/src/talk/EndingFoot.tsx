@@ -5,9 +5,10 @@ import { watchesOnly } from "../state/device";
 import type { StreamingToolCall } from "../state/model";
 import { useAgentNames } from "./agentNames";
 import { createNextSteps, stepButtons } from "./createNextSteps";
-import type { Ending, Step } from "./endings";
+import type { Ending } from "./endings";
 import { useSessionHands } from "./nextSteps";
 import { Prose } from "./Prose";
+import { type Step, sayingOf } from "./sayings";
 import { sumOf } from "./timeline/hunks";
 import { callsOf } from "./timeline/rows";
 
@@ -25,10 +26,11 @@ export function EndingFoot(props: EndingFootProps) {
   const hands = useSessionHands();
   const next = hands && createNextSteps(hands);
   const files = () => sumOf(callsOf(props.call.copilotStream)).files;
+  const saying = () => props.ending.says && sayingOf(props.ending.says);
   const text = () =>
-    props.ending.text?.({ agent: names.of(props.call), reason: props.call.result ?? "", files: files() }) ?? "";
+    saying()?.text({ agent: names.of(props.call), reason: props.call.result ?? "", files: files() }) ?? "";
   const buttons = createMemo(() =>
-    (next ? stepButtons(props.ending.steps, props.call, next) : [])
+    (next ? stepButtons(saying()?.steps ?? [], props.call, next) : [])
       .filter(({ step }) => step !== "review" || files() > 0)
       .filter(({ step }) => !watchesOnly() || harmless.includes(step)),
   );

@@ -13,8 +13,8 @@ import { go, pageHref, turnReviewHref } from "../state/route";
 import { isStraight } from "../state/straight";
 import { wholeText } from "../state/text";
 import { login_id, showQuestion } from "./ask/shown";
-import type { Step } from "./endings";
 import type { SessionHands } from "./nextSteps";
+import type { Step } from "./sayings";
 
 /** What can be done, and who does it. */
 export interface NextSteps {

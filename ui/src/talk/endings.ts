@@ -1,22 +1,10 @@
-// How an agent's work ended: one word, one sign, one sentence for people, and what can be done next.
+// How an agent's work ended: one word and one sign. What is said about it below is loaded when it is shown.
 
 import type { Status } from "../kit/small";
 import type { StreamingToolCall } from "../state/model";
-import { firstLine } from "./callText";
+import type { sayings } from "./sayings";
 
 export type Tone = "good" | "bad" | "denied" | "neutral";
-
-/** What a button below a bad ending does. */
-export type Step =
-  | "continue"
-  | "again"
-  | "check"
-  | "sign_in"
-  | "install"
-  | "other_agent"
-  | "review"
-  | "traffic"
-  | "reply";
 
 export interface Ending {
   /** What follows the dash in the head. */
@@ -24,96 +12,51 @@ export interface Ending {
   tone: Tone;
   /** Its sign; a good end needs none. */
   dot: Status;
-  /** Null where there is nothing to add to the word. */
-  text: ((of: Facts) => string) | null;
-  /** The last one is what most people want. */
-  steps: Step[];
+  /** What is said about it below; null where there is nothing to add to the word. */
+  says: keyof typeof sayings | null;
 }
-
-export interface Facts {
-  /** The agent's name for people. */
-  agent: string;
-  /** Why, in the server's words; it may be empty. */
-  reason: string;
-  /** How many files it changed. */
-  files: number;
-}
-
-const is_kept = "Its work so far is kept.";
-
-/** The server names the agent first, which the card does already. */
-function detail({ agent, reason }: Facts): string {
-  const line = firstLine(reason).replace(/^(denied|error): /, "");
-  const names = [`${agent} refused: `, `GitHub ${agent} refused: `, "the agent could not finish: "];
-  const start = names.find((name) => line.startsWith(name));
-  const rest = (start ? line.slice(start.length) : line.replace(/^.{1,60} could not be started: /, "")).trim();
-  return rest.replace(/[.\s]+$/, "");
-}
-
-/** A sentence with the reason, or one without where none is known. */
-const because = (sentence: string) => (of: Facts) => {
-  const why = detail(of);
-  return why ? `${sentence}: ${why}.` : `${sentence}.`;
-};
-
-function endOfProcess({ reason }: Facts): string {
-  const signal = /signal (\d+)/.exec(reason)?.[1];
-  const code = /(?:exit(?: code| status)?:?|status) (\d+)/.exec(reason)?.[1];
-  if (signal === "9") return `Its process was killed (signal 9). ${is_kept}`;
-  if (signal) return `Its process was ended by signal ${signal}. ${is_kept}`;
-  return code ? `Its process ended with exit code ${code}. ${is_kept}` : `Its process ended unexpectedly. ${is_kept}`;
-}
-
-const filesText = (files: number) =>
-  files === 0 ? "" : files === 1 ? " 1 file is changed." : ` ${files} files are changed.`;
 
 const crashed: Ending = {
   word: "crashed",
   tone: "bad",
   dot: "failed",
-  text: endOfProcess,
-  steps: ["traffic", "again", "continue"],
+  says: "crashed",
 };
 
 /** Every reason that the server can give; see `AgentEnd` in the domain and the stop reasons of the protocol. */
 export const endings: Record<string, Ending> = {
-  end_turn: { word: "done", tone: "good", dot: "seen", text: null, steps: [] },
-  cancelled: { word: "stopped", tone: "neutral", dot: "seen", text: () => is_kept, steps: ["continue"] },
-  denied: { word: "declined", tone: "denied", dot: "seen", text: null, steps: ["reply"] },
+  end_turn: { word: "done", tone: "good", dot: "seen", says: null },
+  cancelled: { word: "stopped", tone: "neutral", dot: "seen", says: "cancelled" },
+  denied: { word: "declined", tone: "denied", dot: "seen", says: null },
   failed: {
     word: "failed",
     tone: "bad",
     dot: "failed",
-    text: because("It could not finish"),
-    steps: ["traffic", "again", "continue"],
+    says: "failed",
   },
   error: {
     word: "failed",
     tone: "bad",
     dot: "failed",
-    text: because("It reported an error"),
-    steps: ["traffic", "again"],
+    says: "error",
   },
   agent_error: {
     word: "failed",
     tone: "bad",
     dot: "failed",
-    text: because("It reported an error"),
-    steps: ["traffic", "again"],
+    says: "agent_error",
   },
   interrupted: {
     word: "interrupted",
     tone: "bad",
     dot: "interrupted",
-    text: () => `It broke off before it had finished. ${is_kept}`,
-    steps: ["again", "continue"],
+    says: "interrupted",
   },
   unknown: {
     word: "outcome unknown",
     tone: "bad",
     dot: "unknown",
-    text: () => "No answer came. What it did last may have been done.",
-    steps: ["again", "check"],
+    says: "unknown",
   },
   crashed,
   agent_gone: crashed,
@@ -121,78 +64,67 @@ export const endings: Record<string, Ending> = {
     word: "not started",
     tone: "bad",
     dot: "failed",
-    text: because("It could not be started"),
-    steps: ["other_agent", "again"],
+    says: "agent_not_started",
   },
   agent_not_found: {
     word: "not started",
     tone: "bad",
     dot: "failed",
-    text: ({ agent }) => `${agent} isn’t installed on the server.`,
-    steps: ["other_agent", "install"],
+    says: "agent_not_found",
   },
   agent_timeout: {
     word: "timed out",
     tone: "bad",
     dot: "failed",
-    text: ({ files }) => `It did not answer in time, so it was stopped.${filesText(files)}`,
-    steps: ["review", "again"],
+    says: "agent_timeout",
   },
   agent_not_sent: {
     word: "not sent",
     tone: "bad",
     dot: "failed",
-    text: () => "The task did not reach it, so nothing was done.",
-    steps: ["traffic", "again"],
+    says: "agent_not_sent",
   },
   agent_unguarded: {
     word: "not allowed to run",
     tone: "bad",
     dot: "failed",
-    text: () => "It can’t be kept from acting without asking, so it does not run under “Deny”.",
-    steps: ["other_agent", "again"],
+    says: "agent_unguarded",
   },
   attachment_unsupported: {
     word: "attachment refused",
     tone: "bad",
     dot: "failed",
-    text: () => "It can’t take what you attached. Send the message without it.",
-    steps: ["other_agent", "reply"],
+    says: "attachment_unsupported",
   },
   auth_required: {
     word: "needs sign-in",
     tone: "neutral",
     dot: "waiting",
-    text: () => "It works only after you sign in. Nothing was done.",
-    steps: ["again", "sign_in"],
+    says: "auth_required",
   },
   owned_elsewhere: {
     word: "in use elsewhere",
     tone: "neutral",
     dot: "unknown",
-    text: () => "Another program has this session open. Close it there, then try again.",
-    steps: ["again"],
+    says: "owned_elsewhere",
   },
   refusal: {
     word: "refused",
     tone: "bad",
     dot: "failed",
-    text: () => "Its model declined to go on. Say it in other words, or try again.",
-    steps: ["again", "reply"],
+    says: "refusal",
   },
   max_tokens: {
     word: "out of tokens",
     tone: "bad",
     dot: "interrupted",
-    text: () => `It reached its model’s token limit. ${is_kept}`,
-    steps: ["continue"],
+    says: "max_tokens",
   },
   max_turn_requests: {
     word: "step limit reached",
     tone: "bad",
     dot: "interrupted",
-    text: () => `It reached its step limit. ${is_kept}`,
-    steps: ["continue"],
+    says: "max_turn_requests",
   },
 };
 
@@ -201,8 +133,7 @@ export const waits_for_login: Ending = {
   word: "needs sign-in",
   tone: "neutral",
   dot: "waiting",
-  text: () => "The task waits. It starts when you sign in.",
-  steps: ["sign_in"],
+  says: "waits_for_login",
 };
 
 /** Of a reason that this page does not know: agents have words of their own. */
@@ -211,8 +142,7 @@ function unnamed(reason: string): Ending {
     word: reason.replaceAll("_", " ") || "ended",
     tone: "neutral",
     dot: "interrupted",
-    text: () => `It ended before it had finished. ${is_kept}`,
-    steps: ["again", "continue"],
+    says: "unnamed",
   };
 }
 

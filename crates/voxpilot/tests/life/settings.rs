@@ -68,3 +68,11 @@ async fn what_cannot_be_chosen_says_why_and_nothing_is_changed() {
     assert!(token["kind"] == "secret" && matches!(token["value"].as_str(), None | Some("***")), "{token}");
     server.end().await;
 }
+
+#[tokio::test]
+async fn a_policy_that_is_chosen_here_says_what_it_would_go_back_to() {
+    let server = Rig::default().demo_agent().start().await;
+    assert_eq!(change(&server, json!({ "permission_policy": "deny" })).await.0, 204);
+    let chosen = setting(&server, "permission_policy").await;
+    assert_eq!((&chosen["effective"], &chosen["default"]), (&json!("deny"), &json!("auto")));
+}

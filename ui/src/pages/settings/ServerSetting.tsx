@@ -35,6 +35,13 @@ export interface ServerSettingProps {
 export function ServerSetting(props: ServerSettingProps) {
   const { busy, error, submit } = createSubmit();
   const change = (value: SettingValue) => submit(() => props.onChange(value));
+  const [confirming, setConfirming] = createSignal(false);
+  /** What it goes back to may be Auto, which is confirmed as if it were chosen. */
+  const reset = () => (isAuto(props.setting, props.setting.default) ? setConfirming(true) : void change(null));
+  const confirmed = (value: string | null) => {
+    setConfirming(false);
+    if (value !== null) void change(value === props.setting.default ? null : value);
+  };
   const control = () => ({ ...props, busy: busy(), invalid: error() !== null, change });
   return (
     <>
@@ -65,13 +72,19 @@ export function ServerSetting(props: ServerSettingProps) {
         </Switch>
       </Show>
       <InlineError message={error()} />
-      <Source setting={props.setting} busy={busy()} onReset={() => void change(null)} />
+      <Source setting={props.setting} busy={busy()} onReset={reset} />
+      <Show when={confirming()}>
+        <AutoDialog choices={props.setting.choices ?? []} onDone={confirmed} />
+      </Show>
       <Show when={props.setting.restart}>
         <span class="setting-note">Takes effect after a restart.</span>
       </Show>
     </>
   );
 }
+
+const isAuto = (setting: Setting, value: unknown) =>
+  setting.key === "permission_policy" && String(value ?? "").startsWith("auto");
 
 /** Where the value comes from; what was set here can be reset. */
 function Source(props: { setting: Setting; busy: boolean; onReset(): void }) {
@@ -149,7 +162,7 @@ function NumberControl(props: ControlProps) {
 function ChoiceControl(props: ControlProps) {
   const [confirming, setConfirming] = createSignal<((taken: boolean) => void) | null>(null);
   const choose = (value: string): Promise<boolean> => {
-    if (props.setting.key !== "permission_policy" || !value.startsWith("auto")) return props.change(value);
+    if (!isAuto(props.setting, value)) return props.change(value);
     return new Promise((done) => setConfirming(() => done));
   };
   const confirmed = async (value: string | null) => {

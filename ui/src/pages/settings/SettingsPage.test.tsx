@@ -174,6 +174,20 @@ it("asks once before everything runs without asking", async () => {
   await soon(() => expect(sent).toEqual([{ permission_policy: "auto" }]));
 });
 
+it("asks before a reset that leads to Auto, too", async () => {
+  settings = settings.map((one) => (one.key === "permission_policy" ? { ...one, default: "auto" } : one));
+  await open();
+  button("Reset").click();
+  await soon(() => expect(button("Turn on Auto")).toBeDefined());
+  button("Cancel").click();
+  await soon(() => expect(button("Turn on Auto")).toBeUndefined());
+  expect(sent).toEqual([]);
+  button("Reset").click();
+  await soon(() => expect(button("Turn on Auto")).toBeDefined());
+  button("Turn on Auto").click();
+  await soon(() => expect(sent).toEqual([{ permission_policy: null }]));
+});
+
 it("finds settings by other words, and lets them be changed where they are found", async () => {
   await open();
   const search = document.querySelector<HTMLInputElement>("input[type=search]") as HTMLInputElement;

@@ -22,7 +22,7 @@ export function AgentFoot(props: AgentFootProps) {
   const ending = createMemo(() => callEnding(props.call));
   const shown = () => {
     const known = ending();
-    return known?.text && !props.isExplained ? known : null;
+    return known?.says && !props.isExplained ? known : null;
   };
   /** The row of what was declined names it. */
   const unnamed = () => (callsOf(props.call.copilotStream).some(isUnbegun) ? "" : denialText(props.call));
