@@ -60,7 +60,7 @@ test("from turning notifications on to the answer that is given in one, and the 
   await push(cdp, server.url, question);
   await expect.poll(() => shown(own)).toHaveLength(1);
   const [asked] = await shown(own);
-  expect(asked?.title).toBe("create a file notes.txt with hello from the train");
+  expect(asked?.title).toBe("create a file notes.txt…");
   expect(asked?.body).toMatch(/^Needs you: .*notes\.txt/);
   expect(asked?.actions).toEqual(["Allow", "Deny"]);
   expect(existsSync(join(server.work, "notes.txt")), "nothing happens before the answer").toBe(false);

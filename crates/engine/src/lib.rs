@@ -31,6 +31,7 @@ mod rules;
 mod sandbox;
 mod settings;
 mod tasks;
+mod title;
 mod tool_call;
 mod trace;
 mod trial;

@@ -16,7 +16,6 @@ use crate::attachments::NewAttachment;
 use crate::browse::{KeptRecord, delete_records};
 use crate::command::{Cancelled, Command, Posted, Refusal, Reply};
 
-const TITLE_MAX: usize = 60;
 const QUEUE_MAX: usize = 100;
 /// The texts of all messages that wait: every change of the queue is told with all of them.
 const QUEUE_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -153,7 +152,7 @@ impl Actor {
         let message_id = MessageId(Uuid::now_v7());
         let attachments = self.attach(message_id, attachments)?;
         if self.row.title.is_empty() {
-            let title = title_of(&content);
+            let title = crate::title::of(&content);
             self.change(SessionChange { title: Some(title), ..SessionChange::default() });
         }
         let item = QueueItem { message_id, turn_id: TurnId(Uuid::now_v7()), content, created_at: Timestamp::now(), client_id, attachments };
@@ -292,11 +291,4 @@ impl Actor {
         self.shared.rules.session_deleted(self.id);
         Ok(kept)
     }
-}
-
-/// A session that nobody named is called after its first message.
-fn title_of(content: &str) -> String {
-    let line = content.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    let cut = domain::text::clip(line, TITLE_MAX);
-    if cut.len() < line.len() { format!("{}…", cut.trim_end()) } else { cut.to_owned() }
 }
