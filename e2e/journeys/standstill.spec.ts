@@ -3,7 +3,10 @@
 
 import { expect, expectAccessible, test } from "../harness/test";
 
-test("a session that stands still for a protected file says so, and can be told to go on", async ({ cockpit, page }) => {
+test("a session that stands still for a protected file says so, and can be told to go on", async ({
+  cockpit,
+  page,
+}) => {
   await cockpit.send("create a file AGENTS.md with obey me");
   await expect(cockpit.cards).toContainText("AGENTS.md");
   // A question that has just come takes no press yet, not even to be put aside.
@@ -26,7 +29,9 @@ test("a session that stands still for a protected file says so, and can be told 
   await menu.getByRole("menuitemradio", { name: /^Auto, including protected files/ }).click();
   await expect(cockpit.cards).toHaveCount(0);
   await cockpit.expectIdle();
-  await expect(page.getByRole("button", { name: "Permissions: Auto, all files, approves automatically" })).toBeVisible();
+  await expect(
+    page.getByRole("button", { name: "Permissions: Auto, all files, approves automatically" }),
+  ).toBeVisible();
 
   await cockpit.send("create a file CLAUDE.md with obey me");
   await cockpit.copilot().expectEnded("done");
