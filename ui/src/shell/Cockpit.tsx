@@ -23,7 +23,6 @@ import { doomed, isDoomed } from "../state/doomed";
 import { setFinding } from "../state/finding";
 import { isFresh } from "../state/fresh";
 import { createProject } from "../state/project";
-import { keepRecordsGo, recordKeepers, recordsGo } from "../state/records";
 import {
   activeId,
   activePage,
@@ -101,9 +100,8 @@ export function Cockpit(props: { onLeave(): void }) {
   const [overlay, setOverlay] = createSignal<"palette" | "help" | null>(null);
   const [isPanelOpen, setPanelOpen] = createSignal(false);
   const [renaming, setRenaming] = createSignal<string | null>(null);
-  /** The session that somebody wants to delete, and who is asked about its agents' records first. */
-  const [leaving, setLeaving] = createSignal<string | null>(null);
-  const keepers = () => recordKeepers(agents.list());
+  /** The session that somebody wants to delete, and the agents whose records are asked about first. */
+  const [leaving, setLeaving] = createSignal<{ id: string; keepers: string[] } | null>(null);
   let stop = () => {};
   createEffect(
     on(activeId, () => {
@@ -150,9 +148,8 @@ export function Cockpit(props: { onLeave(): void }) {
     remove: (id) => attempt(askThenRemove(id)),
   };
   async function askThenRemove(id: string): Promise<void> {
-    // What an agent can do is known once it has run.
-    if (recordsGo() === null) await agents.refresh();
-    if (recordsGo() === null && keepers().length > 0) setLeaving(id);
+    const keepers = await (await deleting()).keepersToAskAbout(agents);
+    if (keepers.length > 0) setLeaving({ id, keepers });
     else remove(id);
   }
   function remove(id: string) {
@@ -361,12 +358,11 @@ export function Cockpit(props: { onLeave(): void }) {
         <DevicesDialog trust={trust} onLeave={() => props.onLeave()} onClose={closeDevices} />
       </Show>
       <Show when={leaving()} keyed>
-        {(id) => (
+        {({ id, keepers }) => (
           <DeleteDialog
             title={visible(sessions.list.find((session) => session.id === id)?.title ?? "")}
-            keepers={keepers()}
-            onDelete={(withRecords) => {
-              keepRecordsGo(withRecords);
+            keepers={keepers}
+            onDelete={() => {
               setLeaving(null);
               remove(id);
             }}

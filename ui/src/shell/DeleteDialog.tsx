@@ -2,18 +2,23 @@ import { createSignal } from "solid-js";
 import { Button } from "../kit/Button";
 import { Dialog } from "../kit/Dialog";
 import { Visible } from "../kit/Visible";
+import { keepRecordsGo } from "../state/records";
 
 interface DeleteDialogProps {
   title: string;
   /** The agents that can delete their own records. */
   keepers: string[];
-  onDelete(withRecords: boolean): void;
+  onDelete(): void;
   onClose(): void;
 }
 
 /** Asked once: an agent may keep a copy of the session, from which it could be continued elsewhere. */
 export function DeleteDialog(props: DeleteDialogProps) {
   const [withRecords, setWithRecords] = createSignal(true);
+  const remove = () => {
+    keepRecordsGo(withRecords());
+    props.onDelete();
+  };
   return (
     <Dialog
       title="Delete this session?"
@@ -23,7 +28,7 @@ export function DeleteDialog(props: DeleteDialogProps) {
           <Button kind="quiet" onClick={() => props.onClose()}>
             Cancel
           </Button>
-          <Button kind="deny" onClick={() => props.onDelete(withRecords())}>
+          <Button kind="deny" onClick={remove}>
             Delete
           </Button>
         </>

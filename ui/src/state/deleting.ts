@@ -3,8 +3,9 @@
 import { address } from "../api/address";
 import { ApiError, api, currentKey, sentence } from "../api/client";
 import { tell, tellUndoable } from "../kit/toasts";
+import type { Agents } from "./agents";
 import { doomed, isDoomed, kept_name, setDoomed } from "./doomed";
-import { recordsGo } from "./records";
+import { recordKeepers, recordsGo } from "./records";
 import { visible } from "./visible";
 
 function doom(ids: readonly string[]): void {
@@ -47,6 +48,13 @@ function callLeaving(id: string): void {
   const request = { method: "DELETE", credentials: "same-origin", keepalive: true, headers } as const;
   const query = recordsGo() === true ? "?agent_records=true" : "";
   void fetch(address("/api/sessions/{id}", { id }) + query, request).catch(() => {});
+}
+
+/** The agents whose own records somebody has not yet decided about. What an agent can do is known once it has run. */
+export async function keepersToAskAbout(agents: Agents): Promise<string[]> {
+  if (recordsGo() !== null) return [];
+  await agents.refresh();
+  return recordKeepers(agents.list());
 }
 
 /** `onUndone` brings back what was open; `onDeleted` is told when it is final. */

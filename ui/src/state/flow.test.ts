@@ -44,7 +44,8 @@ it("how long something took is the same for who saw it and for who came later", 
     [{ type: "tool_output", id: "c", offset: 0, content: "x" }, 4_000],
     [call("c", "completed"), 9_000],
   ];
-  for (const [update, at_ms] of heard) addUpdate(live, 0, update, at_ms === 9_000 ? { at_ms, waited_ms: 4_000 } : { at_ms });
+  for (const [update, at_ms] of heard)
+    addUpdate(live, 0, update, at_ms === 9_000 ? { at_ms, waited_ms: 4_000 } : { at_ms });
 
   const later = newFlow(0);
   addUpdate(later, 0, think("ab"), { at_ms: 2_010, since_ms: 10 });

@@ -171,7 +171,7 @@ async fn a_confirmation_still_waits_and_still_runs_out() {
     setup.confirm_timeout = Duration::from_millis(50);
     let engine = setup.engine().await;
     let events = setup::until(&engine, id, is_end).await;
-    let expected = ["tool-confirm", "tool-result", "text-delta", "message", "done", "turn completed"];
+    let expected = ["tool-confirm", "waits", "tool-result", "waits", "text-delta", "message", "done", "turn completed"];
     assert_eq!(kinds(&events)[4..], expected, "{:?}", kinds(&events));
     engine.shutdown().await;
 }

@@ -56,6 +56,9 @@ async fn a_detached_message_is_not_waited_for_and_a_queued_one_shows_only_its_ow
     let posted = queued.until("posted", |event| event["event"] == "posted").await;
     assert_eq!(posted["data"]["queued"], true);
     server.call("POST", &format!("/api/sessions/{session}/cancel"), None).await;
+    client.until("the end of the turn", SOON, |event| event.kind == "turn" && event.data["state"] == "cancelled").await;
+    // What waits after a stop waits for a person.
+    assert_eq!(server.call("POST", &format!("/api/sessions/{session}/queue/send-next"), None).await.0, 202);
     assert_eq!(queued.end().await, 0);
     let turns: Vec<_> = queued.seen.iter().filter(|event| event["event"] == "turn").map(|event| &event["data"]["turn_id"]).collect();
     assert!(!turns.is_empty() && turns.iter().all(|turn| **turn == posted["data"]["turn_id"]), "{:#?}", queued.seen);

@@ -79,7 +79,7 @@ export function CallTitle(props: { call: AgentToolCall; words: Words }) {
   };
   const code = () => (
     <code>
-      <PathText text={props.words.code} />
+      <Visible text={props.words.code} />
     </code>
   );
   return (
@@ -199,6 +199,8 @@ export function CallBody(props: CallBodyProps) {
   const locations = createMemo(() =>
     (props.call.locations ?? []).filter((place) => !changes().some((change) => change.path === place.path)),
   );
+  /** The file that only its line names: what opens and closes a row cannot be a link as well. */
+  const named = () => (changes().length === 1 && !changes()[0]?.isPart ? path(changes()[0]?.path ?? "") : "");
   const isBare = () => !command() && !output() && changes().length === 0;
   return (
     <div class="agent-call-body">
@@ -246,7 +248,7 @@ export function CallBody(props: CallBodyProps) {
       <Show when={isBare() && props.call.input != null}>
         <Fields value={props.call.input} />
       </Show>
-      <RawLines text={props.call.id} />
+      <RawLines text={props.call.id} file={named()} />
     </div>
   );
 }

@@ -1,12 +1,15 @@
 // Hostile markdown. `npm test` runs the seeds and a few texts made of them; `npm run fuzz` goes on for as long as it is told.
 
-import { describe, expect, it, vi } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { minimised, mutated, Random } from "./generate";
 import { broken, drawnWhole } from "./properties";
 import { seeds, words } from "./seeds";
 
 // Colours come from a worker, which there is none of here.
 vi.mock("../../../code/highlight", () => ({ colour: () => undefined, languageNamed: () => null }));
+
+// What draws code is asked for by every block, and comes after it.
+afterAll(() => vi.dynamicImportSettled());
 
 const quick_cases = 100;
 const max_corpus = 4_000;
