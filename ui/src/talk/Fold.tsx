@@ -11,7 +11,7 @@ interface FoldProps {
   head: JSX.Element;
   /** At the right of the line. */
   end?: JSX.Element;
-  /** It is there from the start: small, and to be found by whoever searches the page. */
+  /** It is there without being opened: small, and to be found by whoever searches the page. */
   eager?: boolean;
   /** Made when it is first opened. */
   children: JSX.Element;
@@ -20,7 +20,7 @@ interface FoldProps {
 /** A line that opens what belongs to it. */
 export function Fold(props: FoldProps) {
   const open = createMemo(() => handOf(props.key) ?? props.open ?? false);
-  const isMade = createMemo<boolean>((made) => made || open(), props.eager ?? false);
+  const isMade = createMemo<boolean>((made) => made || open() || (props.eager ?? false), false);
   return (
     <details
       class={`fold ${props.class ?? ""}`}
