@@ -52,7 +52,7 @@ test("it opens at its end, is read back to its first message, and holds little o
   });
 
   await test.step("and to the end, where the next answer comes", async () => {
-    await page.getByRole("button", { name: "New", exact: true }).click();
+    await page.getByRole("button", { name: "Go to the end" }).click();
     await expect(cockpit.mine.last()).toBeInViewport();
     await cockpit.send("flood 3 200 (last)");
     await expect(cockpit.mine.last()).toContainText("(last)");

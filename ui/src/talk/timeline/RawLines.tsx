@@ -8,6 +8,7 @@ export function RawLines(props: { text: string; file: string }) {
   return (
     <p class="call-ways">
       <Show when={props.file}>
+        {/* biome-ignore lint/a11y/useValidAnchor: without an address it is no link, only a place for one */}
         <a data-file={props.file}>Open the file</a>
       </Show>
       <Show when={!watchesOnly() && hands}>
