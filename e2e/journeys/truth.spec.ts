@@ -30,6 +30,8 @@ test.describe("it asks", () => {
     await photograph(page, info, "truth-waiting");
     await waits.getByRole("button").click();
     await expect(cockpit.cards.getByRole("button", { name: "Allow", exact: true })).toBeInViewport();
+    await cockpit.cards.getByRole("button", { name: "Allow", exact: true }).click();
+    await cockpit.expectIdle();
   });
 
   test("a declined edit was not applied: struck out, without colours, and counted nowhere", async ({
@@ -129,6 +131,7 @@ test("New is said only where something new is below", async ({ cockpit, page, se
   await expect(end).toHaveText("New");
   await end.click();
   await expect(end).toHaveCount(0);
+  await cockpit.expectIdle();
 });
 
 test.describe("the card of a turn", () => {
@@ -185,7 +188,8 @@ test.describe("agents that fail", () => {
       await cockpit.send(`stop_reason ${reason}`);
       await cockpit.copilot().expectEnded(word);
       await cockpit.expectIdle();
-      expect(await seen(cockpit)).not.toMatch(/_|stop reason:/);
+      // What was asked for is a word of the person's own.
+      expect((await seen(cockpit)).replace(`stop_reason ${reason}`, "")).not.toMatch(/_|stop reason:/);
       await cockpit.log.getByRole("button", { name: step }).click();
       await expect(cockpit.mine).toHaveCount(2);
       await cockpit.expectIdle();
