@@ -75,8 +75,12 @@ test("a commit has exactly what is ticked, and begins with its message", async (
   await allow(cockpit).click();
   const card = page.getByRole("region", { name: "Files of this turn" });
   await expect(card).toContainText("2 files changed");
-  await card.getByRole("button", { name: "Commit" }).click();
   const dialog = page.getByRole("dialog", { name: "Commit" });
+  // What a closing sheet uncovers takes nothing for a moment.
+  await expect(async () => {
+    await card.getByRole("button", { name: "Commit" }).click();
+    await expect(dialog).toBeVisible({ timeout: 3_000 });
+  }).toPass();
   const message = dialog.getByRole("textbox", { name: "Commit message" });
   await expect(message).toBeFocused();
   await expect(dialog.getByRole("button", { name: /Draft/ }), "nobody could write it").toHaveCount(0);
@@ -104,8 +108,10 @@ test.describe("on a branch", () => {
     await cockpit.expectIdle();
     const open = () =>
       page.getByRole("button", { name: cockpit.isPhone ? "Model, mode, branch" : "Branch: feature" }).click();
-    await open();
-    await expect(page.getByText("On branch feature")).toBeVisible();
+    await expect(async () => {
+      await open();
+      await expect(page.getByText("On branch feature")).toBeVisible({ timeout: 3_000 });
+    }).toPass();
     const commit = page.getByRole("menuitem", { name: "Review and commit" });
     await expect(commit).toContainText("1 file not committed, 1 not by this session");
     await expectAccessible(page);
