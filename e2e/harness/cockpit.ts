@@ -61,7 +61,10 @@ export class Cockpit {
   /** On a phone a question lies over the page; a bar brings it back. */
   async putAside(): Promise<void> {
     const handle = this.page.getByRole("button", { name: "Put aside" });
-    if (await handle.filter({ visible: true }).isVisible()) await handle.filter({ visible: true }).click();
+    if (!(await handle.filter({ visible: true }).isVisible())) return;
+    await handle.filter({ visible: true }).click();
+    // What the sheet has uncovered takes nothing for half a second.
+    await this.page.waitForTimeout(600);
   }
 
   /** The rows of the list. */

@@ -28,6 +28,7 @@ test.describe("it asks", () => {
     }
     await expectAccessible(page);
     await photograph(page, info, "truth-waiting");
+    await cockpit.putAside();
     await waits.getByRole("button").click();
     await expect(cockpit.cards.getByRole("button", { name: "Allow", exact: true })).toBeInViewport();
     await cockpit.cards.getByRole("button", { name: "Allow", exact: true }).click();
@@ -65,6 +66,7 @@ test.describe("it asks", () => {
   }, info) => {
     await cockpit.send("create a file called stopped.txt with the text never there");
     await expect(cockpit.cards).toHaveCount(1);
+    await cockpit.putAside();
     await cockpit.stop.click();
     await cockpit.copilot().expectEnded("stopped");
     await cockpit.expectIdle();
