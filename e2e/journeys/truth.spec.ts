@@ -51,16 +51,16 @@ test.describe("it asks", () => {
       await expect(row.locator(".ghost .call-diff"), visit).toBeVisible();
       await expect(cockpit.log.locator(".plus-minus"), visit).toHaveCount(0);
       expect(await seen(cockpit), visit).not.toMatch(/Edited|1 file/);
-      const colours = await row.locator(".ghost td").evaluateAll((cells) => [
-        ...new Set(cells.map((cell) => getComputedStyle(cell).backgroundColor)),
-      ]);
+      const colours = await row
+        .locator(".ghost td")
+        .evaluateAll((cells) => [...new Set(cells.map((cell) => getComputedStyle(cell).backgroundColor))]);
       expect(colours, visit).toEqual(["rgba(0, 0, 0, 0)"]);
       if (visit === "live") await page.reload();
     }
     await photograph(page, info, "truth-declined");
   });
 
-  test("an edit that is stopped while it waits was not applied, and the stop is said once", async ({
+  test("an edit that is stopped while it waits was not applied, and the stop is said once @desktop", async ({
     cockpit,
     page,
   }, info) => {
