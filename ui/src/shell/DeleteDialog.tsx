@@ -47,7 +47,7 @@ export function DeleteDialog(props: DeleteDialogProps) {
       </label>
       <p class="soft">
         {list.format(props.keepers)} can delete what it keeps of a session. Otherwise the session can still be resumed
-        from there. This is asked once; your answer is kept in this browser, and Settings can change it.
+        from there. This is asked once, and your answer is kept in this browser.
       </p>
     </Dialog>
   );
