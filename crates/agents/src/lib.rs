@@ -27,7 +27,8 @@ pub use catalogue::{Asks, Dialect, Quirks};
 pub use connection::{ConnectError, Connection, Deadlines, How, Known, KnownSession, Launch, Opened, Reopen};
 pub use login::{Login, LoginCommand};
 pub use runner::{
-    Base, Confinement, Directory, Feature, Invocation, Layers, Mechanism, Sandbox, Terminal, TerminalExit, TerminalSpec, starting_line,
+    Base, Confinement, Directory, Feature, Invocation, Layers, Mechanism, Sandbox, Terminal, TerminalExit, TerminalSpec, find_program,
+    starting_line,
 };
 pub use runners::{Durability, Found, Spec, end_runner, find_runner, find_runners, left_behind, was_restored, written};
 pub use signal::{Batch, Exit, Part, PromptEnd, Signal};

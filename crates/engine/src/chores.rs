@@ -2,9 +2,7 @@
 //! each agent, and ends with the server.
 
 use std::collections::HashMap;
-use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -134,7 +132,8 @@ impl Engine {
         let Some((program, args)) = words.split_first() else {
             return Err(Refusal::Conflict(format!("nobody knows how {title} is installed: see its own documentation")));
         };
-        let Some(path) = find(program, &settings.environment) else {
+        let search_path = settings.environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
+        let Some(path) = agents::find_program(program.as_ref(), search_path) else {
             return Err(Refusal::Conflict(format!("{title} was not installed: {program} is missing on the server")));
         };
         let mut command = Command::new(path);
@@ -172,12 +171,6 @@ impl Engine {
 fn check_found(shared: &Shared, id: &str) -> Result<(), String> {
     let found = shared.settings.agent(id).ok().and_then(|agent| shared.settings.find(agent)).is_some();
     found.then_some(()).ok_or_else(|| "it was installed, but its program is in no directory where programs are looked for".to_owned())
-}
-
-/// Where a program is in the server's `PATH`.
-fn find(program: &str, environment: &[(OsString, OsString)]) -> Option<PathBuf> {
-    let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value)?;
-    std::env::split_paths(path).map(|dir| dir.join(program)).find(|path| path.is_file())
 }
 
 /// The error is for a person; that it was stopped is none.
