@@ -130,8 +130,9 @@ impl World {
         Ok(held.is_some_and(|held| held.option_id == resolved.option_id && held.reason == resolved.reason))
     }
 
+    /// What is taken back in this very step waits for its answer again, and a policy that has changed meanwhile may give it.
     fn check_free(&self, id: PermissionId) -> Checked {
-        let held = self.oracle.held.contains_key(&id);
+        let held = self.oracle.held.contains_key(&id) && self.oracle.undone != Some(id);
         hold(!held, Invariant::DenialHeld, || "what a person has denied is decided otherwise".to_owned())
     }
 
