@@ -11,7 +11,7 @@ export class Devices {
 
   constructor(readonly cockpit: Cockpit) {
     this.dialog = cockpit.page.getByRole("dialog", { name: "Devices" });
-    this.rows = this.dialog.getByRole("list", { name: "Devices that are let in" }).locator("> li");
+    this.rows = this.dialog.getByRole("list", { name: "Signed-in devices" }).locator("> li");
     this.panel = this.dialog.getByRole("region", { name: "Add a device" });
   }
 

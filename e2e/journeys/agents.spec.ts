@@ -134,10 +134,10 @@ test.describe("with an agent that wants a login", () => {
   }) => {
     await openAgents(cockpit, page);
     await fromMenu(page, "Guarded agent", "Sign in");
-    const dialog = page.getByRole("dialog", { name: "Log in to Guarded agent" });
+    const dialog = page.getByRole("dialog", { name: "Sign in to Guarded agent" });
     await expect(dialog.getByText("AB12-CD34")).toBeVisible();
     server.agree();
-    await expect(dialog.getByRole("status")).toHaveText("Logged in.");
+    await expect(dialog.getByRole("status")).toHaveText("Signed in.");
     await dialog.getByRole("button", { name: "Close" }).click();
     await fromMenu(page, "Guarded agent", "New session");
     await cockpit.send("say hello");
@@ -150,7 +150,7 @@ test.describe("with an agent that wants a login", () => {
     page,
   }) => {
     await cockpit.send("say hello");
-    await expect(page.getByRole("article", { name: "Login required" })).toBeVisible();
+    await expect(page.getByRole("article", { name: "Sign-in required" })).toBeVisible();
     await openAgents(cockpit, page);
     const guarded = itemOf(page, "Guarded agent");
     await expect(guarded).toContainText("Signed out");

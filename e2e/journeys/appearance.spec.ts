@@ -60,7 +60,7 @@ async function visit(cockpit: Cockpit, look: (name: string) => Promise<void>): P
   await cockpit.cards.getByRole("button", { name: "Allow" }).click();
   await expect(cockpit.cards).toHaveCount(0);
   // On a phone the question lies over what waits.
-  await page.getByRole("button", { name: "Withdraw queued message" }).click();
+  await page.getByRole("button", { name: "Remove queued message" }).click();
   cockpit.lastSent = "let the agent work";
   await cockpit.copilot().expectRunning();
   await cockpit.copilot().reaches(100);

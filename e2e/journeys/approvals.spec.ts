@@ -33,7 +33,7 @@ test.describe("nobody has chosen", () => {
     cockpit,
     page,
   }) => {
-    await page.getByRole("button", { name: "Keep it so" }).click();
+    await page.getByRole("button", { name: "Keep auto-approve" }).click();
     await expect(page.getByRole("region", { name: "Approvals" })).toHaveCount(0);
     await cockpit.send("delegate it");
     await expect(cockpit.answers).toHaveText(["It is done."]);

@@ -41,7 +41,7 @@ test("what is sent while a turn runs waits, can be changed and withdrawn, and ru
   await queue.getByRole("textbox", { name: "Queued message" }).fill("say changed");
   await queue.getByRole("button", { name: "Save queued message" }).click();
   await expect(first).toContainText("say changed");
-  await queue.getByRole("listitem").nth(1).getByRole("button", { name: "Withdraw queued message" }).click();
+  await queue.getByRole("listitem").nth(1).getByRole("button", { name: "Remove queued message" }).click();
   await expect(queue.getByRole("listitem")).toHaveCount(1);
 
   await expect(cockpit.answers).toHaveCount(2, { timeout: 30_000 });

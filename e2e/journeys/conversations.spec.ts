@@ -17,7 +17,7 @@ test("a conversation that only the agent has is found, continued here once, and 
   page,
 }) => {
   await openAll(cockpit, page);
-  await expect(page.getByText("There are none yet.")).toBeVisible();
+  await expect(page.getByText("No conversations yet")).toBeVisible();
   await expectAccessible(page);
 
   // The demo agent keeps its sessions by itself, whatever becomes of ours.
@@ -45,7 +45,7 @@ test("a conversation that only the agent has is found, continued here once, and 
   for (const visit of ["live", "reloaded"]) {
     await expect(cockpit.mine.first(), visit).toContainText("say heron");
     await expect(cockpit.answers.first(), visit).toHaveText("heron");
-    await expect(cockpit.log, visit).toContainText("Continued here from the agent’s own session");
+    await expect(cockpit.log, visit).toContainText("Resumed from the agent’s own session");
     if (visit === "live") await page.reload();
   }
   await cockpit.send("what was my first message?");
@@ -79,7 +79,7 @@ test.describe("with a second agent", () => {
     await filter.fill("birds");
     await expect(place.getByRole("listitem")).toHaveCount(1);
     await filter.fill("fish");
-    await expect(page.getByText("None of them fits the filter.")).toBeVisible();
+    await expect(page.getByText("No matches.")).toBeVisible();
     await filter.fill("");
     await page.getByRole("combobox", { name: "Agent of the conversations" }).selectOption("Second agent");
     await expect(place.getByRole("listitem")).toHaveText([/Name the trees/]);

@@ -98,7 +98,7 @@ test("a browser that is no longer let in is told how to come back, and comes bac
 test("a page that has lost its key signs in again with a link @desktop", async ({ cockpit, page, server }) => {
   await page.evaluate(() => localStorage.clear());
   await page.reload();
-  await expect(page.getByRole("heading", { name: "This browser has to sign in again" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Sign in again" })).toBeVisible();
   await cockpit.signIn(await server.freshLink());
   await cockpit.expectHome();
 });

@@ -81,12 +81,12 @@ test("what cannot be read is said in words, and an image is shown", async ({ coc
   await expect.poll(() => image.evaluate((element: HTMLImageElement) => element.naturalWidth)).toBe(1);
   await page.keyboard.press("Escape");
   await answer.getByRole("link", { name: "data.bin" }).click();
-  await expect(viewerOf(page, "data.bin")).toContainText("A binary file of 3 B");
+  await expect(viewerOf(page, "data.bin")).toContainText("Binary file, 3 B");
   await page.keyboard.press("Escape");
   await expect(answer.getByRole("link", { name: "data.bin" })).toBeFocused();
   rmSync(join(server.work, "docs/notes.md"));
   await answer.getByRole("link", { name: "docs/notes.md" }).click();
-  await expect(viewerOf(page, "docs/notes.md")).toContainText("There is no such file any more.");
+  await expect(viewerOf(page, "docs/notes.md")).toContainText("The file no longer exists.");
 });
 
 test("a line of a file is commented on by its sign, and the comment stands there after a reload", async ({

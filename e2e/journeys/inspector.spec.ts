@@ -37,7 +37,7 @@ test("the raw traffic can be looked through, filtered, copied and downloaded @de
   await cockpit.expectNoSidewaysScroll();
 
   await text.fill("nothing says this");
-  await expect(inspector.getByText("No line fits this filter.")).toBeVisible();
+  await expect(inspector.getByText("No matches.")).toBeVisible();
 
   const [download] = await Promise.all([
     page.waitForEvent("download"),
@@ -69,7 +69,7 @@ test("a session without traffic says so @phone", async ({ cockpit, page, server 
     location.hash = `#/sessions/${id}`;
   }, id);
   await cockpit.fromHead("Agent traffic");
-  await expect(page.getByText("No agent has been started in this session yet.")).toBeVisible();
+  await expect(page.getByText("No agent has started in this session yet.")).toBeVisible();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Close" }).click();
   await expect(page.getByRole("dialog")).toBeHidden();

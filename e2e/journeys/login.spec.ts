@@ -8,13 +8,13 @@ test("a message waits for the login, which runs in the page, and is then sent on
   server,
 }) => {
   await cockpit.send("say hello");
-  const card = page.getByRole("article", { name: "Login required" });
+  const card = page.getByRole("article", { name: "Sign-in required" });
   await expect(card).toBeVisible();
   await page.reload();
   await expect(card, "it is still needed after a reload").toBeVisible();
 
-  await card.getByRole("button", { name: "Log in", exact: true }).click();
-  const dialog = page.getByRole("dialog", { name: "Log in to Guarded agent" });
+  await card.getByRole("button", { name: "Sign in", exact: true }).click();
+  const dialog = page.getByRole("dialog", { name: "Sign in to Guarded agent" });
   await expect(dialog.getByRole("link", { name: "https://login.example/device" })).toBeVisible();
   await expect(dialog.getByText("AB12-CD34")).toBeVisible();
   await expect(dialog.getByRole("status")).toContainText("Waiting for the login");
@@ -28,13 +28,13 @@ test("a message waits for the login, which runs in the page, and is then sent on
 
 test("a login that is closed can be begun again @desktop", async ({ cockpit, page, server }) => {
   await cockpit.send("say hello");
-  const card = page.getByRole("article", { name: "Login required" });
-  await card.getByRole("button", { name: "Log in", exact: true }).click();
+  const card = page.getByRole("article", { name: "Sign-in required" });
+  await card.getByRole("button", { name: "Sign in", exact: true }).click();
   await expect(page.getByRole("dialog").getByText("AB12-CD34")).toBeVisible();
   await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
   await expect(page.getByRole("dialog")).toHaveCount(0);
 
   server.agree();
-  await card.getByRole("button", { name: "Log in", exact: true }).click();
+  await card.getByRole("button", { name: "Sign in", exact: true }).click();
   await expect(cockpit.answers).toHaveText(["hello"]);
 });

@@ -265,11 +265,11 @@ test("files that were renamed, deleted, are binary or large say so @desktop", as
   await openReview(page);
   const renamed = fileOf(page, "new-name.txt");
   await expect(renamed).toContainText("old-name.txt");
-  await expect(renamed).toContainText("Renamed, nothing else.");
+  await expect(renamed).toContainText("Renamed, no other changes.");
   const gone = fileOf(page, "gone.txt");
   await expect(gone).toContainText("deleted");
   await expect(gone).toContainText("last words");
-  await expect(fileOf(page, "logo.bin")).toContainText("A binary file, 3 B before, 4 B now. It has no lines to show.");
+  await expect(fileOf(page, "logo.bin")).toContainText("Binary file, 3 B before, 4 B now. No lines to show.");
   const large = fileOf(page, "large.txt");
   await expect(large).toContainText("Too large to show at once.");
   await expectAccessible(page);
@@ -351,7 +351,7 @@ test("an image is shown as it was beside what it is now, and other binary files 
   expect(after?.x).toBeGreaterThan(before?.x ?? 0);
   await expectAccessible(page);
   if (cockpit.isPhone) await page.getByRole("button", { name: "Viewed, next file" }).tap();
-  await expect(page.getByText("A binary file, 3 B before, 7 B now. It has no lines to show.")).toBeVisible();
+  await expect(page.getByText("Binary file, 3 B before, 7 B now. No lines to show.")).toBeVisible();
 });
 
 test("a file is a page, and a line that is tapped can be commented on @phone", async ({ cockpit, server }) => {

@@ -68,7 +68,7 @@ test("what is pinned stays on top, what is archived is out of the way, and both 
   await cockpit.sidebar.getByRole("button", { name: "Show archived" }).click();
   const archived = cockpit.sidebar.getByRole("list", { name: "Archived" });
   await expect(archived).toContainText("pears");
-  await cockpit.fromRow(archived.locator(".session-row"), "Take out of the archive");
+  await cockpit.fromRow(archived.locator(".session-row"), "Unarchive");
   await cockpit.sidebar.getByRole("button", { name: "Hide archived" }).click();
   // Nothing moves under the pointer.
   await page.mouse.move(800, 400);
@@ -88,11 +88,11 @@ test("a session that is deleted elsewhere says so, keeps what was written, and s
   await expect(cockpit.composer).toHaveCount(0);
   await expect(cockpit.answers, "what was read stays").toHaveText(["apples"]);
   await expect(page.getByRole("note", { name: "Not sent" })).toHaveText("half a thought");
-  await expect(page.getByRole("button", { name: "Copy what was not sent" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Copy unsent messages" })).toBeVisible();
   await expectAccessible(page);
 
   await page.reload();
-  await expect(page.getByRole("heading", { name: "There is no such session" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Session not found" })).toBeVisible();
   await expect(page.getByRole("note", { name: "Not sent" })).toHaveText("half a thought");
   await page.getByRole("main").getByRole("link", { name: "New session" }).click();
   await cockpit.expectHome();
@@ -101,8 +101,8 @@ test("a session that is deleted elsewhere says so, keeps what was written, and s
 test("a bad link says so, and opens nothing else @desktop", async ({ cockpit, page }) => {
   await startSession(cockpit, "say apples");
   for (const [hash, words] of [
-    ["#/nowhere", "There is nothing at this address"],
-    ["#/sessions/00000000-0000-4000-8000-000000000000", "There is no such session"],
+    ["#/nowhere", "Page not found"],
+    ["#/sessions/00000000-0000-4000-8000-000000000000", "Session not found"],
   ] as const) {
     await page.evaluate((hash) => {
       location.hash = hash;
@@ -350,7 +350,7 @@ test("policy, model and agent can be changed where the session is, and the serve
   await cockpit.cards.getByRole("button", { name: "Deny", exact: true }).click();
   await cockpit.expectIdle();
 
-  await cockpit.choose("Permissions", "Server’s default (Auto)");
+  await cockpit.choose("Permissions", "Server default (Auto)");
   await expect(page.getByRole("button", { name: /^Permissions: Auto/ })).toBeVisible();
   const { permission_policy } = await (await server.call("GET", `/api/sessions/${idOf(page)}`)).json();
   expect(permission_policy ?? null).toBeNull();

@@ -66,7 +66,7 @@ test("a queued message is withdrawn at once @desktop", async ({ cockpit, page })
   await cockpit.send("count to 5000");
   await cockpit.copilot().reaches(10);
   await cockpit.send("say never");
-  const withdraw = ".queue-item [aria-label='Withdraw queued message']";
+  const withdraw = ".queue-item [aria-label='Remove queued message']";
   await expect(page.locator(withdraw)).toBeVisible();
   const letGo = await holdBack(page, "**/queue/*");
   expect(await reactsIn(page, withdraw, ".queue-item.withdrawn")).toBeLessThan(soon_frames);

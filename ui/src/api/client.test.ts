@@ -5,7 +5,7 @@ import { pagesApi } from "./pages";
 const asked: Request[] = [];
 let reply: () => Promise<Response>;
 const json = (status: number, body: unknown) => async () => new Response(JSON.stringify(body), { status });
-const refusal = { error: { code: "not_found", message: "There is no such session." } };
+const refusal = { error: { code: "not_found", message: "Session not found." } };
 
 beforeEach(() => {
   asked.length = 0;

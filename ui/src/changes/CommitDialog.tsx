@@ -52,7 +52,7 @@ export function CommitDialog(props: { sessionId: string; onClose(): void; onDone
     const isDone = await committing.submit(async () => {
       const body = { message: message().trim(), paths: paths() };
       const { commit, branch, left_out } = await changesApi.commit(props.sessionId, body);
-      if (left_out?.length) tell(`Too large to be committed: ${visible(left_out.join(", "))}`);
+      if (left_out?.length) tell(`Too large to commit: ${visible(left_out.join(", "))}`);
       tell(visible(`Committed ${commit.slice(0, 8)}${branch ? ` on ${branch}` : ""}`));
     });
     if (!isDone) return;
@@ -122,10 +122,10 @@ export function CommitDialog(props: { sessionId: string; onClose(): void; onDone
       />
       <InlineError message={drafting.error() ?? committing.error()} />
       <Show when={!changes.error} fallback={<InlineError message={sentence(changes.error)} />}>
-        <Show when={!changes.loading} fallback={<p class="mute">Looking for what is not committed…</p>}>
+        <Show when={!changes.loading} fallback={<p class="mute">Looking for uncommitted changes…</p>}>
           <p class="commit-where soft">
             {files().length === 0
-              ? "This session has nothing to commit."
+              ? "Nothing to commit in this session."
               : `${filesWords(files().length)} not committed`}
             <Show when={files().length > 0 && changes()?.branch}>
               {(branch) => (

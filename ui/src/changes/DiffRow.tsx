@@ -104,7 +104,7 @@ function Code(props: { line: DiffLine; side: Side; colours: DiffRowProps["colour
       <span class="indent">{line.text.slice(0, indent.units)}</span>
       <span class="text" ref={fill} />
       <Show when={line.no_newline}>
-        <span class="no-end" role="img" aria-label="no line end" title="The file ends without a line end" />
+        <span class="no-end" role="img" aria-label="no newline" title="No newline at end of file" />
       </Show>
     </td>
   );

@@ -229,7 +229,7 @@ function GapView(props: Omit<ChunkProps, "rows"> & { row: GapRow }) {
   const [error, setError] = createSignal<string | null>(null);
   const words = () => {
     const { from, to } = props.row;
-    if (to === null) return `Lines from ${from} on hidden.`;
+    if (to === null) return `Line ${from} to end hidden.`;
     if (to < from) return "";
     return from === to ? `Line ${from} hidden.` : `Lines ${from}–${to} hidden.`;
   };

@@ -155,11 +155,11 @@ export function FileList(props: FileListProps) {
         </Meanwhile>
       </Show>
       <Show when={(review.changes()?.total_files ?? 0) > own().length}>
-        <Banner icon="info">More has changed than is listed here. The files that are listed come first by name.</Banner>
+        <Banner icon="info">Too many files changed to list them all. The list starts with the first by name.</Banner>
       </Show>
       <Show when={orphans().length > 0}>
         <section class="file-remarks orphans" aria-label="Comments on files that are not listed">
-          <p class="soft">Comments on files that have not changed in what is shown:</p>
+          <p class="soft">Comments on files without changes in this view:</p>
           <For each={orphans()}>
             {(one) => (
               <div>

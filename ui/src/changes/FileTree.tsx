@@ -74,7 +74,7 @@ export function FileTree(props: FileTreeProps) {
       </label>
       <For each={folders()}>{drawn}</For>
       <Show when={folders().length + others().length === 0}>
-        <p class="mute tree-none">No file is called so.</p>
+        <p class="mute tree-none">No matches.</p>
       </Show>
       <Show when={others().length > 0}>
         <h2 class="tree-meanwhile">{meanwhile_title}</h2>

@@ -25,7 +25,7 @@ export function RevertDialog(props: { review: Review; what: Reverting; onClose()
   };
   return (
     <Dialog
-      title={props.what.hunk === undefined ? "Revert the file?" : "Revert this change?"}
+      title={props.what.hunk === undefined ? "Revert this file?" : "Revert this change?"}
       onClose={() => props.onClose()}
       foot={
         <>
@@ -44,9 +44,9 @@ export function RevertDialog(props: { review: Review; what: Reverting; onClose()
         </code>{" "}
         <Show
           when={props.what.file.status === "added" && props.what.hunk === undefined}
-          fallback={`goes back to what it was (${since().toLowerCase()}). It can be undone for a moment.`}
+          fallback={`loses these changes (${since().toLowerCase()}). You can undo this for a few seconds.`}
         >
-          is deleted, since it was not there before. It can be undone for a moment.
+          is new, so it is deleted. You can undo this for a few seconds.
         </Show>
       </p>
       <InlineError message={error()} />

@@ -29,7 +29,7 @@ export function States(props: { review: Review; children: JSX.Element }) {
       </Match>
       <Match when={!changes()}>
         <p class="review-state" role="status">
-          <Spinner /> Looking for what has changed…
+          <Spinner /> Looking for changes…
         </p>
       </Match>
       <Match when={isEmpty() && changes()}>
@@ -44,7 +44,7 @@ export function States(props: { review: Review; children: JSX.Element }) {
         <Show when={props.review.error()}>
           {(text) => (
             <Banner icon="warning" actions={retry()}>
-              {text()} What is shown may be out of date.
+              {text()} This may be out of date.
             </Banner>
           )}
         </Show>

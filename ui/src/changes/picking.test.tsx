@@ -51,7 +51,7 @@ it("a diff has numbers, signs by class, and changed words; the end of the file i
   expect(row("two")?.querySelector("td.code.delete del")?.textContent).toBe("two");
   expect(row("zwei")?.querySelector("td.code.add ins")?.textContent).toBe("zwei");
   expect([...(row("one")?.querySelectorAll(".gutter") ?? [])].map((cell) => cell.textContent)).toEqual(["1", "1"]);
-  expect(row("drei")?.querySelector(".no-end")?.getAttribute("aria-label")).toBe("no line end");
+  expect(row("drei")?.querySelector(".no-end")?.getAttribute("aria-label")).toBe("no newline");
 });
 
 it("lines are chosen by a drag over their numbers, and by Shift", () => {

@@ -232,7 +232,7 @@ export function createReview(source: Source, news?: News, from?: Since): Review 
         );
       } catch (reason) {
         if (!(reason instanceof ApiError && reason.status === 409)) throw reason;
-        tell("The file has changed since. It is shown anew.");
+        tell("The file changed in the meantime. Here is the latest version.");
       }
       await noteAndRefresh();
     },

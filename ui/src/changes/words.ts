@@ -46,18 +46,18 @@ export const isPicture = (path: string) => /\.(?:png|jpe?g|gif|webp)$/i.test(pat
 /** How large a binary file was and is. */
 function sizeWords({ old_size, new_size }: FileChange): string {
   if (old_size == null && new_size == null) return "";
-  if (old_size == null) return ` of ${formatSize(new_size ?? 0)}`;
-  if (new_size == null) return `, it had ${formatSize(old_size)}`;
+  if (old_size == null) return `, ${formatSize(new_size ?? 0)}`;
+  if (new_size == null) return `, ${formatSize(old_size)} before`;
   return `, ${formatSize(old_size)} before, ${formatSize(new_size)} now`;
 }
 
 /** Why a file has no lines to show. */
 export function withoutLines(file: FileChange): string {
-  if (file.binary) return `A binary file${sizeWords(file)}. It has no lines to show.`;
-  if (file.status === "renamed") return "Renamed, nothing else.";
+  if (file.binary) return `Binary file${sizeWords(file)}. No lines to show.`;
+  if (file.status === "renamed") return "Renamed, no other changes.";
   if (file.status === "added") return "An empty file.";
   if (file.status === "deleted") return "It was an empty file.";
-  return "Only its mode has changed: what it may do, not what it says.";
+  return "Only the file mode changed.";
 }
 
 /** Whether git keeps the directory, even where it could not be asked. */
@@ -66,16 +66,16 @@ const hasGit = (changes: Changes) => changes.sinces.includes("head");
 /** Where changes come from, if not from git. */
 export function agentsWords(changes: Changes): string {
   return hasGit(changes)
-    ? "These are the changes that the agents themselves reported: git does not know how it was before."
-    : "This directory is not a git repository: these are the changes that the agents themselves reported.";
+    ? "Changes as reported by the agents: git has no earlier version."
+    : "Not a git repository. These are the changes the agents reported.";
 }
 
 /** What to say where there is nothing. */
 export function emptyWords(changes: Changes): { title: string; text: string } {
   if (changes.source === "none" && !hasGit(changes)) {
     return {
-      title: "No changes known",
-      text: "This directory is not a git repository, and no agent has reported a change of a file.",
+      title: "No known changes",
+      text: "Not a git repository, and no agent has reported a change.",
     };
   }
   const titles: Record<Since, string> = {

@@ -9,7 +9,7 @@ export function CopyCommand(props: { command: string }) {
   const copy = () =>
     copyText(props.command).then(
       () => setTold("Copied."),
-      () => setTold("The browser did not let it be copied."),
+      () => setTold("Copying was blocked by the browser."),
     );
   return (
     <span class="copy-command">

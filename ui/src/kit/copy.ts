@@ -8,5 +8,5 @@ export async function copyText(text: string): Promise<void> {
   area.select();
   const copied = document.execCommand("copy");
   area.remove();
-  if (!copied) throw new Error("The browser did not let it be copied.");
+  if (!copied) throw new Error("Copying was blocked by the browser.");
 }

@@ -18,7 +18,7 @@ import { firstWay, type Way, Ways } from "./phone/Ways";
 
 const kinds: [DeviceKind, string, string][] = [
   ["full", "Full access", "can do everything that you can"],
-  ["read-only", "Watch only", "sees everything, and can neither send nor approve"],
+  ["read-only", "Watch only", "sees everything, but can’t send or approve"],
 ];
 
 interface AddDeviceProps {
@@ -128,7 +128,7 @@ export function AddDevice(props: AddDeviceProps) {
                       <code>{address.url}</code> answers.
                       <Show when={address.url.startsWith("http:")}>
                         {" "}
-                        It isn’t encrypted: others on the network can read along.
+                        It isn’t encrypted: others on the network can read the traffic.
                       </Show>
                     </span>
                     <Show when={address.url === reach.view()?.network.url}>

@@ -129,7 +129,7 @@ export function AgentItem(props: AgentItemProps) {
                   )}
                 </Show>
                 <Show when={props.agent.found === "npx"}>
-                  {item("No longer through npx", () => change(() => pagesApi.allowNpx(props.agent.id, false)))}
+                  {item("Stop using npx", () => change(() => pagesApi.allowNpx(props.agent.id, false)))}
                 </Show>
               </>
             );
@@ -173,7 +173,7 @@ export function AgentItem(props: AgentItemProps) {
       <Show when={loggingIn()}>
         <LoginDialog
           agent={props.agent}
-          finished="Logged in."
+          finished="Signed in."
           onFinished={() => props.onChanged()}
           onClose={() => {
             setLoggingIn(false);

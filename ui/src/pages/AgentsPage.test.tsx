@@ -113,7 +113,7 @@ it("npx is used only when somebody agrees to it", async () => {
   await vi.waitFor(() => expect(button("Run with npx")).toBeDefined());
   expect(allow).not.toHaveBeenCalled();
   button("Run with npx")?.click();
-  await vi.waitFor(() => expect(here(1)).toContain("through npx"));
+  await vi.waitFor(() => expect(here(1)).toContain("with npx"));
   expect(allow).toHaveBeenLastCalledWith("gemini", true);
   expect(button("New session with Gemini CLI")).toBeDefined();
 });

@@ -77,5 +77,5 @@ it("a filter that nothing fits says so", async () => {
   filter.value = "nothing like it";
   filter.dispatchEvent(new InputEvent("input", { bubbles: true }));
   expect(rows()).toEqual([]);
-  expect(document.body.textContent).toContain("None of them fits the filter.");
+  expect(document.body.textContent).toContain("No matches.");
 });

@@ -91,9 +91,9 @@ export function ConversationsPage(props: ConversationsPageProps) {
         <p id="ask-hint" class="conversation-hint" role="status">
           <Show
             when={conversations.asking()}
-            fallback="Agents keep conversations of their own, begun in a terminal or an editor. Asking starts each agent for a moment."
+            fallback="Agents keep their own conversations, started in a terminal or an editor. Asking starts each agent briefly."
           >
-            Starting the agents and asking what they have. This can take some seconds.
+            Starting the agents and asking for their conversations. This can take a few seconds.
           </Show>
         </p>
         <Asked agents={props.agents} asked={conversations.list()?.agents ?? []} />
@@ -105,10 +105,10 @@ export function ConversationsPage(props: ConversationsPageProps) {
             </p>
           </Match>
           <Match when={isEmpty()}>
-            <p class="conversation-none">There are none yet.</p>
+            <p class="conversation-none">No conversations yet. Start a session, or ask the agents for theirs.</p>
           </Match>
           <Match when={found()?.length === 0}>
-            <p class="conversation-none">None of them fits the filter.</p>
+            <p class="conversation-none">No matches.</p>
           </Match>
         </Switch>
         <For each={found()}>
@@ -132,7 +132,7 @@ function Asked(props: { agents: Agent[]; asked: { agent: string; problem?: strin
   const failed = createMemo(() => props.asked.filter(({ problem }) => problem));
   return (
     <Show when={failed().length > 0}>
-      <ul class="conversation-problems" aria-label="Agents that could not be asked">
+      <ul class="conversation-problems" aria-label="Agents that did not answer">
         <For each={failed()}>
           {({ agent, problem }) => (
             <li>

@@ -50,7 +50,7 @@ export function DeviceRow(props: DeviceRowProps) {
             <Tag>this device</Tag>
           </Show>
           <Show when={props.device.kind === "read-only"}>
-            <Tag>can only watch</Tag>
+            <Tag>watch only</Tag>
           </Show>
           <span>
             used {ago(props.device.last_used_at)}
@@ -78,7 +78,7 @@ export function DeviceRow(props: DeviceRowProps) {
           }
         >
           <fieldset class="device-sure">
-            <legend>Shut it out at once?</legend>
+            <legend>Revoke access now?</legend>
             <button
               type="button"
               class="button small danger"
@@ -89,7 +89,7 @@ export function DeviceRow(props: DeviceRowProps) {
               Revoke
             </button>
             <button type="button" class="button small" disabled={busy()} onClick={() => setSure(false)}>
-              Keep it
+              Keep
             </button>
           </fieldset>
         </Show>

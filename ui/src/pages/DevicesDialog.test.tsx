@@ -96,7 +96,7 @@ it("lists who is let in: name, kind, last use, address, and which one this is", 
   expect(mine).toContain("Firefox on Linux");
   expect(mine).toContain("this device");
   expect(mine).toContain("used just now, from 127.0.0.1");
-  expect(other).toContain("can only watch");
+  expect(other).toContain("watch only");
   expect(button("Revoke Firefox on Linux"), "one signs oneself out instead").toBeUndefined();
 });
 
@@ -104,7 +104,7 @@ it("a device is shut out only when somebody says so twice", async () => {
   const revoke = vi.spyOn(pagesApi, "revokeDevice").mockResolvedValue();
   await open();
   button("Revoke Chrome on Android")?.click();
-  button("Keep it")?.click();
+  button("Keep")?.click();
   expect(revoke).not.toHaveBeenCalled();
   button("Revoke Chrome on Android")?.click();
   // The list is read again meanwhile, and the question stays.

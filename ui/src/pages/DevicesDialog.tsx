@@ -71,7 +71,7 @@ export function DevicesDialog(props: DevicesDialogProps) {
       onClose={() => props.onClose()}
     >
       <InlineError message={failure()} />
-      <ul class="devices card" aria-label="Devices that are let in">
+      <ul class="devices card" aria-label="Signed-in devices">
         <For each={state.devices}>
           {(device) => (
             <DeviceRow device={device} onRename={(name) => rename(device, name)} onRevoke={() => revoke(device)} />

@@ -86,7 +86,7 @@ it("asks the server for what fits, once a person has stopped typing", async () =
   }
   await vi.advanceTimersByTimeAsync(300);
   expect(fetched).toHaveBeenCalledTimes(2);
-  expect(document.body.textContent).toContain("No line fits this filter.");
+  expect(document.body.textContent).toContain("No matches.");
 });
 
 it("follows what comes and keeps what is open", async () => {
@@ -112,7 +112,7 @@ it("says when it cannot read and tries again", async () => {
 it("says why there is nothing, and what is no longer kept", async () => {
   pages[""] = { entries: [], runners: [] };
   await mount();
-  expect(document.body.textContent).toContain("No agent has been started");
+  expect(document.body.textContent).toContain("No agent has started");
   pages[""] = { entries: [], runners: [{ runner: "r", running: false }] };
   await press("Refresh");
   expect(document.body.textContent).toContain("The traffic of this session is no longer kept.");

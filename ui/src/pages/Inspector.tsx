@@ -95,7 +95,7 @@ export function Inspector(props: InspectorProps) {
             <Show when={!trace.error()}>
               {
                 <>
-                  <Spinner /> Reading the traffic…
+                  <Spinner /> Loading the traffic…
                 </>
               }
             </Show>
@@ -118,9 +118,9 @@ export function Inspector(props: InspectorProps) {
         <Show when={trace.loaded() && trace.entries().length === 0}>
           <p class="inspector-empty">
             {filtered()
-              ? "No line fits this filter."
+              ? "No matches."
               : trace.runners().length === 0
-                ? "No agent has been started in this session yet. Send a message, and its traffic is here."
+                ? "No agent has started in this session yet. Send a message to see its traffic here."
                 : "The traffic of this session is no longer kept."}
           </p>
         </Show>

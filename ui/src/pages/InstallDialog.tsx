@@ -49,7 +49,7 @@ export function InstallDialog(props: InstallDialogProps) {
       <Show when={props.install.command}>
         {(command) => (
           <>
-            <p>VoxPilot runs this command as the user it runs as:</p>
+            <p>VoxPilot runs this command as its own user:</p>
             <p>
               <CopyCommand command={command()} />
             </p>
@@ -58,8 +58,8 @@ export function InstallDialog(props: InstallDialogProps) {
       </Show>
       <Show when={props.install.npx}>
         <p class="soft">
-          With npx nothing is installed: its package is downloaded from npm whenever the agent is started, for the first
-          time with your next message to it.
+          npx installs nothing. It downloads the package from npm when the agent starts, the first time with your next
+          message.
         </p>
       </Show>
       <InlineError message={error()} />

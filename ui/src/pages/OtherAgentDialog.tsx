@@ -22,7 +22,7 @@ export function OtherAgentDialog(props: { onClose(): void }) {
     >
       <p>
         Any program that speaks the Agent Client Protocol can be an agent. Add this to your <code>voxpilot.toml</code>{" "}
-        on the server and start VoxPilot again. Programs cannot be named from a browser.
+        on the server and restart VoxPilot. Programs can’t be added from a browser.
       </p>
       <div class="code-block">
         <pre tabindex="0">{section}</pre>

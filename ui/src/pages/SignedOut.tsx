@@ -6,16 +6,16 @@ import { keepPlace } from "../state/place";
 export type SignedOutReason = "left" | "ended" | "other page" | "unknown";
 
 const told: Record<SignedOutReason, { title: string; text: string }> = {
-  left: { title: "Signed out", text: "This browser is no longer let in, and what it kept of VoxPilot’s is gone." },
+  left: { title: "Signed out", text: "You’re signed out. Local data was removed." },
   ended: {
     title: "This device was signed out",
-    text: "It was revoked from another device, or had not been used for a long time.",
+    text: "It was revoked from another device, or not used for a long time. Sign in again.",
   },
   "other page": {
-    title: "This browser has to sign in again",
-    text: "What it kept to prove itself is gone or belongs to another page.",
+    title: "Sign in again",
+    text: "This browser’s key is missing or belongs to another page.",
   },
-  unknown: { title: "This browser is not signed in", text: "It has to be let in first." },
+  unknown: { title: "This browser isn’t signed in", text: "Sign in with a pairing code, a link or the access token." },
 };
 
 /** For a browser that is not let in: why, and how it gets in. */
@@ -41,8 +41,8 @@ export function SignedOut(props: { reason: SignedOutReason }) {
           spellcheck={false}
         />
         <p class="door-hint">
-          A code or a link is made on a device that is signed in, under “Devices”, or with <code>voxpilot link</code> on
-          the machine that VoxPilot runs on. Each is good once, for a few minutes.
+          Get a code or a link under “Devices” on a signed-in device, or run <code>voxpilot link</code> on the server’s
+          machine. Each is single use and valid for a few minutes.
         </p>
         <div class="door-or">
           <span>or</span>
@@ -54,7 +54,7 @@ export function SignedOut(props: { reason: SignedOutReason }) {
           class="field"
           type="password"
           maxLength={512}
-          placeholder="Paste it here"
+          placeholder="Paste the token"
           autocomplete="off"
         />
         <Button type="submit" kind="main">

@@ -83,7 +83,7 @@ it("shows its key before anything else is asked for", async () => {
 it("a browser that is not let in is told so, and nothing is loaded", async () => {
   answers["POST /api/devices/key"] = refused;
   open();
-  await heading("This browser is not signed in");
+  await heading("This browser isn’t signed in");
   expect(calls).toEqual(["POST /api/devices/key"]);
   expect(document.querySelector("form")?.getAttribute("action")).toBe("/login");
   expect(document.querySelector("input[name=code]")).not.toBeNull();
@@ -93,7 +93,7 @@ it("whoever signs in again is where they were, once", async () => {
   answers["POST /api/devices/key"] = refused;
   history.replaceState(null, "", "#/agents");
   open();
-  await heading("This browser is not signed in");
+  await heading("This browser isn’t signed in");
   document.querySelector("form")?.dispatchEvent(new Event("submit"));
   history.replaceState(null, "", "/");
   open();
@@ -114,7 +114,7 @@ it("a page whose device is revoked leaves with the first answer that says so", a
 it("a page without the right key gives up a cookie that would stand in the way of the next link", async () => {
   answers["POST /api/devices/key"] = { status: 401, body: { error: { code: "key_required", message: "no" } } };
   open();
-  await heading("This browser has to sign in again");
+  await heading("Sign in again");
   expect(calls).toContain("POST /api/logout");
 });
 

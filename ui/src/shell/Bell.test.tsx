@@ -126,7 +126,7 @@ test("a push service that never answers is not waited for", async () => {
   const button = await bell();
   button.click();
   await vi.advanceTimersByTimeAsync(30_000);
-  expect(document.body.textContent).toContain("push service cannot be used: it does not answer.");
+  expect(document.body.textContent).toContain("push service cannot be used: it isn’t answering.");
   expect(document.body.textContent).toContain("only while this page is open");
   expect(button.disabled).toBe(false);
 });

@@ -26,7 +26,7 @@ export function Bell() {
     try {
       const { turnPushOn } = await insist(() => import("../state/push"));
       await turnPushOn();
-      if (pushState() === "on") tell("This device is told when something needs you, and when it is done.");
+      if (pushState() === "on") tell("This device notifies you when an agent needs you, and when it is done.");
     } catch (error) {
       tell(sentence(error));
     }

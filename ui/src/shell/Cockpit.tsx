@@ -132,7 +132,7 @@ export function Cockpit(props: { onLeave(): void }) {
       const title = page ? page_titles[page] : visible(active()?.title ?? "");
       return title ? `${title} · VoxPilot` : "VoxPilot";
     },
-    text: () => live()?.question ?? "Something waits for your answer.",
+    text: () => live()?.question ?? "An agent needs your answer.",
   };
   const owner = getOwner();
   // What is shown first does not wait for the title of the window.
@@ -288,7 +288,7 @@ export function Cockpit(props: { onLeave(): void }) {
       <Switch
         fallback={
           <main class="pane session">
-            <NoPlace title="There is nothing at this address" text="The link may be cut off or mistyped." />
+            <NoPlace title="Page not found" text="The link may be incomplete or mistyped." />
           </main>
         }
       >

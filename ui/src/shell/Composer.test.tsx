@@ -122,7 +122,7 @@ it("a file can be sent without a word", async () => {
   await vi.waitFor(() => expect(button("Remove dot.png")).not.toBeNull());
   press(input, {});
   const image = { kind: "image", name: "dot.png", mime_type: "image/png", data: "AQID" };
-  expect(onSend).toHaveBeenCalledExactlyOnceWith("Please look at dot.png.", [image]);
+  expect(onSend).toHaveBeenCalledExactlyOnceWith("Look at dot.png.", [image]);
 });
 
 it("a file beyond the limit is refused by name", async () => {
@@ -142,7 +142,9 @@ it("an agent that takes no images gets none: no photo is offered, and one that i
   expect(button("Attach files")).not.toBeNull();
   paste(input, new File(["a"], "dot.png", { type: "image/png" }));
   await vi.waitFor(() =>
-    expect(document.querySelector("[role=alert]")?.textContent).toBe("Blind agent takes no images: remove “dot.png”."),
+    expect(document.querySelector("[role=alert]")?.textContent).toBe(
+      "Blind agent doesn’t take images. Remove “dot.png”.",
+    ),
   );
   type(input, "look");
   press(input, {});

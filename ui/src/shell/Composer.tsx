@@ -269,5 +269,5 @@ export function Composer(props: ComposerProps) {
 
 function aboutFiles(files: readonly NewAttachment[]): string {
   const names = files.map((file) => (file.kind === "path" ? file.path : file.name));
-  return names.length > 0 ? `Please look at ${names.join(", ")}.` : "";
+  return names.length > 0 ? `Look at ${names.join(", ")}.` : "";
 }

@@ -35,7 +35,7 @@ export function DeleteDialog(props: DeleteDialogProps) {
       }
     >
       <p>
-        “<Visible text={props.title} />” leaves VoxPilot with all that was said in it. You can undo that for a moment.
+        “<Visible text={props.title} />” and its conversation are deleted. You can undo this for a few seconds.
       </p>
       <label class="check">
         <input
@@ -46,8 +46,8 @@ export function DeleteDialog(props: DeleteDialogProps) {
         <span>Also delete the agent’s own record</span>
       </label>
       <p class="soft">
-        {list.format(props.keepers)} can delete what it keeps of a session. Otherwise the session can still be resumed
-        from there. This is asked once, and your answer is kept in this browser.
+        {list.format(props.keepers)} keeps its own record. If you leave it, you can still resume the session from there.
+        You are asked once; this browser remembers the answer.
       </p>
     </Dialog>
   );

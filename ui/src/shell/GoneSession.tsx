@@ -18,7 +18,7 @@ function Unsent(props: { id: string; unsent: OutboxItem[] }) {
           <p class="unsent-text" role="note" aria-label="Not sent">
             <Visible text={text} />
           </p>
-          <CopyButton label="Copy what was not sent" text={() => text} />
+          <CopyButton label="Copy unsent messages" text={() => text} />
         </div>
       )}
     </For>
@@ -39,7 +39,7 @@ export function GoneSession(props: { id: string; unsent: OutboxItem[] }) {
           }
         >
           <span role="status">
-            <b>This session was deleted.</b> Nothing more is sent from here.
+            <b>This session was deleted.</b> You can’t send more messages here.
           </span>
         </Banner>
         <Unsent id={props.id} unsent={props.unsent} />
@@ -72,11 +72,5 @@ export function NoPlace(props: NoPlaceProps) {
 }
 
 export function NoSession(props: { id: string }) {
-  return (
-    <NoPlace
-      title="There is no such session"
-      text="The link names a session that is not here. It may have been deleted, or belong to another server."
-      id={props.id}
-    />
-  );
+  return <NoPlace title="Session not found" text="It may have been deleted, or be on another server." id={props.id} />;
 }

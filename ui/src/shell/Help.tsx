@@ -31,7 +31,7 @@ const groups: Keys[] = [
     list: [
       ["Enter", "Allow"],
       ["A", "Always"],
-      ["1, 2, 3", "Choose how far"],
+      ["1, 2, 3", "Choose the scope"],
       ["D", "Deny"],
     ],
   },

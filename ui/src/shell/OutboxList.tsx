@@ -6,8 +6,8 @@ import type { Outbox, OutboxItem } from "../state/outbox";
 const words: Record<OutboxItem["state"], string> = {
   sending: "sending…",
   accepted: "sent",
-  offline: "not sent yet — waiting for the connection, trying again",
-  postponed: "not sent yet — trying again",
+  offline: "not sent yet, waiting for the connection",
+  postponed: "not sent yet, retrying",
   refused: "not sent",
 };
 

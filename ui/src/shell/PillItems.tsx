@@ -161,7 +161,7 @@ export function ModelField(props: { choices: Choices; close(): void }) {
 function ModelItems(props: Items) {
   const [models, setModels] = createSignal<Model[]>([
     ...(props.model ? [{ id: props.model, title: modelTitle(props.model) }] : []),
-    ...(props.model === relay ? [] : [{ id: relay, title: "No main AI: talk straight to the agent" }]),
+    ...(props.model === relay ? [] : [{ id: relay, title: "No main AI: talk directly to the agent" }]),
   ]);
   const [error, setError] = createSignal<string | null>(null);
   list.models().then(
@@ -170,7 +170,7 @@ function ModelItems(props: Items) {
       setHasProvider(found.has_provider);
       setError(found.error ?? null);
     },
-    () => setError("The list of models could not be loaded."),
+    () => setError("The models could not be loaded."),
   );
   return (
     <>
@@ -252,7 +252,7 @@ function PolicyItems(props: Items) {
   return (
     <>
       <MenuItem chosen={props.policy === null} onChoose={() => choose(null)}>
-        Server’s default ({policyText(props.defaultPolicy)})
+        Server default ({policyText(props.defaultPolicy)})
       </MenuItem>
       <hr />
       <For each={policies}>

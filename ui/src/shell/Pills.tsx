@@ -43,7 +43,7 @@ const policy_words: Record<Policy, string> = {
   "read-only": "Read only",
   deny: "Deny",
 };
-export const policyText = (policy: Policy | null) => (policy && policy_words[policy]) || "Server’s default";
+export const policyText = (policy: Policy | null) => (policy && policy_words[policy]) || "Server default";
 
 export function Pills(props: Choices) {
   const mode = () => modeOf(props.options?.main());

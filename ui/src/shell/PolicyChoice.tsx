@@ -30,7 +30,7 @@ export function PolicyChoice(props: { server: ServerState }) {
           status="waiting"
           actions={
             <>
-              {choose("auto", "Keep it so")}
+              {choose("auto", "Keep auto-approve")}
               {choose("ask", "Ask me first")}
             </>
           }

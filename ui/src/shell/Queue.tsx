@@ -217,7 +217,7 @@ function QueuedMessage(props: QueuedMessageProps) {
             />
             <IconButton
               icon="close"
-              label="Withdraw queued message"
+              label="Remove queued message"
               title={why("Remove")}
               disabled={locked()}
               onClick={withdraw}

@@ -37,7 +37,7 @@ export function SessionMenu(props: SessionMenuProps) {
         {props.session.pinned ? "Unpin" : "Pin"}
       </MenuItem>
       <MenuItem icon="archive" onChoose={flip("archived")}>
-        {props.session.archived ? "Take out of the archive" : "Archive"}
+        {props.session.archived ? "Unarchive" : "Archive"}
       </MenuItem>
       <MenuItem icon={props.session.muted ? "bell" : "bellOff"} onChoose={flip("muted")}>
         {props.session.muted ? "Notify me again" : "Mute notifications"}
@@ -55,7 +55,7 @@ export async function downloadSession(session: Row): Promise<void> {
     const { exportSession } = await insist(() => import("./exportSession"));
     await exportSession(session);
   } catch (reason) {
-    tell(`It was not exported: ${sentence(reason)}`);
+    tell(`Export failed: ${sentence(reason)}`);
   }
 }
 

@@ -16,7 +16,7 @@ export function TrustBanner(props: { trust: TrustState }) {
         when={!props.trust.restarting()}
         fallback={
           <p role="status">
-            <Spinner /> VoxPilot starts again with these settings…
+            <Spinner /> Restarting VoxPilot with these settings…
           </p>
         }
       >
@@ -25,8 +25,8 @@ export function TrustBanner(props: { trust: TrustState }) {
           <code class="trust-path">
             <Visible text={file()?.path ?? ""} />
           </code>{" "}
-          came with the project. VoxPilot leaves these lines out until you trust them; whoever wrote them can run
-          programs on this machine and see what you send.
+          came with the project. VoxPilot ignores these lines until you trust them. Whoever wrote them can run programs
+          on this machine and see what you send.
         </p>
         <ol class="trust-lines" tabindex="0" aria-label="Lines of the file">
           <For each={file()?.lines}>

@@ -17,7 +17,7 @@ export function TrustedFile(props: { trust: TrustState }) {
     <>
       <Show when={props.trust.restarting()}>
         <p role="status">
-          <Spinner /> VoxPilot starts again…
+          <Spinner /> Restarting VoxPilot…
         </p>
       </Show>
       <Show when={trusted()}>

@@ -15,7 +15,7 @@ export function createDraftFiles(key: () => string, imagesRefusedBy: () => strin
   const refused = () => {
     const image = items().find(({ kind }) => kind === "image");
     const agent = imagesRefusedBy();
-    return image && agent !== undefined ? `${agent} takes no images: remove “${nameOf(image)}”.` : null;
+    return image && agent !== undefined ? `${agent} doesn’t take images. Remove “${nameOf(image)}”.` : null;
   };
 
   const change = (next: NewAttachment[]) => {

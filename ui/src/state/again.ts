@@ -11,7 +11,7 @@ export async function fetchAgain(sessionId: string, content: string, sent: Attac
     own.map(async ({ id, kind, name, mime_type }): Promise<NewAttachment> => {
       if (kind === "path") return { kind, path: name };
       const response = await fetch(api.attachmentUrl(sessionId, id));
-      if (!response.ok) throw new Error(`“${name}” cannot be fetched again: attach it once more.`);
+      if (!response.ok) throw new Error(`“${name}” can’t be loaded again. Attach it again.`);
       return await readFile(new File([await response.arrayBuffer()], name, { type: mime_type }));
     }),
   );

@@ -14,7 +14,7 @@ it.each<[string, Agent, string, string | null]>([
   ["one that works", makeAgent("a"), "Ready", null],
   ["one that is not there", makeAgent("a", { installed: false, health: "missing" }), "Not installed", "not installed"],
   ["one that wants a login can be chosen", makeAgent("a", { health: "login_required" }), "Signed out", null],
-  ["one that failed can be tried again", makeAgent("a", { health: "failing" }), "Did not start", null],
+  ["one that failed can be tried again", makeAgent("a", { health: "failing" }), "Failed to start", null],
   ["one without its sandbox", makeAgent("a", { sandbox: "unavailable" }), "No sandbox here", "no sandbox here"],
   ["a word that is new", makeAgent("a", { health: "too_old" }), "too old", null],
 ])("%s", (_, one, words, reason) => {

@@ -52,8 +52,8 @@ const standings: Record<string, Standing> = {
   ok: { words: "Ready", tone: "good" },
   unknown: { words: "Not started yet", tone: "none" },
   login_required: { words: "Signed out", tone: "waiting" },
-  failing: { words: "Did not start", tone: "bad" },
-  installing: { words: "Being downloaded", tone: "busy" },
+  failing: { words: "Failed to start", tone: "bad" },
+  installing: { words: "Downloading", tone: "busy" },
   missing: { words: "Not installed", tone: "none" },
 };
 
@@ -76,7 +76,7 @@ export function isReady(agent: Agent | undefined): boolean {
 }
 
 const places: Record<string, string> = {
-  npx: "through npx",
+  npx: "with npx",
   built_in: "built in",
   remote: "on another machine",
 };

@@ -29,13 +29,14 @@ export function formatSize(bytes: number): string {
 
 /** Why a file cannot go along with those that are there already; null if it can. */
 export function refusal(file: File, others: NewAttachment[]): string | null {
-  if (others.length >= count_max) return `“${file.name}” is one too many: a message takes ${count_max} attachments.`;
+  if (others.length >= count_max)
+    return `“${file.name}” was not added: a message takes up to ${count_max} attachments.`;
   if (file.size > attachment_max) {
-    return `“${file.name}” is too large: it has ${formatSize(file.size)}, and an attachment may have ${formatSize(attachment_max)}.`;
+    return `“${file.name}” is too large: ${formatSize(file.size)}. The limit is ${formatSize(attachment_max)}.`;
   }
   const total = others.reduce((sum, other) => sum + sizeOf(other), file.size);
   if (total > message_max) {
-    return `“${file.name}” is too much: all attachments together may have ${formatSize(message_max)}.`;
+    return `“${file.name}” was not added: the attachments of a message may have ${formatSize(message_max)} in total.`;
   }
   return null;
 }

@@ -31,7 +31,7 @@ async function finish(id: string, onDeleted: () => void): Promise<void> {
     }
     onDeleted();
   } catch (reason) {
-    tell(`It was not deleted: ${sentence(reason)}`);
+    tell(`Not deleted: ${sentence(reason)}`);
   }
   spare(id);
 }

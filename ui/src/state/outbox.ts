@@ -71,7 +71,7 @@ export function createOutbox(sessionId: string, post: Post = api.send): Outbox {
       // Without its files it would be another message: what is gone is said, not left out.
       const attachments = files.length === 0 ? [] : await readFiles(itemKey(sessionId, clientId));
       if (attachments.length < files.length)
-        throw new Error("The attachments are gone: withdraw it and attach them again.");
+        throw new Error("The attachments are missing. Remove the message and attach them again.");
       await post(sessionId, content, clientId, attachments);
       change(clientId, { state: "accepted", error: null });
       later(() => discard(clientId), linger_ms);

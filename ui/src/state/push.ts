@@ -83,14 +83,14 @@ function isFor({ options }: PushSubscription, key: string): boolean {
 async function subscribe({ pushManager }: ServiceWorkerRegistration, key: string): Promise<PushSubscription> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("it does not answer")), subscribe_timeout_ms);
+    timer = setTimeout(() => reject(new Error("it isn’t answering")), subscribe_timeout_ms);
   });
   try {
     const made = pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: bytes(key) });
     return await Promise.race([made, late]);
   } catch (error) {
     const why = `This browser’s push service cannot be used: ${sentence(error)}`;
-    throw new Error(`${why.replace(/\.?$/, ".")} Until it can, you are told only while this page is open.`);
+    throw new Error(`${why.replace(/\.?$/, ".")} Until then, you are notified only while this page is open.`);
   } finally {
     clearTimeout(timer);
   }

@@ -52,7 +52,7 @@ export function createTrust(onRestarted: () => void): TrustState {
     } finally {
       setRestarting(false);
     }
-    if (!closed) throw new Error("VoxPilot has not come back yet: look at its terminal.");
+    if (!closed) throw new Error("VoxPilot has not restarted yet. Check its terminal.");
   };
 
   return {

@@ -37,5 +37,5 @@ it("many are one line that opens", () => {
 
 it("a file that does not lie in the work directory is pointed out", () => {
   const text = show({ title: "Read", files: [{ path: "/etc/hosts", place: "outside" }], by: "policy" });
-  expect(text).toContain("/etc/hosts outside of the work directory");
+  expect(text).toContain("/etc/hosts outside the work directory");
 });

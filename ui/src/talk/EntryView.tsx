@@ -95,7 +95,7 @@ function EntryBody(props: EntryViewProps) {
           onEdit={props.onEdit ? edit : undefined}
         />
         <Show when={isLastEarlier(state.entries, props.index)}>
-          <p class="mark-line">Continued here from the agent’s own session</p>
+          <p class="mark-line">Resumed from the agent’s own session</p>
         </Show>
       </Match>
       <Match when={group()}>

@@ -131,7 +131,7 @@ export function FindBar(props: FindBarProps) {
           type="text"
           aria-label="Find in this conversation"
           placeholder="Find in this conversation"
-          title="Looks at messages, agent output and changes, also where they are folded"
+          title="Searches messages, agent output and changes, including folded ones"
           autocomplete="off"
           spellcheck={false}
           enterkeyhint="search"

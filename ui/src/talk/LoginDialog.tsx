@@ -48,8 +48,8 @@ export function LoginDialog(props: LoginDialogProps) {
 
   return (
     <dialog ref={dialog} class="dialog login-dialog" aria-labelledby="login-title" onClose={() => props.onClose()}>
-      <h2 id="login-title">Log in to {props.agent.title}</h2>
-      <pre class="login-output" tabindex="0" role="group" aria-live="polite" aria-label="What the login says">
+      <h2 id="login-title">Sign in to {props.agent.title}</h2>
+      <pre class="login-output" tabindex="0" role="group" aria-live="polite" aria-label="Sign-in output">
         <Index each={pieces()}>
           {(piece) => (
             <Switch fallback={<Visible text={piece().text} />}>
@@ -68,12 +68,12 @@ export function LoginDialog(props: LoginDialogProps) {
       <p class="login-step" role="status">
         <Switch>
           <Match when={step() === "running"}>
-            <Spinner /> Waiting for the login. Closing this ends it.
+            <Spinner /> Waiting for the sign-in. Closing this cancels it.
           </Match>
           <Match when={step() === "finished"}>{props.finished}</Match>
           <Match when={error()}>{(message) => <span class="inline-error">{message()}</span>}</Match>
           <Match when={step() === "failed"}>
-            <span class="inline-error">The login did not work.</span>
+            <span class="inline-error">Sign-in failed.</span>
           </Match>
         </Switch>
       </p>

@@ -68,7 +68,7 @@ function UserMessage(props: MessageViewProps) {
           <IconButton
             icon="edit"
             label="Edit and resend"
-            title="Edit and resend: goes into the composer as a new message, this one stays"
+            title="Edit and resend as a new message. This one stays."
             disabled={busy()}
             onClick={() => void edit()}
           />

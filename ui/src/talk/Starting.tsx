@@ -11,10 +11,10 @@ export function Starting(props: { call: StreamingToolCall; waitsForLogin: boolea
   const timer = setInterval(refresh, poll_ms);
   onCleanup(() => clearInterval(timer));
   const words = createMemo(() => {
-    if (props.waitsForLogin) return "Waiting for the login…";
+    if (props.waitsForLogin) return "Waiting for the sign-in…";
     const agent = agentOf(props.call);
     if (agent?.health !== "installing") return "Starting…";
-    return `npx downloads ${agent.title} for its first start. That can take some minutes… ${agent.problem ?? ""}`;
+    return `npx downloads ${agent.title} for its first start. This can take a few minutes… ${agent.problem ?? ""}`;
   });
   return <p class="line copilot-starting">{words()}</p>;
 }

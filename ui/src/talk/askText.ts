@@ -9,7 +9,7 @@ export function directoryText(cwd: string): string {
 
 export const placeText: Record<AskedFile["place"], string> = {
   inside: "",
-  outside: "outside of the work directory",
+  outside: "outside the work directory",
   protected: "protected",
 };
 
@@ -22,10 +22,10 @@ export function covers(request: PermissionRequest): string | null {
   const files = request.files ?? [];
   if (isProtected(request)) return null;
   if (request.kind === "execute" && request.command) {
-    return request.cwd ? `exactly this command in ${directoryText(request.cwd)}` : "exactly this command";
+    return request.cwd ? `this exact command in ${directoryText(request.cwd)}` : "this exact command";
   }
   const isEdit = request.kind === "edit" && files.length > 0 && files.every((file) => file.place === "inside");
-  return isEdit ? "every change of files inside the work directory, but not of protected ones" : "exactly this request";
+  return isEdit ? "every change to files in the work directory, except protected ones" : "exactly this request";
 }
 
 /** The variables that a command would be run with, as they would be typed. */

@@ -89,9 +89,7 @@ it("a sentence gives the server's reason without the names around it", () => {
   const text = (code: string, reason: string) => said(code)?.text({ ...of, reason });
   expect(text("agent_error", "Codex refused: out of credit.\n\nmore")).toBe("It reported an error: out of credit.");
   expect(text("failed", "the agent could not finish: 503")).toBe("It could not finish: 503.");
-  expect(text("agent_not_started", "Codex could not be started: no such file")).toBe(
-    "It could not be started: no such file.",
-  );
+  expect(text("agent_not_started", "Codex could not be started: no such file")).toBe("Failed to start: no such file.");
   expect(text("agent_timeout", "")).toBe("It did not answer in time, so it was stopped.");
   expect(said("agent_timeout")?.text({ ...of, files: 1 })).toContain("1 file is changed.");
 });

@@ -18,7 +18,7 @@ export function ruleText({ allow, subject }: PermissionRule): string {
     case "files":
       return `${verb} every change of these files`;
     case "edits":
-      return `${verb} every change of files inside the work directory, but not of protected ones`;
+      return `${verb} every change to files in the work directory, except protected ones`;
     case "request":
       return `${verb} “${subject.title}”`;
   }

@@ -65,7 +65,7 @@ export const sayings = {
   agent_error: { text: because("It reported an error"), steps: ["traffic", "again"] },
   interrupted: { text: () => `It broke off before it had finished. ${is_kept}`, steps: ["again", "continue"] },
   unknown: { text: () => "No answer came. What it did last may have been done.", steps: ["again", "check"] },
-  agent_not_started: { text: because("It could not be started"), steps: ["other_agent", "again"] },
+  agent_not_started: { text: because("Failed to start"), steps: ["other_agent", "again"] },
   agent_not_found: {
     text: ({ agent }) => `${agent} isn’t installed on the server.`,
     steps: ["other_agent", "install"],
@@ -89,7 +89,7 @@ export const sayings = {
     steps: ["again"],
   },
   refusal: {
-    text: () => "Its model declined to go on. Say it in other words, or try again.",
+    text: () => "Its model declined to go on. Rephrase it, or try again.",
     steps: ["again", "reply"],
   },
   max_tokens: { text: () => `It reached its model’s token limit. ${is_kept}`, steps: ["continue"] },

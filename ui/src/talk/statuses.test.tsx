@@ -42,7 +42,7 @@ it("an unsent message says why, and can be tried at once or withdrawn", () => {
   const outbox = { retry: vi.fn(), discard: vi.fn() };
   const onWithdrawn = vi.fn();
   mount(() => <OutboxList outbox={{ ...outbox, items: items() } as unknown as Outbox} onWithdrawn={onWithdrawn} />);
-  expect(text()).toContain("not sent yet — waiting for the connection");
+  expect(text()).toContain("not sent yet, waiting for the connection");
   button("Try now")?.click();
   button("Withdraw")?.click();
   expect(outbox.retry).toHaveBeenCalledWith("a");

@@ -158,9 +158,7 @@ export function FileViewer(props: FileViewerProps) {
             )}
           </Match>
           <Match when={view()?.kind === "binary" && view()}>
-            {(binary) => (
-              <p class="review-state">A binary file of {formatSize(binary().size)}. It has no lines to show.</p>
-            )}
+            {(binary) => <p class="review-state">Binary file, {formatSize(binary().size)}. No lines to show.</p>}
           </Match>
           <Match when={view()?.kind === "too_large" && view()}>
             {(large) => <p class="review-state">Too large to show: the file has {formatSize(large().size)}.</p>}

@@ -14,7 +14,7 @@ export function fileSource(session: string, path: string, onView: (view: FileVie
     async load() {
       const view = await filesApi.view(session, path).catch((reason) => {
         throw reason instanceof ApiError && reason.status === 404
-          ? new ApiError(404, reason.code, "There is no such file any more.")
+          ? new ApiError(404, reason.code, "The file no longer exists.")
           : reason;
       });
       onView(view);

@@ -63,7 +63,7 @@ test("whoever has the session in front of them is not called", () => {
 test("an answer that did not get there says why, and can be given in the session", () => {
   expect(refusal(202, "")).toBeNull();
   expect(refusal(401, "")).toContain("signed out");
-  expect(refusal(409, "{}")).toContain("answered already");
+  expect(refusal(409, "{}")).toContain("already answered");
   expect(refusal(403, '{"error":{"message":"this device may only watch"}}')).toBe("this device may only watch.");
   expect(refusal(500, "<html>")).toBe("the server answered 500.");
   const { options } = notAnswered("Mend", keptIn({ session_id: "s1", request_id: "r1", answers: { a: "b" } }), "no.");

@@ -68,7 +68,7 @@ export const tagOf = (session: string | null): string => (session === null ? "vo
 const heads: Record<Pushed["kind"], string> = {
   "needs-you": "Needs you",
   done: "Done",
-  failed: "Did not end well",
+  failed: "Failed",
   closed: "Answered",
   test: "",
 };
@@ -137,7 +137,7 @@ export function notAnswered(title: string, kept: Kept, why: string): Shown {
 export function refusal(status: number, body: string): string | null {
   if (status >= 200 && status < 300) return null;
   if (status === 401) return "this browser is signed out.";
-  if (status === 409) return "it is answered already, or asked no longer.";
+  if (status === 409) return "it was already answered or withdrawn.";
   try {
     const { error } = JSON.parse(body) as { error?: { message?: string } };
     if (error?.message) return `${error.message}.`;

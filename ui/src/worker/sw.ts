@@ -115,7 +115,7 @@ async function clicked(notification: Notification, action: string): Promise<void
 async function answer(session: string, request: string, option_id: string): Promise<string | null> {
   try {
     const key = await readKey();
-    if (key === null) return "this browser has not kept its key.";
+    if (key === null) return "this browser’s key is missing. Sign in again.";
     const path = address("/api/sessions/{id}/permissions/{request_id}", { id: session, request_id: request });
     const response = await fetch(path, {
       method: "POST",

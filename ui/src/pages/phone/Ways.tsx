@@ -185,9 +185,9 @@ function Tailscale(props: WaysProps) {
 
 function Network(props: WaysProps) {
   const reason = () => {
-    if (!props.server.local_only) return "VoxPilot listens in the network already.";
-    if (props.server.network.candidates.length === 0) return "This computer has no address in a network right now.";
-    return window.isSecureContext ? null : "It can be turned on only on this computer or over https.";
+    if (!props.server.local_only) return "VoxPilot already listens on the network.";
+    if (props.server.network.candidates.length === 0) return "This computer isn’t on a network right now.";
+    return window.isSecureContext ? null : "You can turn it on only from this computer or over HTTPS.";
   };
   return (
     <>

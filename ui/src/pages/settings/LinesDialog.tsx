@@ -38,7 +38,7 @@ export function LinesDialog(props: LinesDialogProps) {
       }
     >
       <label class="setting-lines" for={id}>
-        {props.about} One on each line.
+        {props.about} One per line.
       </label>
       <textarea
         id={id}

@@ -11,11 +11,12 @@ import { type PushState, pushState } from "../../state/pushState";
 /** What stands in the way, and what to do about it. */
 const obstacles: Partial<Record<PushState, string>> = {
   insecure:
-    "Browsers allow notifications on safe addresses only: open this page by https, by localhost, or through Tailscale.",
+    "Browsers allow notifications only on safe addresses. Open this page over HTTPS, on localhost or through Tailscale.",
   install:
     "On an iPhone or iPad, add this page to the home screen first: the share button, then “Add to Home Screen”. Open it from there and come back here.",
-  unsupported: "This browser has no notifications for pages.",
-  denied: "They are blocked for this page: allow them in the settings of the browser, beside the address, then reload.",
+  unsupported: "This browser doesn’t support notifications.",
+  denied:
+    "Notifications are blocked for this page. Allow them in the browser’s site settings, next to the address, then reload.",
 };
 
 /** Being told on this device, also while the page is closed. */

@@ -135,7 +135,7 @@ export function SettingsPage(props: { shell: Shell }) {
           <div class="settings-page">
             <InlineError message={failure()} />
             <Show when={watchesOnly()}>
-              <p class="setting-note">{watch_only} The settings of the server are shown to devices with full access.</p>
+              <p class="setting-note">{watch_only} Server settings are shown only to devices with full access.</p>
             </Show>
             <Show when={isLoaded() || failure() !== null || watchesOnly()} fallback={<Spinner />}>
               <Show when={words() === ""} fallback={<Found rows={found()} query={words()} />}>

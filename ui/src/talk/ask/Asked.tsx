@@ -14,14 +14,14 @@ export function Asked(props: { request: PermissionRequest }) {
   const hasChange = () => changes().length > 0 || !!props.request.diff;
   const isBare = () => !props.request.command && !hasChange() && props.request.input != null;
   return (
-    <div class="asked" tabindex="0" role="group" aria-label="What would be done">
+    <div class="asked" tabindex="0" role="group" aria-label="Requested action">
       <Show when={props.request.command}>{(command) => <Command text={command()} />}</Show>
       <Show when={props.request.run?.type === "words"}>
-        <p class="card-place">as these exact words, without a shell</p>
+        <p class="card-place">exactly these arguments, without a shell</p>
       </Show>
       <Show when={props.request.cwd ?? props.request.command}>
         <p class="card-place">
-          <Show when={props.request.cwd} fallback="in a directory that the agent does not name">
+          <Show when={props.request.cwd} fallback="Folder not stated">
             {(cwd) => (
               <>
                 in <Visible text={directoryText(cwd())} />

@@ -59,7 +59,7 @@ export function ConfirmCard(props: ConfirmCardProps) {
         </footer>
       )}
     >
-      <div class="asked" tabindex="0" role="group" aria-label="What would be done">
+      <div class="asked" tabindex="0" role="group" aria-label="Requested action">
         <Show
           when={args()}
           fallback={

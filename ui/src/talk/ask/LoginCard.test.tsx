@@ -59,14 +59,14 @@ const dialog = () => document.querySelector("dialog");
 
 it("an agent without a login that can be run offers none, but to try again", () => {
   mount({}, false);
-  expect(button("Log in")).toBeUndefined();
-  expect(button("I have logged in, try again")).toBeDefined();
+  expect(button("Sign in")).toBeUndefined();
+  expect(button("I’ve signed in, try again")).toBeDefined();
 });
 
 it("the login runs in a dialog that shows what it prints, as it prints it", async () => {
   mount();
   expect(document.body.textContent).toContain("Copilot needs a login");
-  button("Log in")?.click();
+  button("Sign in")?.click();
   await vi.waitFor(() => expect(fetched).toHaveBeenCalled());
   expect(asked()).toBe("/api/agents/copilot/login");
   await vi.waitFor(() => expect(feed).toBeDefined());
@@ -83,12 +83,12 @@ it("the login runs in a dialog that shows what it prints, as it prints it", asyn
   print("\nlogin finished\n");
   feed.close();
   await vi.waitFor(() => expect(onTried).toHaveBeenCalledOnce());
-  expect(dialog()?.textContent).toContain("Logged in");
+  expect(dialog()?.textContent).toContain("Signed in");
 });
 
 it("closing the dialog ends the login", async () => {
   mount();
-  button("Log in")?.click();
+  button("Sign in")?.click();
   await vi.waitFor(() => expect(fetched).toHaveBeenCalled());
   button("Cancel")?.click();
   expect(fetched.mock.calls[0]?.[1]?.signal?.aborted).toBe(true);
@@ -98,11 +98,11 @@ it("closing the dialog ends the login", async () => {
 
 it("a login that failed can be tried again", async () => {
   mount();
-  button("Log in")?.click();
+  button("Sign in")?.click();
   await vi.waitFor(() => expect(fetched).toHaveBeenCalled());
   print("\nlogin failed\n");
   feed.close();
-  await vi.waitFor(() => expect(dialog()?.textContent).toContain("did not work"));
+  await vi.waitFor(() => expect(dialog()?.textContent).toContain("Sign-in failed"));
   button("Try again")?.click();
   await vi.waitFor(() => expect(fetched).toHaveBeenCalledTimes(2));
   expect(onTried).not.toHaveBeenCalled();
@@ -112,19 +112,19 @@ it("an agent without a login says so", async () => {
   const body = { error: { code: "conflict", message: "use its own command" } };
   fetched.mockImplementation(async () => new Response(JSON.stringify(body), { status: 409 }));
   mount();
-  button("Log in")?.click();
+  button("Sign in")?.click();
   await vi.waitFor(() => expect(dialog()?.textContent).toContain("use its own command"));
 });
 
 it("somebody who has logged in elsewhere has it tried again", async () => {
   const setLogin = mount();
   fetched.mockImplementation(async () => new Response("trying again\n"));
-  button("I have logged in, try again")?.click();
+  button("I’ve signed in, try again")?.click();
   await vi.waitFor(() => expect(onTried).toHaveBeenCalledOnce());
   expect(asked()).toBe("/api/agents/copilot/login?done=true");
   setLogin("trying", true);
-  expect(button("Log in")).toBeUndefined();
+  expect(button("Sign in")).toBeUndefined();
   expect(document.body.textContent).toContain("Trying again…");
   setLogin({ trying: false, again: true });
-  expect(document.querySelector("h2")?.textContent).toBe("Still not logged in");
+  expect(document.querySelector("h2")?.textContent).toBe("Still not signed in");
 });

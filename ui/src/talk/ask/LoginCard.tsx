@@ -41,8 +41,8 @@ export function LoginCard(props: LoginCardProps) {
     <AskCard
       id={login_id}
       class="login"
-      label="Login required"
-      title={props.login.again ? "Still not logged in" : "Login required"}
+      label="Sign-in required"
+      title={props.login.again ? "Still not signed in" : "Sign-in required"}
       agent={props.agent.title}
       session={props.login.sessionName}
       foot={() => (
@@ -65,7 +65,7 @@ export function LoginCard(props: LoginCardProps) {
                   title={watchesOnly() ? watch_only : undefined}
                   onClick={() => setDialog(true)}
                 >
-                  Log in
+                  Sign in
                 </Button>
               </Show>
               <Button
@@ -73,9 +73,9 @@ export function LoginCard(props: LoginCardProps) {
                 title={watchesOnly() ? watch_only : undefined}
                 onClick={() => void tryAgain()}
               >
-                I have logged in, try again
+                I’ve signed in, try again
               </Button>
-              <p class="ask-note">Your message waits and is sent as soon as the agent can work.</p>
+              <p class="ask-note">Your message is sent as soon as the agent is signed in.</p>
             </div>
           </Show>
         </footer>
@@ -87,7 +87,7 @@ export function LoginCard(props: LoginCardProps) {
       <Show when={dialog()}>
         <LoginDialog
           agent={props.agent}
-          finished="Logged in. Your message is on its way."
+          finished="Signed in. Your message is on its way."
           onFinished={() => props.onTried()}
           onClose={() => setDialog(false)}
         />

@@ -92,8 +92,8 @@ it("always asks how far, the narrowest first and chosen, in a dialog that names 
   button("Always…")?.click();
   expect(text("dialog h2")).toBe("Stop asking about this?");
   expect(choices()).toEqual([
-    "Exactly this command, in this session",
-    "Exactly this command, in every session of this project",
+    "This exact command, in this session",
+    "This exact command, in every session of this project",
   ]);
   expect(document.querySelectorAll<HTMLInputElement>(".always-scope input")[0]?.checked).toBe(true);
   settle();
@@ -209,7 +209,7 @@ it("no button reads as what it is not, whatever the agent calls its options", ()
 
 it("a command that runs without a shell says so", () => {
   show({ run: { type: "words", words: ["make", "test"] }, command: "make test" });
-  expect(document.body.textContent).toContain("as these exact words, without a shell");
+  expect(document.body.textContent).toContain("exactly these arguments, without a shell");
   dispose();
   show({ run: { type: "script", script: "make test" }, command: "make test" });
   expect(document.body.textContent).not.toContain("without a shell");
@@ -297,13 +297,13 @@ it("names the directory, also in what always covers", () => {
   const { button } = show({ cwd: "tools/build" });
   expect(text(".card-place")).toBe("in tools/build");
   button("Always…")?.click();
-  expect(text(".always-scopes")).toContain("Exactly this command in tools/build");
+  expect(text(".always-scopes")).toContain("This exact command in tools/build");
   dispose();
   show({ cwd: "." });
   expect(text(".card-place")).toBe("in the work directory");
   dispose();
   show({ cwd: null });
-  expect(text(".card-place")).toBe("in a directory that the agent does not name");
+  expect(text(".card-place")).toBe("Folder not stated");
 });
 
 it("names the environment of a command", () => {
@@ -322,7 +322,7 @@ it("files come with where they lie, and not with what the agent says of them", (
   });
   expect([...document.querySelectorAll(".locations li")].map((row) => row.textContent)).toEqual([
     "src/a.rs",
-    "/etc/passwd outside of the work directory",
+    "/etc/passwd outside the work directory",
   ]);
   expect(text("h2")).toBe("Change 2 files?");
   button("Always…")?.click();

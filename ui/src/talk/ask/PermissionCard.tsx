@@ -158,7 +158,7 @@ export function PermissionCard(props: PermissionCardProps) {
                 </Show>
               </Show>
               <p class="ask-note">
-                <Show when={isProtected(props.request)}>A protected file is asked for every time. </Show>
+                <Show when={isProtected(props.request)}>Protected files always ask. </Show>
                 <Show when={watchesOnly()}>{watch_only} </Show>
                 <Show when={asked()}>{(at) => <>Asked at {clock(at())}. </>}</Show>
                 Waits until you answer.

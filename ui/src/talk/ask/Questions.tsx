@@ -135,7 +135,7 @@ export function Questions(props: QuestionsProps) {
     const call = state.confirms.find(({ id }) => id === current());
     if (call) return { title: `Run ${call.name}?`, agent: "The main AI", who: "" };
     const agent = props.agent?.title ?? "";
-    return { title: "Login required", agent, who: agent };
+    return { title: "Sign-in required", agent, who: agent };
   };
   const moveOn = () => {
     if (document.activeElement !== document.body) return;
@@ -226,7 +226,7 @@ export function Questions(props: QuestionsProps) {
           class="approval-notify"
           onClick={() => void turnPushOn().catch((error) => tell(sentence(error)))}
         >
-          Notify me when something waits
+          Notify me when an agent needs me
         </button>
       </Show>
     </Pager.Provider>

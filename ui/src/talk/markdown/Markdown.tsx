@@ -89,7 +89,7 @@ async function copy(button: HTMLElement, text: string): Promise<void> {
       button.setAttribute("aria-label", "Copy code");
     }, told_ms);
   } catch {
-    tell("The browser did not let it be copied.");
+    tell("Copying was blocked by the browser.");
   }
 }
 

@@ -395,5 +395,5 @@ function askedText(request: PermissionRequest, call: AgentToolCall | null, path:
 
 function noticeText(notice: Of<"notice">): string {
   if (!notice.retry?.anew) return notice.text;
-  return `${notice.text} The answer came out differently: the unfinished one above is void.`;
+  return `${notice.text} The new answer differs. It replaces the unfinished one above.`;
 }
