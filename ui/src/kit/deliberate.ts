@@ -10,6 +10,8 @@ export const near_px = 24;
 const writing_ms = 5_000;
 /** The focus moves within so long after the Tab key went down. */
 const tab_ms = 100;
+/** So often it is looked whether something has moved. */
+const look_ms = 100;
 
 const fields = "input:not([type='radio'], [type='checkbox']), textarea, select, [contenteditable]";
 
@@ -27,6 +29,11 @@ interface Shield {
 
 let pointer: Point | null = null;
 let lastDown = Number.NEGATIVE_INFINITY;
+let downPoint: Point = { x: 0, y: 0 };
+/** When the last key went down that presses buttons. */
+let keyDown = Number.NEGATIVE_INFINITY;
+/** The same, while it presses one. */
+let pressingSince: number | null = null;
 let lastTab = Number.NEGATIVE_INFINITY;
 let lastFocus = Number.NEGATIVE_INFINITY;
 let lastInput = Number.NEGATIVE_INFINITY;
@@ -37,6 +44,8 @@ const [uncovered, setUncovered] = createSignal(0);
 
 const isField = (target: EventTarget | null) => target instanceof Element && target.matches(fields);
 const now = () => performance.now();
+/** When the hand did it. A busy page hears of it later, perhaps once everything has settled. */
+const timeOf = (event: Event) => Math.min(event.timeStamp, now());
 
 /** Where the mouse is, or where a finger was last. */
 export const lastPointer = (): Point | null => pointer;
@@ -75,29 +84,80 @@ function addShield(places: DOMRectReadOnly[], isForKeys: boolean): void {
 export interface Settling {
   /** Whether it has been in sight, and uncovered, for long enough. */
   isSettled(): boolean;
-  /** Whether a press was meant for it: it began when it had settled, or was made by a key. */
+  /** Whether it was meant: it began when this had settled, and where this has been all the time. */
   takes(event: Event): boolean;
 }
 
-/** Of what takes answers: unsettled when it comes into sight and whenever something that covered it goes. */
-export function createSettling(isShown: () => boolean): Settling {
+/** Of what takes answers: unsettled when it comes into sight, whenever something that covered it goes, and when `element` moves. */
+export function createSettling(isShown: () => boolean, element?: () => Element): Settling {
   const [isSettled, setSettled] = createSignal(false);
+  const [moves, setMoves] = createSignal(0);
+  const trail = element && createTrail(element);
+  const look = () => trail?.look() && setMoves((count) => count + 1);
   let since = Number.POSITIVE_INFINITY;
   createEffect(
-    on([isShown, uncovered], ([shown]) => {
+    on([isShown, uncovered, moves], ([shown]) => {
       setSettled(false);
       if (!shown) return;
-      const timer = setTimeout(() => {
-        since = now();
-        setSettled(true);
-      }, settle_ms);
-      onCleanup(() => clearTimeout(timer));
+      let timer: ReturnType<typeof setTimeout>;
+      // Nobody has seen it before it is painted.
+      const frame = requestAnimationFrame(() => {
+        timer = setTimeout(() => {
+          since = now();
+          setSettled(true);
+        }, settle_ms);
+      });
+      const looking = trail && setInterval(look, look_ms);
+      onCleanup(() => {
+        cancelAnimationFrame(frame);
+        clearTimeout(timer);
+        clearInterval(looking);
+      });
     }),
   );
   return {
     isSettled,
-    takes: (event) => isSettled() && (!isByPointer(event) || lastDown >= since),
+    takes: (event) => {
+      look();
+      return isSettled() && beganAt(event) >= since && (!trail || !isByPointer(event) || trail.holds(downPoint));
+    },
   };
+}
+
+/** Where something was in the last moments. */
+function createTrail(element: () => Element) {
+  let last: DOMRectReadOnly | undefined;
+  let left: { place: DOMRectReadOnly; until: number }[] = [];
+  return {
+    /** Whether it has gone from where it was. */
+    look(): boolean {
+      const at = now();
+      const place = element().getBoundingClientRect();
+      const before = last;
+      last = place;
+      left = left.filter(({ until }) => until > at - settle_ms);
+      if (!before || isSamePlace(before, place)) return false;
+      left.push({ place: before, until: at });
+      return distance(middleOf(place), before) > 0;
+    },
+    /** Whether it has been at a point all the time. */
+    holds: (point: Point) =>
+      [...left.map(({ place }) => place), last].every((place) => place && distance(point, place) === 0),
+  };
+}
+
+const isSamePlace = (one: DOMRectReadOnly, other: DOMRectReadOnly) =>
+  (["left", "top", "right", "bottom"] as const).every((side) => one[side] === other[side]);
+
+const middleOf = ({ left, right, top, bottom }: DOMRectReadOnly): Point => ({
+  x: (left + right) / 2,
+  y: (top + bottom) / 2,
+});
+
+/** A key that is held clicks again and again, also on what has got the focus only then. */
+function beganAt(event: Event): number {
+  if (event instanceof KeyboardEvent) return timeOf(event);
+  return isByPointer(event) ? lastDown : (pressingSince ?? now());
 }
 
 /** Clicks that a key or a program makes have no count. */
@@ -110,7 +170,7 @@ export function distance({ x, y }: Point, place: DOMRectReadOnly): number {
 }
 
 function isShielded(event: MouseEvent): boolean {
-  const at = now();
+  const at = timeOf(event);
   const point = { x: event.clientX, y: event.clientY };
   return shields.some(({ places, until }) => until > at && places.some((place) => distance(point, place) === 0));
 }
@@ -123,20 +183,34 @@ function swallow(event: Event): void {
 function onPress(event: MouseEvent): void {
   if (event.type === "pointerdown") {
     isPressShielded = isShielded(event);
-    if (!isPressShielded) lastDown = now();
+    downPoint = { x: event.clientX, y: event.clientY };
+    if (!isPressShielded) lastDown = timeOf(event);
   }
   if (event.type === "click" ? isByPointer(event) && (isPressShielded || isShielded(event)) : isPressShielded)
     swallow(event);
 }
 
 function onKey(event: KeyboardEvent): void {
-  const at = now();
-  if (event.key === "Tab") lastTab = at;
+  const at = timeOf(event);
+  if (event.key === "Tab") lastTab = now();
+  if (!event.repeat && presses(event)) keyDown = at;
+  notePressing(event);
   const last = shields.findLast(({ isForKeys }) => isForKeys);
   if (!last || last.until <= at || event.ctrlKey || event.metaKey || event.altKey) return;
   // What is being written goes on; a field that has just got the focus, with what stood in it before, was not meant by Enter.
   const isMeant = isField(event.target) && (event.key !== "Enter" || lastFocus < last.from || lastInput > last.from);
   if (!isMeant && (event.key.length === 1 || event.key === "Enter")) swallow(event);
+}
+
+const presses = ({ key }: KeyboardEvent) => key === "Enter" || key === " ";
+
+/** The click of Enter comes with the key, and that of the space bar as it is let go. */
+function notePressing(event: KeyboardEvent): void {
+  if (!presses(event)) return;
+  pressingSince = keyDown;
+  setTimeout(() => {
+    pressingSince = null;
+  });
 }
 
 function watch(): void {
@@ -154,6 +228,7 @@ function watch(): void {
   window.addEventListener("pointerdown", onMove, { capture: true, passive: true });
   for (const type of ["pointerdown", "mousedown", "click"] as const) window.addEventListener(type, onPress, options);
   window.addEventListener("keydown", onKey, options);
+  window.addEventListener("keyup", notePressing, options);
   window.addEventListener("focusin", () => {
     lastFocus = now();
   });

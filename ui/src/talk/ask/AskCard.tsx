@@ -75,7 +75,7 @@ export function AskCard(props: AskCardProps) {
       return;
     // The focus was brought here, and somebody goes on writing.
     if (!isEngaged() && target === card && /^[\p{L}\p{N}]$/u.test(event.key)) return focusComposer();
-    if (held() !== undefined || !isEngaged() || !gate.isSettled() || !isSeen() || target?.closest(fields)) return;
+    if (held() !== undefined || !isEngaged() || !gate.takes(event) || !isSeen() || target?.closest(fields)) return;
     if (event.key === "Enter" && target?.closest(pressables)) return;
     if (props.onKey?.(event.key.toLowerCase())) event.preventDefault();
   };

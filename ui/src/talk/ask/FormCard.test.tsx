@@ -82,9 +82,9 @@ it("sends what was filled in, as the kinds that the form wants", () => {
 });
 
 it("can be declined and cancelled without an answer", () => {
-  vi.useFakeTimers({ toFake: ["setTimeout", "performance"] });
+  vi.useFakeTimers({ toFake: ["setTimeout", "performance", "requestAnimationFrame", "cancelAnimationFrame"] });
   const answers = mount();
-  vi.advanceTimersByTime(500);
+  vi.advanceTimersByTime(520);
   for (const button of document.querySelectorAll<HTMLButtonElement>("button[type=button]")) button.click();
   expect(answers.map(([option]) => option)).toContain("decline");
 });

@@ -11,6 +11,9 @@ let dispose = () => {};
 let feed: ReadableStreamDefaultController<Uint8Array>;
 
 beforeEach(() => {
+  vi.useFakeTimers({
+    toFake: ["setTimeout", "clearTimeout", "performance", "requestAnimationFrame", "cancelAnimationFrame"],
+  });
   vi.stubGlobal("fetch", fetched);
   fetched.mockReset().mockImplementation(async (_, init) => {
     const body = new ReadableStream<Uint8Array>({
@@ -32,6 +35,7 @@ beforeEach(() => {
   };
 });
 afterEach(() => {
+  vi.useRealTimers();
   dispose();
   document.body.replaceChildren();
   vi.unstubAllGlobals();
@@ -51,8 +55,11 @@ function mount(fields: Partial<NeededLogin> = {}, canLogin = true) {
     () => <LoginCard login={login} agent={{ id: "copilot", title: "GitHub Copilot", canLogin }} onTried={onTried} />,
     document.body,
   );
+  settle();
   return setLogin;
 }
+/** Until what has just been drawn can be pressed. */
+const settle = () => vi.advanceTimersByTime(520);
 const button = (name: string) => [...document.querySelectorAll("button")].find((one) => one.textContent === name);
 const print = (text: string) => feed.enqueue(new TextEncoder().encode(text));
 const dialog = () => document.querySelector("dialog");
@@ -61,6 +68,16 @@ it("an agent without a login that can be run offers none, but to try again", () 
   mount({}, false);
   expect(button("Sign in")).toBeUndefined();
   expect(button("I’ve signed in, try again")).toBeDefined();
+});
+
+it("nothing that is pressed as the card comes back begins a login", () => {
+  const setLogin = mount();
+  setLogin("trying", true);
+  setLogin({ trying: false, again: true });
+  button("Sign in")?.click();
+  button("I’ve signed in, try again")?.click();
+  expect(dialog()).toBeNull();
+  expect(fetched).not.toHaveBeenCalled();
 });
 
 it("the login runs in a dialog that shows what it prints, as it prints it", async () => {

@@ -1,13 +1,12 @@
 import { createSignal, Show } from "solid-js";
 import { sentence } from "../../api/client";
 import { pagesApi } from "../../api/pages";
-import { Button } from "../../kit/Button";
 import { InlineError } from "../../kit/InlineError";
 import { Spinner } from "../../kit/Spinner";
-import { watch_only, watchesOnly } from "../../state/device";
 import type { NeededLogin } from "../../state/model";
 import { LoginDialog } from "../LoginDialog";
 import { Prose } from "../Prose";
+import { AnswerButton } from "./AnswerButton";
 import { AskCard } from "./AskCard";
 import { login_id } from "./shown";
 
@@ -45,7 +44,7 @@ export function LoginCard(props: LoginCardProps) {
       title={props.login.again ? "Still not signed in" : "Sign-in required"}
       agent={props.agent.title}
       session={props.login.sessionName}
-      foot={() => (
+      foot={(gate) => (
         <footer>
           <InlineError message={error()} />
           <Show
@@ -58,23 +57,13 @@ export function LoginCard(props: LoginCardProps) {
           >
             <div class="card-actions">
               <Show when={props.agent.canLogin}>
-                <Button
-                  class="ask-allow"
-                  kind="main"
-                  disabled={watchesOnly()}
-                  title={watchesOnly() ? watch_only : undefined}
-                  onClick={() => setDialog(true)}
-                >
+                <AnswerButton gate={gate} busy={false} class="ask-allow" kind="main" onAnswer={() => setDialog(true)}>
                   Sign in
-                </Button>
+                </AnswerButton>
               </Show>
-              <Button
-                disabled={busy() || watchesOnly()}
-                title={watchesOnly() ? watch_only : undefined}
-                onClick={() => void tryAgain()}
-              >
+              <AnswerButton gate={gate} busy={busy()} onAnswer={() => void tryAgain()}>
                 I’ve signed in, try again
-              </Button>
+              </AnswerButton>
               <p class="ask-note">Your message is sent as soon as the agent is signed in.</p>
             </div>
           </Show>

@@ -7,8 +7,13 @@ import { PermissionCard } from "./PermissionCard";
 
 let dispose = () => {};
 let tests = 0;
+/** When the hand did it, if the page hears of it only later. */
+let pressedAt: number | null = null;
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout", "performance"] });
+  vi.useFakeTimers({
+    toFake: ["Date", "setTimeout", "clearTimeout", "performance", "requestAnimationFrame", "cancelAnimationFrame"],
+  });
+  vi.spyOn(Event.prototype, "timeStamp", "get").mockImplementation(() => pressedAt ?? performance.now());
   // The clock of the page never goes back.
   tests += 1;
   vi.advanceTimersByTime(tests * 60_000);
@@ -21,6 +26,9 @@ beforeEach(() => {
   };
 });
 afterEach(() => {
+  pressedAt = null;
+  settle();
+  vi.restoreAllMocks();
   vi.useRealTimers();
   vi.unstubAllGlobals();
   setDevice(null);
@@ -63,7 +71,16 @@ function mount(onChoose = vi.fn(async (_: PermissionAnswer) => {}), asked = requ
 }
 
 /** Until what has just been drawn can be pressed. */
-const settle = () => vi.advanceTimersByTime(500);
+const settle = () => vi.advanceTimersByTime(520);
+
+function press(button: HTMLElement | undefined, at = { clientX: 0, clientY: 0 }): void {
+  const init = { bubbles: true, cancelable: true, detail: 1, ...at };
+  button?.dispatchEvent(new MouseEvent("pointerdown", init));
+  button?.dispatchEvent(new MouseEvent("click", init));
+}
+
+const key = (type: "keydown" | "keyup", on: EventTarget | null | undefined, init: KeyboardEventInit = {}) =>
+  on?.dispatchEvent(new KeyboardEvent(type, { key: "Enter", bubbles: true, cancelable: true, ...init }));
 
 const choices = () => [...document.querySelectorAll<HTMLElement>(".always-scope > span")].map(told);
 const told = (scope: HTMLElement) => scope.firstChild?.textContent;
@@ -162,9 +179,67 @@ it("nothing that is pressed as the card appears answers it", () => {
   expect(onChoose).toHaveBeenCalledTimes(1);
 });
 
+it("a press that began before the card had settled answers nothing, however late the page hears of it", () => {
+  const { onChoose, button } = mount();
+  pressedAt = performance.now() - 200;
+  press(button("Allow"));
+  expect(onChoose).not.toHaveBeenCalled();
+  pressedAt = null;
+  press(button("Allow"));
+  expect(onChoose).toHaveBeenCalledTimes(1);
+});
+
+it("a key that went down before the card had settled answers nothing, also while it is held", () => {
+  const { onChoose, button } = mount();
+  dispose();
+  key("keydown", document.body);
+  dispose = render(() => <PermissionCard request={request} agent="Codex" onChoose={onChoose} />, document.body);
+  settle();
+  key("keydown", button("Allow"), { repeat: true });
+  button("Allow")?.click();
+  expect(onChoose).not.toHaveBeenCalled();
+  key("keyup", button("Allow"));
+  key("keydown", button("Allow"));
+  button("Allow")?.click();
+  expect(onChoose).toHaveBeenCalledTimes(1);
+});
+
+it("a button takes a press only where it has been for half a second", () => {
+  let left = 0;
+  vi.spyOn(Element.prototype, "getBoundingClientRect").mockImplementation(
+    () => ({ left, right: left + 100, top: 0, bottom: 40, width: 100, height: 40 }) as DOMRect,
+  );
+  const { onChoose, button } = mount();
+  const allow = button("Allow");
+  expect(allow?.getAttribute("aria-disabled")).toBeNull();
+  press(allow, { clientX: 300, clientY: 20 });
+  expect(onChoose, "beside it").not.toHaveBeenCalled();
+  left = 30;
+  press(allow, { clientX: 120, clientY: 20 });
+  expect(onChoose, "where it has come to").not.toHaveBeenCalled();
+  left = 200;
+  press(allow, { clientX: 220, clientY: 20 });
+  expect(onChoose, "where it has gone").not.toHaveBeenCalled();
+  expect(allow?.getAttribute("aria-disabled")).toBe("true");
+  settle();
+  press(allow, { clientX: 220, clientY: 20 });
+  expect(onChoose).toHaveBeenCalledTimes(1);
+});
+
+it("the second press on Deny with a reason denies nothing", () => {
+  const { onChoose, button } = mount();
+  press(button("Deny with a reason"));
+  press(button("Deny"));
+  expect(onChoose).not.toHaveBeenCalled();
+  press(button("Cancel"));
+  press(button("Allow"));
+  expect(onChoose).not.toHaveBeenCalled();
+});
+
 it("a refusal can say why", () => {
   const { onChoose, button } = mount();
   button("Deny with a reason")?.click();
+  settle();
   const field = document.querySelector<HTMLInputElement>("input");
   if (field) field.value = "No containers here.";
   field?.dispatchEvent(new Event("input", { bubbles: true }));
