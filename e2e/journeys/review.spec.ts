@@ -176,6 +176,9 @@ test("a line, a range and a file are commented on over a reload, and the main AI
   await expect(remark).toBeVisible();
   await remark.getByRole("button", { name: "Resolve" }).click();
   await expect(remark).toHaveCount(0);
+  await page.reload();
+  await expect(main.getByRole("article", { name: "Sent comment, Lines 3–5" })).toBeVisible();
+  await expect(remark).toHaveCount(0);
   const left = async () => (await (await server.call("GET", `/api/sessions/${idOf(page)}/review`)).json()).sent.length;
   await expect.poll(left).toBe(2);
 });

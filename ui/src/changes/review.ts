@@ -7,6 +7,7 @@ import type { Changes, Comment, FileChange, MeanwhileChange, NewComment, Notes, 
 import { tell, tellUndoable } from "../kit/toasts";
 import { readStored, store } from "../state/storage";
 import { createDrafts, type Draft, type Drafts } from "./drafts";
+import { createDrops } from "./drops";
 import type { Source } from "./source";
 import { noteChanged } from "./summary";
 import { inTreeOrder } from "./tree";
@@ -80,10 +81,10 @@ export function createReview(source: Source, news?: News, from?: Since): Review 
   const [error, setError] = createSignal<string | null>(null);
   const [isLoading, setLoading] = createSignal(true);
   const [isStale, setStale] = createSignal(false);
-  const [leaving, setLeaving] = createSignal<readonly string[]>([]);
   const foldsName = `review.${source.key}.folds`;
   const [folds, setFolds] = createStore<Record<string, boolean>>(parseFolds(readStored(foldsName)));
   const drafts = createDrafts(source.key);
+  const drops = createDrops(source.key, (id) => source.calls.drop(id));
 
   let asked = 0;
   const refresh = async () => {
@@ -136,8 +137,8 @@ export function createReview(source: Source, news?: News, from?: Since): Review 
   };
   const digests = createMemo(() => new Map(notes.viewed.map(({ path, digest }) => [path, digest])));
   const isViewed = (file: FileChange) => digests().get(file.path) === file.digest;
-  const comments = createMemo(() => notes.comments.filter(({ id }) => !leaving().includes(id)));
-  const sent = createMemo(() => notes.sent.filter(({ id }) => !leaving().includes(id)));
+  const comments = createMemo(() => notes.comments.filter(({ id }) => !drops.has(id)));
+  const sent = createMemo(() => notes.sent.filter(({ id }) => !drops.has(id)));
 
   return {
     source,
@@ -177,21 +178,7 @@ export function createReview(source: Source, news?: News, from?: Since): Review 
       drafts.close(draft);
     },
     drop(comment) {
-      setLeaving((all) => [...all, comment.id]);
-      const stay = () => setLeaving((all) => all.filter((id) => id !== comment.id));
-      const list = comment.sent_at == null ? "comments" : "sent";
-      const words = comment.sent_at == null ? "Comment deleted" : "Comment resolved";
-      const pending = tellUndoable(words, stay, () => {
-        source.calls.drop(comment.id).then(
-          () => setNotes(list, (all) => all.filter(({ id }) => id !== comment.id)),
-          (reason) => {
-            stay();
-            tell(sentence(reason));
-          },
-        );
-      });
-      // Whoever leaves the page meant it.
-      addEventListener("pagehide", pending.now, { once: true });
+      drops.drop(comment.id, comment.sent_at == null ? "Comment deleted" : "Comment resolved");
     },
     isViewed,
     setViewed(file, viewed) {
