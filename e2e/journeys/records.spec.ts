@@ -46,4 +46,16 @@ test("the agent's own record is deleted with the session, and it is asked once",
   await cockpit.fromHead("Delete");
   await expect(page.getByText("Session deleted, with the agent’s own record")).toBeVisible();
   await expect(dialog).toBeHidden();
+
+  await page.goto(`${server.url}/#/settings/agents`);
+  const choice = page.getByRole("group", { name: "Agents’ own records" });
+  await expect(choice.getByRole("button", { name: "Delete" })).toHaveAttribute("aria-pressed", "true");
+  await choice.getByRole("button", { name: "Ask" }).click();
+  await expect(choice.getByRole("button", { name: "Ask" })).toHaveAttribute("aria-pressed", "true");
+  await expectAccessible(page);
+  await photograph(page, info, "agents-own-records");
+  await page.goto(`${server.url}/`);
+  await workedIn(cockpit);
+  await cockpit.fromHead("Delete");
+  await expect(dialog).toContainText("change the answer in Settings");
 });

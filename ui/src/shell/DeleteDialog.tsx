@@ -2,7 +2,7 @@ import { createSignal } from "solid-js";
 import { Button } from "../kit/Button";
 import { Dialog } from "../kit/Dialog";
 import { Visible } from "../kit/Visible";
-import { keepRecordsGo } from "../state/records";
+import { chooseRecords } from "../state/records";
 
 interface DeleteDialogProps {
   title: string;
@@ -16,7 +16,7 @@ interface DeleteDialogProps {
 export function DeleteDialog(props: DeleteDialogProps) {
   const [withRecords, setWithRecords] = createSignal(true);
   const remove = () => {
-    keepRecordsGo(withRecords());
+    chooseRecords(withRecords() ? "delete" : "keep");
     props.onDelete();
   };
   return (
@@ -47,7 +47,7 @@ export function DeleteDialog(props: DeleteDialogProps) {
       </label>
       <p class="soft">
         {list.format(props.keepers)} keeps its own record. If you leave it, you can still resume the session from there.
-        You are asked once; this browser remembers the answer.
+        You are asked once; you can change the answer in Settings.
       </p>
     </Dialog>
   );

@@ -5,7 +5,7 @@ import { ApiError, api, currentKey, sentence } from "../api/client";
 import { tell, tellUndoable } from "../kit/toasts";
 import type { Agents } from "./agents";
 import { doomed, isDoomed, kept_name, setDoomed } from "./doomed";
-import { recordKeepers, recordsGo } from "./records";
+import { recordKeepers, recordsChoice } from "./records";
 import { visible } from "./visible";
 
 function doom(ids: readonly string[]): void {
@@ -18,11 +18,12 @@ function doom(ids: readonly string[]): void {
   }
 }
 
+const recordsGo = () => recordsChoice() === "delete";
 const spare = (id: string) => doom(doomed().filter((other) => other !== id));
 
 async function finish(id: string, onDeleted: () => void): Promise<void> {
   try {
-    const done = await api.deleteSession(id, recordsGo() === true).catch((reason) => {
+    const done = await api.deleteSession(id, recordsGo()).catch((reason) => {
       // It was heard when the page before this one went.
       if (!(reason instanceof ApiError && reason.status === 404)) throw reason;
     });
@@ -46,13 +47,13 @@ function callLeaving(id: string): void {
   const key = currentKey();
   const headers: Record<string, string> = key === null ? {} : { "x-voxpilot-key": key };
   const request = { method: "DELETE", credentials: "same-origin", keepalive: true, headers } as const;
-  const query = recordsGo() === true ? "?agent_records=true" : "";
+  const query = recordsGo() ? "?agent_records=true" : "";
   void fetch(address("/api/sessions/{id}", { id }) + query, request).catch(() => {});
 }
 
 /** The agents whose own records somebody has not yet decided about. What an agent can do is known once it has run. */
 export async function keepersToAskAbout(agents: Agents): Promise<string[]> {
-  if (recordsGo() !== null) return [];
+  if (recordsChoice() !== "ask") return [];
   await agents.refresh();
   return recordKeepers(agents.list());
 }
@@ -65,7 +66,7 @@ export function deleteLater(id: string, onUndone: () => void, onDeleted: () => v
   const stop = () => window.removeEventListener("pagehide", onLeave);
   window.addEventListener("pagehide", onLeave);
   tellUndoable(
-    recordsGo() === true ? "Session deleted, with the agent’s own record" : "Session deleted",
+    recordsGo() ? "Session deleted, with the agent’s own record" : "Session deleted",
     () => {
       stop();
       spare(id);

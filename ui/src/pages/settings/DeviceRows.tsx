@@ -4,12 +4,14 @@ import { createMemo } from "solid-js";
 import { Button } from "../../kit/Button";
 import { Seg } from "../../kit/small";
 import { type Appearance, appearance, choose, isDefault, motions, textSizes, themes } from "../../state/appearance";
+import { chooseRecords, type RecordsChoice, recordsChoice, recordsChoices } from "../../state/records";
 import { devices_href, go } from "../../state/route";
 import { Select } from "./fields";
 import { Notifications } from "./Notifications";
 import type { SettingsRow } from "./rows";
 
 const theme_words = { system: "System", light: "Light", dark: "Dark" };
+const records_words = { ask: "Ask", delete: "Delete", keep: "Keep" };
 const motion_words = { system: "Follow system", reduced: "Reduced" };
 
 export const themeText = () => theme_words[appearance().theme];
@@ -74,6 +76,20 @@ function Motion(props: { labelledBy: string }) {
   );
 }
 
+function Records() {
+  return (
+    <>
+      <Seg
+        label="Agents’ own records"
+        choices={recordsChoices.map((value) => ({ value, text: records_words[value] }))}
+        value={recordsChoice()}
+        onChange={(choice: RecordsChoice) => chooseRecords(choice)}
+      />
+      <span class="setting-source">{recordsChoice() === "ask" ? "Default" : "Set on this device"}</span>
+    </>
+  );
+}
+
 function Devices() {
   return <Button onClick={() => go(devices_href)}>Manage</Button>;
 }
@@ -102,6 +118,14 @@ export const deviceRows: SettingsRow[] = [
     about: "Opening, closing and progress rings.",
     also: ["animation", "reduced motion"],
     Control: Motion,
+  },
+  {
+    key: "agent-records",
+    section: "Agents",
+    title: "Agents’ own records",
+    about: "What happens to the agent’s own record of a session when you delete the session. “Ask” asks the next time.",
+    also: ["delete session", "history", "agent's own record"],
+    Control: Records,
   },
   {
     key: "notifications",
