@@ -63,6 +63,17 @@ test("a session that wrote nothing has no files, and what another one wrote is l
   await expect(review.locator("ins, .added, td").filter({ hasText: "two" }).first()).toBeVisible();
   await expectAccessible(page);
   await photograph(page, info, "attribution-review");
+
+  // What waits to be said about it is in sight by itself.
+  if (cockpit.isPhone) await page.getByRole("button", { name: "Comment", exact: true }).tap();
+  else {
+    await page.getByRole("button", { name: "More for two.txt" }).click();
+    await page.getByRole("menuitem", { name: "Comment on the file" }).click();
+  }
+  await page.getByRole("textbox", { name: "Comment" }).fill("Whose is it?");
+  await page.reload();
+  await expect(group.getByRole("button", { name: /^Also changed meanwhile/ })).toHaveAttribute("aria-expanded", "true");
+  await expect(group).toContainText("two.txt");
 });
 
 test("a commit has exactly what is ticked, and begins with its message", async ({ cockpit, page, server }, info) => {

@@ -4,7 +4,7 @@ import { Banner } from "../kit/small";
 import { CommentCard } from "./Comments";
 import { comment, commentOnFile, type FileHandle, FileView } from "./FileView";
 import { watchKeys } from "./keys";
-import { Meanwhile, Writers } from "./Meanwhile";
+import { isTalkedAbout, Meanwhile, Writers } from "./Meanwhile";
 import { Near } from "./near";
 import { placeOfRow } from "./picking";
 import type { Review } from "./review";
@@ -37,6 +37,8 @@ export function FileList(props: FileListProps) {
   const { review } = props;
   const handles = new Map<string, FileHandle>();
   const [isMeanwhileOpen, setMeanwhileOpen] = createSignal(false);
+  const isTalked = createMemo(() => isTalkedAbout(review));
+  createEffect(() => isTalked() && setMeanwhileOpen(true));
   const own = createMemo(() => review.files().map((file) => file.path));
   const meanwhile = createMemo(() => review.meanwhile().map((file) => file.path));
   const others = createMemo(() => new Map(review.meanwhile().map((file) => [file.path, file])));

@@ -3,8 +3,15 @@ import type { MeanwhileChange } from "../api/types";
 import { Icon } from "../kit/Icon";
 import { Visible } from "../kit/Visible";
 import { filesWords } from "./count";
+import type { Review } from "./review";
 import { meanwhile_title, writersWords } from "./words";
 import "./meanwhile.css";
+
+/** Something is said about a file of it and not sent yet: that must not be out of sight. */
+export const isTalkedAbout = (review: Review): boolean =>
+  review
+    .meanwhile()
+    .some(({ path }) => review.commentsOf(path).length > 0 || review.drafts.list.some((draft) => draft.path === path));
 
 interface MeanwhileProps {
   files: MeanwhileChange[];

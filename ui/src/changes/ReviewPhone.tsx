@@ -11,7 +11,7 @@ import { Visible } from "../kit/Visible";
 import { visible } from "../state/visible";
 import { CommentForm } from "./Comments";
 import { comment, commentOnFile, createFilePicking, FileBody } from "./FileView";
-import { Meanwhile, Writers } from "./Meanwhile";
+import { isTalkedAbout, Meanwhile, Writers } from "./Meanwhile";
 import type { ReviewLook } from "./ReviewDesk";
 import type { Review } from "./review";
 import { SinceMenu } from "./SinceMenu";
@@ -116,6 +116,8 @@ export function ReviewPhone(props: ReviewLook) {
 /** Where the session itself has changed nothing: what changed meanwhile. */
 function Others(props: { review: Review; onChoose(path: string): void }) {
   const [isOpen, setOpen] = createSignal(false);
+  const isTalked = createMemo(() => isTalkedAbout(props.review));
+  createEffect(() => isTalked() && setOpen(true));
   return (
     <>
       <Show when={props.review.changes()}>{(known) => <p class="file-words">{emptyWords(known()).title}.</p>}</Show>
