@@ -1,4 +1,4 @@
-import { createEffect, createSignal, on, onCleanup, Show } from "solid-js";
+import { createEffect, createSignal, on, onCleanup, onMount, Show } from "solid-js";
 import { ApiError } from "../api/client";
 import type { NewAttachment } from "../api/types";
 import { Spinner } from "../kit/Spinner";
@@ -9,6 +9,7 @@ import { goTo } from "../state/route";
 import { store } from "../state/storage";
 import { addToDraft, addToDraftFiles, choices_name } from "./Composer";
 import { Dock } from "./Dock";
+import { focusComposerOnDesk } from "./keyboard";
 import { OutboxList } from "./outboxPart";
 import { Head } from "./SessionHeader";
 import type { Shell } from "./shell";
@@ -30,6 +31,8 @@ export function FreshSession(props: { id: string; shell: Shell }) {
     return new Promise<never>(() => {});
   });
   onCleanup(() => outbox.close());
+  // Somebody may go on writing while the session is made.
+  onMount(focusComposerOnDesk);
   const [attempt, setAttempt] = createSignal(1);
   const giveBack = async (content: string, attachments: NewAttachment[]) => {
     addToDraft("new", content);
