@@ -132,11 +132,13 @@ test("a denial can be undone while it is held, and the card keeps its place", as
   await deny.click();
   const held = page.locator(isPhone ? ".held-bar" : ".held-foot");
   await expect(held).toContainText(/^Declined\. .* gets the answer in [123] s\./);
+  await expect(cockpit.log.locator(".waits")).toContainText("Declined echo held");
   if (!isPhone) expect(await cockpit.cards.boundingBox(), "place and height").toEqual(before);
   await held.getByRole("button", { name: "Undo" }).click();
   await expect(held).toHaveCount(0);
   await expect(deny).toBeEnabled();
 
+  await expect(cockpit.log.locator(".waits")).toContainText("Waiting for you");
   await deny.click();
   await expect(held).toBeVisible();
   await page.reload();

@@ -2,8 +2,8 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Cockpit } from "../harness/cockpit";
 import { faultyAgent } from "../harness/binaries";
+import type { Cockpit } from "../harness/cockpit";
 import { photograph } from "../harness/screens";
 import { expect, expectAccessible, test } from "../harness/test";
 
@@ -26,7 +26,11 @@ async function workedIn(cockpit: Cockpit): Promise<void> {
   await cockpit.expectIdle();
 }
 
-test("the agent's own record is deleted with the session, and it is asked once", async ({ cockpit, page, server }, info) => {
+test("the agent's own record is deleted with the session, and it is asked once", async ({
+  cockpit,
+  page,
+  server,
+}, info) => {
   await workedIn(cockpit);
   await expect.poll(() => records(server.directory)).toBe(1);
   await cockpit.fromHead("Delete");

@@ -1,7 +1,7 @@
 // What the next steps below a bad ending need of the session. Who shows them is loaded when there is one.
 
 import { createContext, useContext } from "solid-js";
-import type { Agent, SessionChange } from "../api/types";
+import type { Agent, PermissionRequest, SessionChange } from "../api/types";
 import type { OpenSession } from "../state/openSession";
 
 export interface SessionHands {
@@ -22,3 +22,9 @@ export interface SessionHands {
 export const NextStepsContext = createContext<SessionHands | null>(null);
 
 export const useSessionHands = () => useContext(NextStepsContext);
+
+/** Whether a request was denied and that can still be taken back. */
+export function useHeld(): (request: PermissionRequest) => boolean {
+  const hands = useSessionHands();
+  return ({ request_id }) => hands?.open.state.holds[request_id] !== undefined;
+}

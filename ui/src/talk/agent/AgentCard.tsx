@@ -10,6 +10,7 @@ import { createAgentStop } from "../agentStop";
 import { callStatus, isDenied } from "../callStatus";
 import { Fold } from "../Fold";
 import { MarkdownText } from "../markdown/Markdown";
+import { useHeld } from "../nextSteps";
 import { usePath } from "../paths";
 import { Starting } from "../Starting";
 import { createCalm } from "../spans";
@@ -89,8 +90,10 @@ export function AgentCard(props: AgentCardProps) {
 /** What it does now, or what came of it. */
 function Now(props: AgentCardProps & { running: boolean }) {
   const path = usePath();
+  const isHeld = useHeld();
   const activity = createMemo(() => {
-    if (props.asks?.length) return { text: "Waiting for you", code: "", icon: null };
+    if (props.asks?.length)
+      return { text: props.asks.every(isHeld) ? "Declined" : "Waiting for you", code: "", icon: null };
     if (props.waitsForLogin) return { text: "Waiting for you to sign in", code: "", icon: null };
     return activityOf(props.call.copilotStream, path);
   });

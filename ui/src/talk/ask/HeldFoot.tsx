@@ -1,10 +1,12 @@
-import { createSignal, onCleanup, onMount } from "solid-js";
+import { createSignal, type JSX, onCleanup, onMount, Show } from "solid-js";
+import { pagesApi } from "../../api/pages";
 import { Button } from "../../kit/Button";
 import { createSettling } from "../../kit/deliberate";
 import { InlineError } from "../../kit/InlineError";
 import { createSubmit } from "../../kit/submit";
 import { Visible } from "../../kit/Visible";
 import { watchesOnly } from "../../state/device";
+import { useSessionHands } from "../nextSteps";
 
 /** So long the server holds a denial; the clocks of two machines may differ. */
 const hold_ms = 3_000;
@@ -48,5 +50,31 @@ export function HeldFoot(props: HeldFootProps) {
         <i ref={drain} />
       </span>
     </div>
+  );
+}
+
+/** What was denied, in the conversation, for as long as that can be taken back. */
+export function HeldLine(props: { id: string; children: JSX.Element }) {
+  const hands = useSessionHands();
+  const { busy, error, submit } = createSubmit();
+  return (
+    <>
+      <p class="line">
+        <span class="held-word">Declined</span> {props.children}
+        <Show when={!watchesOnly() && hands}>
+          {(hands) => (
+            <button
+              type="button"
+              class="line-action"
+              disabled={busy()}
+              onClick={() => void submit(() => pagesApi.undoDenial(hands().open.id, props.id))}
+            >
+              Undo
+            </button>
+          )}
+        </Show>
+      </p>
+      <InlineError message={error()} />
+    </>
   );
 }

@@ -10,11 +10,12 @@ import { showQuestion } from "../ask/shown";
 import { Fold } from "../Fold";
 import { Markdown } from "../markdown/Markdown";
 import { NoticeView } from "../NoticeView";
+import { useHeld } from "../nextSteps";
 import { usePath } from "../paths";
 import { CallBody, CallEnd, CallRow, CallTitle } from "./CallRow";
 import { sumOf } from "./hunks";
 import { Plan, PlanSteps } from "./Plan";
-import { ApprovedList, isRare, RareUpdate, SubAgent, ViewRule } from "./rare";
+import { ApprovedList, HeldLine, isRare, RareUpdate, SubAgent, ViewRule } from "./rare";
 import {
   besideWords,
   callWords,
@@ -103,8 +104,9 @@ export function Event(props: { icon?: IconName; dot?: boolean | "waiting"; class
 
 /** What waits for an answer. The question is in the dock, and comes up from here. */
 function Waits(props: { request: PermissionRequest; call: AgentToolCall | null }) {
+  const isHeld = useHeld();
   return (
-    <Event dot="waiting" class="waits">
+    <Event icon="no" dot={!isHeld(props.request) && "waiting"} class="waits">
       <WaitLine request={props.request} call={props.call} />
     </Event>
   );
@@ -112,14 +114,24 @@ function Waits(props: { request: PermissionRequest; call: AgentToolCall | null }
 
 export function WaitLine(props: { request: PermissionRequest; call: AgentToolCall | null }) {
   const path = usePath();
+  const isHeld = useHeld();
+  const asked = () => (
+    <code class="cut">
+      <Visible text={askedText(props.request, props.call, path)} />
+    </code>
+  );
   return (
-    <button type="button" class="line wait-line" onClick={() => showQuestion(props.request.request_id)}>
-      <span class="wait-word">Waiting for you</span>{" "}
-      <code class="cut">
-        <Visible text={askedText(props.request, props.call, path)} />
-      </code>
-      <span class="line-end num">asked at {clock(props.request.asked_at ?? "")}</span>
-    </button>
+    <Show
+      when={isHeld(props.request)}
+      fallback={
+        <button type="button" class="line wait-line" onClick={() => showQuestion(props.request.request_id)}>
+          <span class="wait-word">Waiting for you</span> {asked()}
+          <span class="line-end num">asked at {clock(props.request.asked_at ?? "")}</span>
+        </button>
+      }
+    >
+      <HeldLine id={props.request.request_id}>{asked()}</HeldLine>
+    </Show>
   );
 }
 

@@ -13,6 +13,9 @@ export const ApprovedList = later(async () => (await import("../ApprovedList")).
 /** The way to the rule that decided. */
 export const ViewRule = later(async () => (await import("../RuleRow")).ViewRule);
 
+/** Comes with the question that was denied. */
+export const HeldLine = later(async () => (await import("../ask/HeldFoot")).HeldLine);
+
 const types: Update["type"][] = ["compaction", "user_message", "content", "unknown", "rule"];
 
 export const isRare = ({ type }: Update) => types.includes(type);

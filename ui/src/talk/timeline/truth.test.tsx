@@ -2,15 +2,17 @@
 
 import { createStore, produce } from "solid-js/store";
 import { render } from "solid-js/web";
-import { afterEach, beforeAll, expect, it } from "vitest";
+import { afterEach, beforeAll, expect, it, vi } from "vitest";
+import { pagesApi } from "../../api/pages";
 import type { AgentToolCall, PermissionRequest, StreamEvent, Update } from "../../api/types";
 import { emptyState, type SessionState } from "../../state/model";
 import { apply } from "../../state/reducer";
 import { AgentTurn } from "../AgentTurn";
 import { wantedQuestion } from "../ask/shown";
 import { forget } from "../folds";
+import { NextStepsContext, type SessionHands } from "../nextSteps";
 import { sumOf } from "./hunks";
-import { SubAgent } from "./rare";
+import { HeldLine, SubAgent } from "./rare";
 import { callWords, leadOf, mergedWords, rowsOf } from "./rows";
 
 // It is loaded when one is there.
@@ -88,7 +90,15 @@ function mount(...events: StreamEvent[]): (...events: StreamEvent[]) => void {
     const known = call();
     if (!known) throw new Error("the call is not there");
     return (
-      <AgentTurn call={known} asks={state.permissions} waitsForLogin={false} stopping={false} onStop={async () => {}} />
+      <NextStepsContext.Provider value={{ open: { id: "s", state } } as SessionHands}>
+        <AgentTurn
+          call={known}
+          asks={state.permissions}
+          waitsForLogin={false}
+          stopping={false}
+          onStop={async () => {}}
+        />
+      </NextStepsContext.Provider>
     );
   }, document.body);
   return send;
@@ -113,6 +123,21 @@ it("what is asked for waits: no spinner and no count, and the question comes up 
   );
   expect(document.querySelector(".wait-line")).toBeNull();
   expect(document.querySelector(".lead")?.textContent).toContain("running rm -rf build");
+});
+
+it("what was denied and can still be undone waits for nobody: the row says so, with the way back", async () => {
+  await HeldLine.preload();
+  const undoDenial = vi.spyOn(pagesApi, "undoDenial").mockResolvedValue(undefined);
+  const send = mount(does(runs()), asks(), {
+    event: "permission-held",
+    data: { request_id: "r", verdict: "reject", reach: "once", by: "person", until: 9e12 },
+  });
+  expect(rows()[0]?.textContent).toBe("Declined rm -rf buildUndo");
+  expect(rows()[0]?.querySelector(".dot")).toBeNull();
+  document.querySelector<HTMLElement>(".line-action")?.click();
+  expect(undoDenial).toHaveBeenCalledWith("s", "r");
+  send({ event: "permission-pending", data: { request_id: "r" } });
+  expect(rows()[0]?.textContent).toBe("Waiting for you rm -rf buildasked at 14:15");
 });
 
 it("a question about something that was not told of has a row too", () => {
