@@ -26,8 +26,8 @@ flowchart LR
 \`\`\`
 
 \`\`\`mermaid
-gantt
-  title Plan
+gitGraph
+  commit
 \`\`\`
 
 [^1]: Prices of **2026**.
@@ -49,8 +49,8 @@ test("formulas, diagrams and footnotes are drawn, and what cannot be drawn is sh
   const diagram = text.getByRole("img", { name: /^Diagram/ });
   await expect(diagram.locator("rect")).toHaveCount(3);
   await expect(diagram).toContainText("<b onclick=x()>Decline</b>");
-  await expect(text.locator("figure").filter({ hasText: "gantt" })).toContainText(
-    "Shown as written: only flowcharts and sequence diagrams are drawn",
+  await expect(text.locator("figure").filter({ hasText: "gitGraph" })).toContainText(
+    "Shown as written: diagrams of the kind “gitGraph” are not drawn",
   );
   await expect(text.locator(".not-drawn")).toHaveCount(3);
   await expect(text.locator(".math-block").nth(1)).toContainText("\\frac{1}{");

@@ -1,193 +1,154 @@
 // Flowcharts, as Mermaid writes them.
 
-import { type Box, framed, type Line, most_boxes, most_lines, NotDrawn, type Picture, sized, wrapped } from "./picture";
+import { GraphReader } from "./graphReader";
+import { arranged, type Edge } from "./layers";
+import { type Head, labelled, NotDrawn, type Picture, type Shape, sized, wrapped } from "./picture";
 
-interface Edge {
-  from: string;
-  to: string;
-  label: string;
-  dashed: boolean;
-  arrow: boolean;
+const node_id = /^(?:[A-Za-z0-9_.*$À-￿]|-(?=[A-Za-z0-9_])(?![ox][\s|]))+/;
+const shapes: [open: string, close: string[], shape: Shape][] = [
+  ["(((", [")))"], "double"],
+  ["([", ["])"], "pill"],
+  ["[[", ["]]"], "subroutine"],
+  ["[(", [")]"], "cylinder"],
+  ["[/", ["/]", "\\]"], "slant"],
+  ["[\\", ["\\]", "/]"], "slant"],
+  ["((", ["))"], "circle"],
+  ["{{", ["}}"], "hexagon"],
+  ["[", ["]"], "box"],
+  ["(", [")"], "round"],
+  ["{", ["}"], "diamond"],
+  [">", ["]"], "box"],
+];
+/** The names of shapes that are written as properties. */
+const named_shapes: Record<string, Shape> = {
+  rounded: "round",
+  event: "round",
+  stadium: "pill",
+  pill: "pill",
+  terminal: "pill",
+  subproc: "subroutine",
+  subprocess: "subroutine",
+  subroutine: "subroutine",
+  cyl: "cylinder",
+  db: "cylinder",
+  database: "cylinder",
+  cylinder: "cylinder",
+  circle: "circle",
+  circ: "circle",
+  "dbl-circ": "double",
+  diam: "diamond",
+  diamond: "diamond",
+  decision: "diamond",
+  question: "diamond",
+  hex: "hexagon",
+  hexagon: "hexagon",
+  prepare: "hexagon",
+  "lean-r": "slant",
+  "lean-l": "slant",
+  "in-out": "slant",
+  "out-in": "slant",
+  text: "plain",
+};
+const plain_link = /^\s*(?:\w+@)?([<ox])?((?:-{2,}|={2,}|-\.+-)(?:>|[ox](?=[\s|]))|-{3,}|={3,}|-\.+-|~{3,})/;
+const worded_link =
+  /^\s*(?:\w+@)?([<ox])?(--|==|-\.)\s*("[^"]*"|[^\s>|-].*?)\s*(-{2,}(?:>|[ox](?=\s)|-)|={2,}(?:>|[ox](?=\s)|=)|\.+-(?:>|[ox](?=\s))?)/;
+const link_text = /^\s*\|("[^"]*"|[^|]*)\|/;
+const ignored = /^(?:classDef|class|style|linkStyle|click|href)\s|^(?:accTitle|accDescr)\b/;
+const sign_heads: Record<string, Head> = { "<": "arrow", ">": "arrow", o: "circle", x: "cross" };
+
+export function flowchart(statements: string[], direction: string): Picture {
+  const reader = new Reader(direction);
+  for (const statement of statements) reader.read(statement);
+  return reader.finish();
 }
 
-const node_id = /^[A-Za-z0-9_.\u00c0-\uffff]+/;
-const shapes: [open: string, close: string, shape: Box["shape"]][] = [
-  ["([", "])", "round"],
-  ["[[", "]]", "box"],
-  ["[(", ")]", "round"],
-  ["((", "))", "round"],
-  ["{{", "}}", "diamond"],
-  ["[", "]", "box"],
-  ["(", ")", "round"],
-  ["{", "}", "diamond"],
-  [">", "]", "box"],
-];
-const link =
-  /^\s*(?:<)?(-->|---|-\.->|-\.-|==>|===|--o|--x)(?:\|([^|]*)\|)?\s*|^\s*(--|==|-\.)\s*([^-=.|][^|]*?)\s*(-->|---|==>|\.->|===)\s*/;
-const ignored = /^(classDef|class|style|linkStyle|click|direction|subgraph|end\b|accTitle|accDescr)/;
+class Reader extends GraphReader {
+  constructor(direction: string) {
+    super();
+    this.graph.direction = direction;
+  }
 
-export function flowchart(lines: string[], direction: string): Picture {
-  const boxes = new Map<string, Box>();
-  const edges: Edge[] = [];
-  const node = (text: string): [id: string, rest: string] => {
-    const id = node_id.exec(text)?.[0];
-    if (!id) throw new NotDrawn(`a node is expected at “${text.slice(0, 20)}”`);
-    let rest = text.slice(id.length);
-    const found = shapes.find(([open]) => rest.startsWith(open));
-    const end = found ? rest.indexOf(found[1], found[0].length) : -1;
-    if (found && end < 0) throw new NotDrawn(`“${found[1]}” is missing behind ${id}`);
-    const label = found ? rest.slice(found[0].length, end).trim() : "";
-    if (found) rest = rest.slice(end + found[1].length);
-    rest = rest.replace(/^:::\w+/, "");
-    if (found || !boxes.has(id)) boxes.set(id, sized(wrapped(label || id), found?.[2] ?? "box"));
-    if (boxes.size > most_boxes) throw new NotDrawn("it has too many parts");
-    return [id, rest];
-  };
-  const group = (text: string): [ids: string[], rest: string] => {
-    let [id, rest] = node(text);
-    const ids = [id];
-    for (let more = /^\s*&\s*/.exec(rest); more; more = /^\s*&\s*/.exec(rest)) {
-      [id, rest] = node(rest.slice(more[0].length));
-      ids.push(id);
-    }
-    return [ids, rest];
-  };
-  for (const line of lines) {
-    if (line === "" || ignored.test(line)) continue;
-    let [from, rest] = group(line);
+  finish(): Picture {
+    return arranged(this.drawn());
+  }
+
+  read(statement: string): void {
+    const group = /^subgraph\b\s*(.*)$/s.exec(statement);
+    if (group) this.subgraph(group[1] ?? "");
+    else if (/^end$/i.test(statement)) this.open.pop();
+    else if (statement !== "" && !this.turn(statement) && !ignored.test(statement)) this.chain(statement);
+  }
+
+  private subgraph(text: string): void {
+    const named = /^([^\s["]+)\s*\[(.*)\]$/s.exec(text);
+    const isId = /^[^\s"]+$/.test(text);
+    this.begin(named?.[1] ?? (isId ? text : `subgraph ${this.graph.groups.size}`), named?.[2] ?? text);
+  }
+
+  private chain(statement: string): void {
+    let [from, rest] = this.many(statement);
     while (rest.trim() !== "") {
-      const found = link.exec(rest);
-      if (!found) throw new NotDrawn(`an arrow is expected at “${rest.trim().slice(0, 20)}”`);
-      const sign = `${found[1] ?? ""}${found[3] ?? ""}${found[5] ?? ""}`;
-      const [to, after] = group(rest.slice(found[0].length));
-      for (const one of from)
-        for (const other of to)
-          edges.push({
-            from: one,
-            to: other,
-            label: (found[2] ?? found[4] ?? "").trim().replace(/^"(.*)"$/, "$1"),
-            dashed: sign.includes("."),
-            arrow: sign.includes(">"),
-          });
-      if (edges.length > most_lines) throw new NotDrawn("it has too many parts");
+      const link = linkOf(rest);
+      const [to, after] = this.many(link.rest);
+      for (const one of from) for (const other of to) this.join({ ...link.edge, from: one, to: other });
       [from, rest] = [to, after];
     }
   }
-  if (boxes.size === 0) throw new NotDrawn("it is empty");
-  return layered(boxes, edges, direction);
+
+  private many(text: string): [ids: string[], rest: string] {
+    let [id, rest] = this.node(text.trimStart());
+    const ids = [id];
+    for (let more = /^\s*&\s*/.exec(rest); more; more = /^\s*&\s*/.exec(rest)) {
+      [id, rest] = this.node(rest.slice(more[0].length));
+      ids.push(id);
+    }
+    return [ids, rest];
+  }
+
+  private node(text: string): [id: string, rest: string] {
+    const id = node_id.exec(text)?.[0];
+    if (!id) throw new NotDrawn(`a node is expected at “${text.slice(0, 20)}”`);
+    const written = shapeOf(id, text.slice(id.length));
+    const box = () => sized(wrapped(written.label || id), written.shape ?? "box");
+    this.put(id, box);
+    if (written.shape) this.graph.boxes.set(id, box());
+    return [id, written.rest.replace(/^\s*:::[\w,-]+/, "")];
+  }
 }
 
-const gap_px = 28;
-const layer_gap_px = 56;
-const rounds = 6;
-
-/** Each box below all that lead to it, those of a layer near what they belong to. */
-function layered(boxes: Map<string, Box>, edges: Edge[], direction: string): Picture {
-  const isSide = direction === "LR" || direction === "RL";
-  const rank = ranks([...boxes.keys()], edges);
-  const layers: string[][] = [];
-  for (const [id, at] of rank) {
-    layers[at] ??= [];
-    layers[at].push(id);
-  }
-  const place = new Map<string, number>();
-  const note = () => {
-    for (const layer of layers)
-      for (const [index, id] of layer.entries()) place.set(id, index - (layer.length - 1) / 2);
-  };
-  note();
-  for (let round = 0; round < rounds; round++) {
-    for (const layer of layers) {
-      const weight = (id: string) => {
-        const near = edges.flatMap(({ from, to }) => (from === id ? [to] : to === id ? [from] : []));
-        const sum = near.reduce((total, other) => total + (place.get(other) ?? 0), 0);
-        return near.length === 0 ? (place.get(id) ?? 0) : sum / near.length;
-      };
-      const weights = new Map(layer.map((id) => [id, weight(id)]));
-      layer.sort((a, b) => (weights.get(a) ?? 0) - (weights.get(b) ?? 0));
-    }
-    note();
-  }
-  const across = (box: Box) => (isSide ? box.height : box.width);
-  const along = (box: Box) => (isSide ? box.width : box.height);
-  const box = (id: string) => boxes.get(id) as Box;
-  const breadth = layers.map((layer) => layer.reduce((sum, id) => sum + across(box(id)) + gap_px, -gap_px));
-  const widest = Math.max(...breadth);
-  const labels = edges.some(({ label }) => label) && isSide ? 40 : 0;
-  let depth = 0;
-  for (const [index, layer] of layers.entries()) {
-    let side = (widest - (breadth[index] ?? 0)) / 2;
-    const deepest = Math.max(...layer.map((id) => along(box(id))));
-    for (const id of layer) {
-      const own = box(id);
-      const middle = depth + (deepest - along(own)) / 2;
-      [own.x, own.y] = isSide ? [middle, side] : [side, middle];
-      side += across(own) + gap_px;
-    }
-    depth += deepest + layer_gap_px + labels;
-  }
-  depth -= layer_gap_px + labels;
-  const [width, height] = isSide ? [depth, widest] : [widest, depth];
-  if (direction === "BT") for (const own of boxes.values()) own.y = height - own.y - own.height;
-  if (direction === "RL") for (const own of boxes.values()) own.x = width - own.x - own.width;
-  const lines = edges.map(({ from, to, label, dashed, arrow }): Line => {
-    const points = from === to ? loop(box(from)) : [edgeOf(box(from), box(to)), edgeOf(box(to), box(from))];
-    const [a, b] = [points[0] as [number, number], points.at(-1) as [number, number]];
-    return { points: points as [number, number][], label, at: [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2], dashed, arrow };
-  });
-  return framed({ width, height, boxes: [...boxes.values()], lines });
+interface Written {
+  label: string;
+  shape: Shape | null;
+  rest: string;
 }
 
-/** How far each is from the beginning; what leads back does not count. */
-function ranks(ids: string[], edges: Edge[]): Map<string, number> {
-  const next = new Map<string, string[]>();
-  for (const { from, to } of edges) next.set(from, [...(next.get(from) ?? []), to]);
-  const order: string[] = [];
-  const state = new Map<string, "open" | "done">();
-  const back = new Set<string>();
-  for (const start of ids) {
-    if (state.has(start)) continue;
-    const stack: { id: string; at: number }[] = [{ id: start, at: 0 }];
-    state.set(start, "open");
-    for (let top = stack.at(-1); top; top = stack.at(-1)) {
-      const to = next.get(top.id)?.[top.at];
-      top.at += 1;
-      if (to === undefined) {
-        state.set(top.id, "done");
-        order.unshift(top.id);
-        stack.pop();
-      } else if (state.get(to) === "open") back.add(`${top.id}\n${to}`);
-      else if (!state.has(to)) {
-        state.set(to, "open");
-        stack.push({ id: to, at: 0 });
-      }
-    }
+function shapeOf(id: string, rest: string): Written {
+  const properties = /^@\{([^}]*)\}/.exec(rest);
+  if (properties) {
+    const value = (name: string) => new RegExp(`\\b${name}:\\s*("[^"]*"|[^,}\\s]+)`).exec(properties[1] ?? "")?.[1];
+    const shape = named_shapes[value("shape") ?? ""] ?? "box";
+    return { label: value("label") ?? "", shape, rest: rest.slice(properties[0].length) };
   }
-  const rank = new Map(ids.map((id) => [id, 0]));
-  for (const id of order) {
-    for (const to of next.get(id) ?? []) {
-      if (!back.has(`${id}\n${to}`)) rank.set(to, Math.max(rank.get(to) ?? 0, (rank.get(id) ?? 0) + 1));
-    }
-  }
-  return rank;
+  const [open, closes, shape] = shapes.find(([sign]) => rest.startsWith(sign)) ?? [];
+  if (!open || !closes || !shape) return { label: "", shape: null, rest };
+  // What is quoted may hold any sign.
+  const quoted = /^\s*"[^"]*"/.exec(rest.slice(open.length))?.[0].length ?? 0;
+  const ends = closes.map((close) => rest.indexOf(close, open.length + quoted)).filter((end) => end >= 0);
+  if (ends.length === 0) throw new NotDrawn(`“${closes[0]}” is missing behind ${id}`);
+  const end = Math.min(...ends);
+  return { label: rest.slice(open.length, end), shape, rest: rest.slice(end + open.length) };
 }
 
-/** Where the way from the middle of one box to the other's leaves it. */
-function edgeOf(box: Box, other: Box): [number, number] {
-  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
-  const [dx, dy] = [other.x + other.width / 2 - x, other.y + other.height / 2 - y];
-  if (dx === 0 && dy === 0) return [x, y];
-  const [across, along] = [Math.abs(dx) / (box.width / 2), Math.abs(dy) / (box.height / 2)];
-  const scale = box.shape === "diamond" ? across + along : Math.max(across, along);
-  return [x + dx / scale, y + dy / scale];
-}
-
-function loop({ x, y, width, height }: Box): [number, number][] {
-  const right = x + width;
-  return [
-    [right, y + height / 3],
-    [right + 20, y + height / 3],
-    [right + 20, y + (2 * height) / 3],
-    [right, y + (2 * height) / 3],
-  ];
+function linkOf(text: string): { edge: Omit<Edge, "from" | "to">; rest: string } {
+  const plain = plain_link.exec(text);
+  const worded = plain ? null : worded_link.exec(text);
+  const found = plain ?? worded;
+  if (!found) throw new NotDrawn(`an arrow is expected at “${text.trim().slice(0, 20)}”`);
+  const sign = plain ? (plain[2] ?? "") : `${worded?.[2]}${worded?.[4]}`;
+  let rest = text.slice(found[0].length);
+  const words = link_text.exec(rest);
+  if (words) rest = rest.slice(words[0].length);
+  const ends: [Head, Head] = [sign_heads[found[1] ?? ""] ?? "none", sign_heads[sign.at(-1) ?? ""] ?? "none"];
+  const label = labelled(words?.[1] ?? worded?.[3] ?? "");
+  return { edge: { label, dashed: sign.includes("."), ends, isHidden: sign.startsWith("~") }, rest };
 }

@@ -6,7 +6,7 @@ import { rawText } from "../morph";
 import { blocks, make, shown } from "../nodes";
 import type { Rich } from "../rich";
 import { drawMath } from "./math";
-import { drawPicture } from "./svg";
+import { drawPicture, svgOf } from "./svg";
 import { extensions, type FootnoteRefToken, type FootnoteToken, type MathToken } from "./tokens";
 
 /** What stood there before it was drawn. */
@@ -100,10 +100,11 @@ async function drawDiagram(figure: HTMLElement): Promise<void> {
     figure.append(make("small", "not-drawn", ...shown(`Shown as written: ${result}`)));
     return;
   }
-  const picture = make("div", "diagram", result);
+  const picture = make("div", "diagram", svgOf(result));
   picture.tabIndex = 0;
   picture.setAttribute("role", "img");
-  picture.setAttribute("aria-label", "Diagram. Its source is below.");
+  const name = result.title ? `${result.kind}, ${result.title}` : result.kind;
+  picture.setAttribute("aria-label", `Diagram: ${name}. Its source is below.`);
   const fold = make("details", "diagram-source", make("summary", undefined, "Source"));
   code.before(picture, fold);
   fold.append(code);

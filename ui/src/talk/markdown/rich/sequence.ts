@@ -1,116 +1,147 @@
 // Sequence diagrams, as Mermaid writes them.
 
-import { type Box, framed, type Line, letter_px, most_lines, NotDrawn, type Picture, sized, wrapped } from "./picture";
+import {
+  type Box,
+  type Head,
+  labelled,
+  most_lines,
+  most_nesting,
+  NotDrawn,
+  type Picture,
+  sized,
+  tooMany,
+  unquoted,
+  wrapped,
+} from "./picture";
+import { sequencePicture } from "./sequencePicture";
 
-const gap_px = 28;
-const row_px = 44;
-const message = /^(\S+?)\s*(--?>>?|--?x|--?\))\s*([+-]?)\s*(\S+?)\s*:\s*(.*)$/;
-const skipped =
-  /^(activate|deactivate|autonumber|rect|loop|alt|else|opt|par|and|critical|option|break|end\b|title|links?\b)/;
+export interface Message {
+  kind: "message";
+  from: string;
+  to: string;
+  label: string;
+  dashed: boolean;
+  ends: [Head, Head];
+}
+
+export interface Note {
+  kind: "note";
+  from: string;
+  to: string;
+  side: string;
+  lines: string[];
+}
+
+/** One after the other, from above. */
+export type Step =
+  | Message
+  | Note
+  | { kind: "begin"; label: string; isQuiet: boolean }
+  | { kind: "further"; label: string }
+  | { kind: "end" }
+  | { kind: "active"; id: string; isOn: boolean };
+
+const most_actors = 30;
+const message = /^(.+?)\s*(<<)?(-{1,2})(>>|>|x|\))\s*([+-]?)\s*([^+\-:][^:]*?)\s*:\s*(.*)$/;
+const named = /^(?:create\s+)?(?:participant|actor)\s+(.+?)(?:@\{[^}]*\})?(?:\s+as\s+(.+))?$/i;
+const noted = /^note\s+(over|left of|right of)\s+([^:,]+)(?:,\s*([^:]+))?:\s*(.*)$/i;
+const begun = /^(alt|opt|loop|par|critical|break|rect|box)\b\s*(.*)$/i;
+const further = /^(?:else|and|option)\b\s*(.*)$/i;
+const activated = /^(de)?activate\s+(.+)$/i;
+const skipped = /^(?:links?|properties|details|destroy|accTitle|accDescr)\b/i;
+const ends: Record<string, Head> = { ">>": "arrow", ">": "none", x: "cross", ")": "open" };
 
 export function sequence(lines: string[]): Picture {
-  const actors = new Map<string, Box>();
-  const actor = (id: string, label = id) => {
-    if (!actors.has(id)) actors.set(id, sized(wrapped(label), "actor"));
-    if (actors.size > 30) throw new NotDrawn("it has too many parts");
-  };
-  const said: { from: string; to: string; label: string; dashed: boolean; arrow: boolean; isNote: boolean }[] = [];
-  for (const line of lines) {
-    const named = /^(?:participant|actor)\s+(\S+?)(?:\s+as\s+(.+))?$/.exec(line);
-    const note = /^note\s+(?:over|left of|right of)\s+([^:,]+)(?:,\s*([^:]+))?:\s*(.*)$/i.exec(line);
-    const found = message.exec(line);
-    if (named) actor(named[1] ?? "", named[2]);
-    else if (note) {
-      const [from, to] = [(note[1] ?? "").trim(), (note[2] ?? note[1] ?? "").trim()];
-      actor(from);
-      actor(to);
-      said.push({ from, to, label: note[3] ?? "", dashed: false, arrow: false, isNote: true });
-    } else if (found) {
-      const [, from = "", sign = "", , to = "", label = ""] = found;
-      actor(from);
-      actor(to);
-      said.push({
-        from,
-        to,
-        label,
-        dashed: sign.startsWith("--"),
-        arrow: sign !== "->" && sign !== "-->",
-        isNote: false,
-      });
-    } else if (!skipped.test(line)) throw new NotDrawn(`a message is expected at “${line.slice(0, 20)}”`);
-    if (said.length > most_lines) throw new NotDrawn("it has too many parts");
-  }
-  if (actors.size === 0) throw new NotDrawn("it is empty");
-  return places(actors, said);
+  const reader = new Reader();
+  for (const line of lines) reader.read(line);
+  if (reader.actors.size === 0) throw new NotDrawn("it is empty");
+  return { ...sequencePicture(reader.actors, reader.steps), title: reader.title };
 }
 
-function places(
-  actors: Map<string, Box>,
-  said: { from: string; to: string; label: string; dashed: boolean; arrow: boolean; isNote: boolean }[],
-): Picture {
-  const ids = [...actors.keys()];
-  const gaps = ids.map(() => 60);
-  for (const { from, to, label } of said) {
-    const [a, b] = [ids.indexOf(from), ids.indexOf(to)].toSorted((one, other) => one - other) as [number, number];
-    const wanted = (label.length * letter_px + 40) / Math.max(1, b - a);
-    for (let at = a; at < Math.max(b, a + 1); at++) gaps[at] = Math.min(320, Math.max(gaps[at] ?? 0, wanted));
+class Reader {
+  readonly actors = new Map<string, Box>();
+  readonly steps: Step[] = [];
+  title = "";
+  private count = 0;
+  private depth = 0;
+  private isNumbered = false;
+
+  read(line: string): void {
+    const isRead =
+      this.message(line) || this.note(line) || this.actorLine(line) || this.part(line) || this.setting(line);
+    if (!isRead && !skipped.test(line)) throw new NotDrawn(`a message is expected at “${line.slice(0, 20)}”`);
+    if (this.steps.length > most_lines) throw tooMany();
   }
-  let x = 0;
-  const head = Math.max(...[...actors.values()].map(({ height }) => height));
-  for (const [index, box] of [...actors.values()].entries()) {
-    box.x = x;
-    box.height = head;
-    const next = [...actors.values()][index + 1];
-    x +=
-      box.width / 2 +
-      Math.max(gaps[index] ?? 0, box.width / 2 + gap_px + (next?.width ?? 0) / 2) -
-      (next?.width ?? 0) / 2;
+
+  private actor(id: string, label = id): string {
+    if (!this.actors.has(id)) this.actors.set(id, sized(wrapped(label), "actor"));
+    if (this.actors.size > most_actors) throw tooMany();
+    return id;
   }
-  const middle = (id: string) => (actors.get(id)?.x ?? 0) + (actors.get(id)?.width ?? 0) / 2;
-  const boxes = [...actors.values()];
-  const lines: Line[] = [];
-  let y = head + row_px;
-  for (const { from, to, label, dashed, arrow, isNote } of said) {
-    if (isNote) {
-      const box = sized(wrapped(label), "note");
-      const center = (middle(from) + middle(to)) / 2;
-      boxes.push({ ...box, x: center - box.width / 2, y: y - row_px / 2 });
-      y += box.height + 12;
-      continue;
-    }
-    const [a, b] = [middle(from), middle(to)];
-    const points: [number, number][] =
-      from === to
-        ? [
-            [a, y],
-            [a + 30, y],
-            [a + 30, y + 16],
-            [a, y + 16],
-          ]
-        : [
-            [a, y],
-            [b, y],
-          ];
-    lines.push({
-      points,
+
+  private message(line: string): boolean {
+    const found = message.exec(line);
+    if (!found) return false;
+    const [, left = "", both, dashes, sign = "", mark, right = "", text = ""] = found;
+    const [from, to] = [this.actor(left), this.actor(right)];
+    this.count += 1;
+    const label = labelled(this.isNumbered ? `${this.count}. ${unquoted(text)}` : text);
+    const dashed = dashes === "--";
+    this.steps.push({
+      kind: "message",
+      from,
+      to,
       label,
-      at: from === to ? [a + 36 + (label.length * letter_px) / 2, y + 4] : [(a + b) / 2, y - 8],
       dashed,
-      arrow,
+      ends: [both ? "arrow" : "none", ends[sign] ?? "none"],
     });
-    y += from === to ? row_px + 12 : row_px;
+    if (mark) this.steps.push({ kind: "active", id: mark === "+" ? to : from, isOn: mark === "+" });
+    return true;
   }
-  const width = Math.max(...boxes.map((box) => box.x + box.width));
-  for (const id of ids)
-    lines.unshift({
-      points: [
-        [middle(id), head],
-        [middle(id), y],
-      ],
-      label: "",
-      at: [0, 0],
-      dashed: true,
-      arrow: false,
-    });
-  return framed({ width, height: y, boxes, lines });
+
+  private note(line: string): boolean {
+    const found = noted.exec(line);
+    if (!found) return false;
+    const from = this.actor((found[2] ?? "").trim());
+    const to = this.actor((found[3] ?? from).trim());
+    this.steps.push({ kind: "note", from, to, side: (found[1] ?? "").toLowerCase(), lines: wrapped(found[4] ?? "") });
+    return true;
+  }
+
+  private actorLine(line: string): boolean {
+    const [name, active] = [named.exec(line), activated.exec(line)];
+    if (name) this.actor(unquoted(name[1] ?? ""), name[2]);
+    else if (active) this.steps.push({ kind: "active", id: this.actor((active[2] ?? "").trim()), isOn: !active[1] });
+    return name !== null || active !== null;
+  }
+
+  private part(line: string): boolean {
+    const [begin, next] = [begun.exec(line), further.exec(line)];
+    if (begin) {
+      this.depth += 1;
+      if (this.depth > most_nesting) throw new NotDrawn("it is nested too deeply");
+      const kind = (begin[1] ?? "").toLowerCase();
+      const isQuiet = kind === "rect" || kind === "box";
+      this.steps.push({ kind: "begin", label: isQuiet ? "" : labelled(`${kind} ${bracketed(begin[2])}`), isQuiet });
+      return true;
+    }
+    if (next) {
+      this.steps.push({ kind: "further", label: labelled(bracketed(next[1])) });
+      return true;
+    }
+    if (!/^end$/i.test(line)) return false;
+    if (this.depth > 0) this.steps.push({ kind: "end" });
+    this.depth = Math.max(0, this.depth - 1);
+    return true;
+  }
+
+  private setting(line: string): boolean {
+    const isNumber = /^autonumber\b/i.test(line);
+    if (isNumber) this.isNumbered = !/\boff\b/.test(line);
+    const title = /^title\b:?\s*(.*)$/i.exec(line)?.[1];
+    if (title !== undefined) this.title = title;
+    return isNumber || title !== undefined;
+  }
 }
+
+const bracketed = (text = "") => (text.trim() === "" ? "" : `[${unquoted(text)}]`);
