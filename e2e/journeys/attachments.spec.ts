@@ -1,4 +1,5 @@
 import type { Locator, Page } from "@playwright/test";
+import { callsTool } from "../harness/script";
 import { dot } from "../harness/talk";
 import { expect, expectAccessible, test } from "../harness/test";
 
@@ -106,6 +107,22 @@ test("files are completed behind an @ and commands behind a slash, by keys or by
   await cockpit.composer.pressSequentially("/");
   await options.first().click();
   await expect(cockpit.composer).toHaveValue(`${first} `);
+});
+
+test.describe("with a main AI", () => {
+  const task = { prompt: "say what you see", session_name: "main" };
+  const script = callsTool("look", "copilot_agent", task, "The agent has seen it.");
+  test.use({ setup: { script } });
+
+  test("its agent gets what was sent along @desktop", async ({ cockpit, page }) => {
+    await picker(page).setInputFiles([
+      dot,
+      { name: "note.txt", mimeType: "text/plain", buffer: Buffer.from("remember") },
+    ]);
+    await cockpit.send("look at these");
+    await expect(cockpit.answers).toContainText("The agent has seen it.");
+    await expect(cockpit.log.locator("details.copilot-block")).toContainText("You attached image/png, note.txt");
+  });
 });
 
 /** Puts a picture into the clipboard or under the mouse, as a browser would. */

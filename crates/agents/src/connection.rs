@@ -239,6 +239,14 @@ impl Connection {
         Ok(self.peer().prompt(write_id, call_id, agent_session, text, along).await?)
     }
 
+    /// Why the agent would refuse a prompt with this, if it would.
+    pub fn refusal(&self, attached: &Attached) -> Option<&'static str> {
+        match self.inner.dialect {
+            Dialect::Acp => content::refusal(attached, self.capabilities()),
+            Dialect::Codex => codex::request::refusal(attached),
+        }
+    }
+
     /// The prompt then ends as cancelled; what is demanded is still owed an answer. The same `write_id` again is not sent again.
     pub async fn cancel(&self, write_id: Uuid, agent_session: &str) -> Result<(), Failure> {
         if self.inner.dialect == Dialect::Codex {

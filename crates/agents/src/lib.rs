@@ -19,7 +19,7 @@ pub mod signal;
 pub mod trace;
 
 pub use acp::alias::Names;
-pub use acp::content::Attached;
+pub use acp::content::{Attached, not_sent};
 pub use acp::diff::unified as unified_diff;
 pub use acp::mcp::{McpServer, Transport};
 pub use acp::response::{Capabilities, Listed};

@@ -201,7 +201,7 @@ impl Actor {
                     if count == 0 { self.model_over(); }
                     for signal in model_signals.drain(..) { self.model_signal(signal); }
                 }
-                ended = self.tasks.next() => self.task_ended(ended),
+                ended = self.tasks.next() => self.task_ended(ended).await,
                 () = tokio::time::sleep_until(idle.unwrap_or_else(Instant::now)), if idle.is_some() => self.idle(),
                 () = tokio::time::sleep_until(overdue.unwrap_or_else(Instant::now)), if overdue.is_some() => self.permissions_overdue(),
                 () = tokio::time::sleep_until(held.unwrap_or_else(Instant::now)), if held.is_some() => self.holds_over(),

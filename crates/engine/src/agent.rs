@@ -35,7 +35,7 @@ const UNSENT_PAUSE: Duration = Duration::from_secs(1);
 /// How long an agent that is being ended has to stop what it works on.
 const LAST_CANCEL: Duration = Duration::from_secs(2);
 
-type Task = Pin<Box<dyn Future<Output = Ended> + Send>>;
+pub(crate) type Task = Pin<Box<dyn Future<Output = Ended> + Send>>;
 
 /// What an act comes to.
 pub(crate) enum Work {

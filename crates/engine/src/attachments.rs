@@ -1,15 +1,15 @@
 //! What people send along with a message: how much of it, of which kind, and how it reaches an agent or the main AI.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use agents::Attached;
-use domain::agent::{Failure, Fault};
+use agents::{Attached, Connection};
+use domain::agent::{Failure, Fault, Update};
 use domain::attachment::{Attachment, AttachmentKind};
-use domain::event::Message;
+use domain::event::{Delegation, Message};
 use domain::ids::{AttachmentId, MessageId, SessionId, TurnId};
-use store::{AttachmentRow, Row, Store};
+use store::{AttachmentRow, Row, Store, StoreError};
 use uuid::Uuid;
 
 use crate::Refusal;
@@ -146,21 +146,68 @@ fn make(work_dir: &str, new: NewAttachment) -> Result<(Attachment, Arc<[u8]>), R
     Ok((Attachment { id, kind, name, mime_type, size }, data.into()))
 }
 
-/// What goes to an agent beside the words of a prompt that a person sent straight to it: the attachments of the message, and the
-/// paths of `work_dir` that its words mention. A path that is gone meanwhile is left to the words.
-pub(crate) async fn for_agent(
-    store: &Store,
-    session: SessionId,
-    turn_id: TurnId,
-    prompt: &str,
-    work_dir: Option<PathBuf>,
-) -> Result<Vec<Attached>, Failure> {
-    let Some(work_dir) = work_dir else { return Ok(Vec::new()) };
-    let unread = |reason: String| Failure::new(Fault::NotSent, format!("the attachments could not be read: {reason}"));
-    let rows = store.turn_attachments(session, turn_id).await.map_err(|error| unread(error.to_string()))?;
-    let prompt = prompt.to_owned();
-    let gather = move || gather(rows, &work_dir, &prompt);
-    tokio::task::spawn_blocking(gather).await.map_err(|error| unread(error.to_string()))
+/// What a person sent along with the message of a turn, on its way to a session of an agent's.
+pub(crate) struct SentAlong {
+    pub session: SessionId,
+    pub turn_id: TurnId,
+    pub work_dir: PathBuf,
+    pub agent: String,
+    /// Of the agent's session.
+    pub name: String,
+    /// The person talks straight to the agent.
+    pub straight: bool,
+    /// The agent's session had to be made anew, and knows nothing of what the lost one was sent.
+    pub renewed: bool,
+}
+
+impl SentAlong {
+    /// What goes to the agent beside the words of a prompt: the attachments of the message, once for each of its sessions, and, where
+    /// the words are a person's, the paths of the work directory that they mention. A path that is gone meanwhile is left to the words.
+    pub(crate) async fn gather(&self, store: &Store, prompt: &str) -> Result<Vec<Attached>, Failure> {
+        let unread = |reason: String| Failure::new(Fault::NotSent, format!("the attachments could not be read: {reason}"));
+        let rows = self.rows(store).await.map_err(|error| unread(error.to_string()))?;
+        let (work_dir, words) = (self.work_dir.clone(), self.straight.then(|| prompt.to_owned()));
+        let gather = move || gather(rows, &work_dir, words.as_deref().unwrap_or_default());
+        tokio::task::spawn_blocking(gather).await.map_err(|error| unread(error.to_string()))
+    }
+
+    async fn rows(&self, store: &Store) -> Result<Vec<AttachmentRow>, StoreError> {
+        let rows = store.turn_attachments(self.session, self.turn_id).await?;
+        if self.straight || self.renewed || rows.is_empty() {
+            return Ok(rows);
+        }
+        let messages = store.turn_messages(self.session, self.turn_id).await?;
+        Ok(if messages.iter().any(|message| self.went_along(message)) { Vec::new() } else { rows })
+    }
+
+    /// Whether this is the result of an earlier call in the same session, which the agent has worked on. A prompt that never reached
+    /// it has brought nothing along.
+    fn went_along(&self, message: &Message) -> bool {
+        let worked = |earlier: &Delegation| {
+            let said = message.display.as_deref().is_some_and(|text| !text.is_empty());
+            said || earlier.updates.iter().any(|placed| !matches!(placed.update, Update::Notice { .. }))
+        };
+        let same = |earlier: &&Delegation| earlier.session_name == self.name && earlier.agent == self.agent;
+        message.delegation.as_ref().filter(same).is_some_and(worked)
+    }
+
+    /// What the agent takes, and why it takes no more. To a person who talks straight to it a message without its image would be
+    /// another message, so there nothing is left out, and the agent's refusal is theirs.
+    pub(crate) fn sort_out(&self, connection: &Connection, attached: Vec<Attached>) -> (Vec<Attached>, Option<String>) {
+        if self.straight {
+            return (attached, None);
+        }
+        let (mut taken, mut refused) = (Vec::new(), BTreeMap::<_, Vec<_>>::new());
+        for one in attached {
+            match connection.refusal(&one) {
+                Some(reason) => refused.entry(reason).or_default().push(one),
+                None => taken.push(one),
+            }
+        }
+        let names = |those: &[Attached]| those.iter().map(|one| one.name().to_owned()).collect::<Vec<_>>();
+        let told: Vec<_> = refused.iter().map(|(reason, those)| agents::not_sent(reason, &names(those))).collect();
+        (taken, (!told.is_empty()).then(|| told.join("; ")))
+    }
 }
 
 fn gather(rows: Vec<AttachmentRow>, work_dir: &Path, prompt: &str) -> Vec<Attached> {
@@ -204,6 +251,10 @@ pub(crate) async fn contents(store: &Store, session: SessionId, messages: &[Mess
     Ok(contents)
 }
 
+/// What the main AI has to know of each: it need not repeat it to agents.
+const CARRIED: &str = "In the turn of this message it goes along with the first prompt to each agent session; \
+                       the result says so where the agent doesn't take it";
+
 /// A person's message as the main AI reads it: the words, what came with them, and the images as images.
 pub(crate) fn for_model(message: &Message, contents: &Contents) -> model::Message {
     let mut text = message.content.clone();
@@ -216,15 +267,15 @@ pub(crate) fn for_model(message: &Message, contents: &Contents) -> model::Messag
             (_, None) => format!("[Attached: `{name}`, no longer shown]"),
             (AttachmentKind::Image, Some(data)) => {
                 images.push(model::Image { name: name.clone(), mime_type: about.mime_type.clone(), data: data.clone() });
-                format!("[Attached: the image `{name}`. You see it; agents do not: tell them what matters in it]")
+                format!("[Attached: the image `{name}`. {CARRIED}]")
             }
             (AttachmentKind::File, Some(data)) => match std::str::from_utf8(data) {
                 Ok(content) => {
                     let shown = domain::text::clip(content, TEXT_FOR_MODEL);
                     let cut = if shown.len() < content.len() { " (cut)" } else { "" };
-                    format!("[Attached: the file `{name}`{cut}. Agents do not have it]\n{shown}\n[End of `{name}`]")
+                    format!("[Attached: the file `{name}`{cut}. {CARRIED}]\n{shown}\n[End of `{name}`]")
                 }
-                Err(_) => format!("[Attached: the file `{name}` ({}), which is no text and cannot be read]", about.mime_type),
+                Err(_) => format!("[Attached: the file `{name}` ({}), which is no text: you cannot read it. {CARRIED}]", about.mime_type),
             },
         };
         text.push_str(&format!("\n\n{note}"));

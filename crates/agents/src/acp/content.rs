@@ -1,5 +1,6 @@
 //! What goes along with a prompt's words, in the form that the agent said it takes.
 
+use std::borrow::Borrow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -36,32 +37,57 @@ pub enum Attached {
     },
 }
 
+const NO_IMAGES: &str = "it takes no images";
+pub(crate) const TEXT_ONLY: &str = "it takes no files but text";
+
+impl Attached {
+    pub fn name(&self) -> &str {
+        match self {
+            Attached::Image { name, .. } | Attached::File { name, .. } | Attached::Link { name, .. } => name,
+        }
+    }
+}
+
+/// The reason, with what it holds for.
+pub fn not_sent(reason: &str, names: &[impl Borrow<str>]) -> String {
+    let were = if names.len() == 1 { "was" } else { "were" };
+    format!("{reason}, so `{}` {were} not sent", names.join("`, `"))
+}
+
 /// All of it or nothing: a prompt about an image that was left out would be another prompt.
 pub(crate) fn blocks(attached: &[Attached], agent: &Capabilities) -> Result<Vec<ContentBlock>, RpcError> {
     attached.iter().map(|attached| block(attached, agent)).collect()
 }
 
-fn block(attached: &Attached, agent: &Capabilities) -> Result<ContentBlock, RpcError> {
+/// Why the agent does not take this, if it does not.
+pub(crate) fn refusal(attached: &Attached, agent: &Capabilities) -> Option<&'static str> {
     match attached {
-        Attached::Image { mime_type, data, .. } if agent.image => {
-            Ok(ContentBlock::Image(ImageContent::new(STANDARD.encode(data), mime_type.as_str())))
-        }
-        Attached::Image { name, .. } => Err(RpcError::Unsupported(format!("it takes no images, so `{name}` was not sent"))),
+        Attached::Image { .. } if !agent.image => Some(NO_IMAGES),
+        // Every agent takes text.
+        Attached::File { data, .. } if !agent.embedded_context && std::str::from_utf8(data).is_err() => Some(TEXT_ONLY),
+        _ => None,
+    }
+}
+
+fn block(attached: &Attached, agent: &Capabilities) -> Result<ContentBlock, RpcError> {
+    if let Some(reason) = refusal(attached, agent) {
+        return Err(RpcError::Unsupported(not_sent(reason, &[attached.name()])));
+    }
+    Ok(match attached {
+        Attached::Image { mime_type, data, .. } => ContentBlock::Image(ImageContent::new(STANDARD.encode(data), mime_type.as_str())),
         Attached::File { name, mime_type, data } => file(name, mime_type, data, agent),
         Attached::Link { name, path, size } => {
             let size = size.and_then(|size| i64::try_from(size).ok());
             let uri = format!("file://{}", encoded(path.as_os_str().as_bytes()));
-            Ok(ContentBlock::ResourceLink(ResourceLink::new(name.as_str(), uri).size(size)))
+            ContentBlock::ResourceLink(ResourceLink::new(name.as_str(), uri).size(size))
         }
-    }
+    })
 }
 
-fn file(name: &str, mime_type: &str, data: &[u8], agent: &Capabilities) -> Result<ContentBlock, RpcError> {
+fn file(name: &str, mime_type: &str, data: &[u8], agent: &Capabilities) -> ContentBlock {
     let text = std::str::from_utf8(data).ok();
-    if !agent.embedded_context {
-        // Every agent takes text.
-        let text = text.ok_or_else(|| RpcError::Unsupported(format!("it takes no files but text, so `{name}` was not sent")))?;
-        return Ok(ContentBlock::Text(TextContent::new(format!("Attached file `{name}`:\n\n{text}"))));
+    if let Some(text) = text.filter(|_| !agent.embedded_context) {
+        return ContentBlock::Text(TextContent::new(format!("Attached file `{name}`:\n\n{text}")));
     }
     let uri = format!("attachment:///{}", encoded(name.as_bytes()));
     let resource = match text {
@@ -70,7 +96,7 @@ fn file(name: &str, mime_type: &str, data: &[u8], agent: &Capabilities) -> Resul
             BlobResourceContents::new(STANDARD.encode(data), uri).mime_type(mime_type.to_owned()),
         ),
     };
-    Ok(ContentBlock::Resource(EmbeddedResource::new(resource)))
+    ContentBlock::Resource(EmbeddedResource::new(resource))
 }
 
 /// A path as it stands in a URI.

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
 use super::settings::Mode;
-use crate::acp::content::Attached;
+use crate::acp::content::{Attached, TEXT_ONLY, not_sent};
 use crate::acp::mcp::{McpServer, Transport};
 use crate::fault::RpcError;
 
@@ -125,6 +125,14 @@ fn text_input(text: &str) -> Value {
     json!({ "type": "text", "text": text })
 }
 
+/// Why it does not take this, if it does not.
+pub(crate) fn refusal(attached: &Attached) -> Option<&'static str> {
+    match attached {
+        Attached::File { data, .. } if std::str::from_utf8(data).is_err() => Some(TEXT_ONLY),
+        _ => None,
+    }
+}
+
 fn attached_input(attached: &Attached) -> Result<Value, RpcError> {
     match attached {
         Attached::Image { mime_type, data, .. } => {
@@ -132,7 +140,7 @@ fn attached_input(attached: &Attached) -> Result<Value, RpcError> {
         }
         Attached::File { name, data, .. } => match std::str::from_utf8(data) {
             Ok(text) => Ok(text_input(&format!("Attached file `{name}`:\n\n{text}"))),
-            Err(_) => Err(RpcError::Unsupported(format!("it takes no files but text, so `{name}` was not sent"))),
+            Err(_) => Err(RpcError::Unsupported(not_sent(TEXT_ONLY, &[name.as_str()]))),
         },
         Attached::Link { name, path, .. } => Ok(text_input(&format!("`{name}` is at {}", path.display()))),
     }

@@ -8,7 +8,7 @@ use domain::turn::{self, ToolEnd};
 use tokio::task::JoinError;
 
 use super::Actor;
-use crate::agent::{self, Work};
+use crate::agent::{self, Task, Work};
 use crate::changes::{Scanned, TreeTaken};
 use crate::room::Place;
 use crate::tool_call;
@@ -20,6 +20,12 @@ pub(crate) enum Ended {
         output: tools::Output,
     },
     Timer(Timer),
+    /// An agent does not take something that its prompt should carry; `write` sends it the rest.
+    LeftOut {
+        call_id: String,
+        text: String,
+        write: Task,
+    },
     Started {
         agent: String,
         runner: RunnerId,
@@ -117,7 +123,7 @@ impl Actor {
         self.tasks.start(work);
     }
 
-    pub(super) fn task_ended(&mut self, ended: Result<Ended, JoinError>) {
+    pub(super) async fn task_ended(&mut self, ended: Result<Ended, JoinError>) {
         match ended {
             Ok(Ended::Tool { call_id, output }) => {
                 self.tool_tasks.remove(&call_id);
@@ -125,6 +131,11 @@ impl Actor {
                 self.turn_input(turn::Input::ToolEnd { call_id, end });
             }
             Ok(Ended::Timer(timer)) => self.timer_fired(timer),
+            Ok(Ended::LeftOut { call_id, text, write }) => {
+                self.left_out(call_id, text);
+                self.flush().await;
+                self.tasks.start(write);
+            }
             Ok(Ended::Started { agent, runner, outcome }) => self.agent_started(agent, runner, outcome),
             Ok(Ended::TerminalStarted { agent, id, outcome }) => self.terminal_started(agent, id, outcome),
             Ok(Ended::TerminalChanged { runner, terminal_id }) => self.terminal_changed(runner, &terminal_id),

@@ -1,16 +1,16 @@
 //! A prompt on its way to the agent: with what a restored session does not know in front of it, and with what a person sent along.
 
-use std::path::PathBuf;
-
-use domain::agent::{Failure, Fault};
+use domain::agent::{Failure, Fault, Update};
 use domain::host::{AgentSession, How, Input, WriteOutcome};
 use domain::ids::{RunnerId, SessionId, TurnId};
+use domain::turn::Input as TurnInput;
 use store::Store;
 
 use super::Work;
-use crate::actor::Actor;
+use crate::actor::{Actor, Ended};
+use crate::attachments::SentAlong;
+use crate::history;
 use crate::settings::RELAY;
-use crate::{attachments, history};
 
 pub(super) struct Prompt {
     pub runner: RunnerId,
@@ -35,43 +35,78 @@ impl Actor {
             named.record.clone().filter(|_| prompt.introduce)
         });
         let (store, id) = (self.shared.store.clone(), self.id);
-        // Where a person talks straight to the agent, what they sent along is for it.
-        let straight = (self.row.model == RELAY && prompt.round == 0).then(|| PathBuf::from(&self.row.work_dir));
+        let sent_along = SentAlong {
+            session: self.id,
+            turn_id: prompt.turn_id,
+            work_dir: self.row.work_dir.clone().into(),
+            agent: agent.clone(),
+            name: prompt.name.clone(),
+            straight: self.row.model == RELAY,
+            renewed: record.as_ref().is_some_and(|record| record.restored.as_deref() == Some(How::Lost.as_str())),
+        };
         if let Some(connection) = &connection {
             connection.set_busy(true);
         }
         let stops = self.links.stops(prompt.runner);
         let tree_taken = self.trees.gate();
-        Work::host(agent, async move {
-            let sent = match connection {
-                None => Err(Failure::new(Fault::Gone, "the agent is gone")),
-                Some(connection) => {
-                    stops.over().await;
-                    tree_taken.open().await;
-                    connection.tell_busy().await;
-                    let text = match record {
-                        Some(record) => with_preface(&store, id, &record, &prompt.text).await,
-                        None => prompt.text.clone(),
-                    };
-                    match attachments::for_agent(&store, id, prompt.turn_id, &prompt.text, straight).await {
-                        Ok(attached) => connection.prompt(write_id, &key, &prompt.agent_session, &text, &attached).await,
-                        Err(failure) => Err(failure),
+        Work::task(async move {
+            let (attached, left_out) = match &connection {
+                // What comes after the first prompt of a call tells the agent only why something was not allowed.
+                Some(connection) if prompt.round == 0 => match sent_along.gather(&store, &prompt.text).await {
+                    Ok(attached) => {
+                        let (taken, left_out) = sent_along.sort_out(connection, attached);
+                        (Ok(taken), left_out)
                     }
-                }
+                    Err(failure) => (Err(failure), None),
+                },
+                _ => (Ok(Vec::new()), None),
             };
-            let outcome = match sent {
-                Ok(()) => WriteOutcome::Written,
-                Err(failure) if failure.fault == Fault::Gone => {
-                    let written = tokio::task::spawn_blocking(move || agents::written(&dir)).await.ok().flatten();
-                    match written {
-                        Some(written) if !written.contains(&write_id) => WriteOutcome::Unsent(failure.message),
-                        _ => WriteOutcome::Gone,
+            let call_id = prompt.call_id.clone();
+            let write = async move {
+                let sent = match (connection, attached) {
+                    (None, _) => Err(Failure::new(Fault::Gone, "the agent is gone")),
+                    (Some(_), Err(failure)) => Err(failure),
+                    (Some(connection), Ok(attached)) => {
+                        stops.over().await;
+                        tree_taken.open().await;
+                        connection.tell_busy().await;
+                        let text = match record {
+                            Some(record) => with_preface(&store, id, &record, &prompt.text).await,
+                            None => prompt.text.clone(),
+                        };
+                        connection.prompt(write_id, &key, &prompt.agent_session, &text, &attached).await
                     }
-                }
-                Err(failure) => WriteOutcome::Failed(failure),
+                };
+                let outcome = match sent {
+                    Ok(()) => WriteOutcome::Written,
+                    Err(failure) if failure.fault == Fault::Gone => {
+                        let written = tokio::task::spawn_blocking(move || agents::written(&dir)).await.ok().flatten();
+                        match written {
+                            Some(written) if !written.contains(&write_id) => WriteOutcome::Unsent(failure.message),
+                            _ => WriteOutcome::Gone,
+                        }
+                    }
+                    Err(failure) => WriteOutcome::Failed(failure),
+                };
+                let input = Input::Written { call_id: prompt.call_id, round: prompt.round, outcome };
+                Ended::Host { agent, input: Box::new(input) }
             };
-            Input::Written { call_id: prompt.call_id, round: prompt.round, outcome }
+            match left_out {
+                None => write.await,
+                Some(text) => Ended::LeftOut { call_id, text, write: Box::pin(write) },
+            }
         })
+    }
+
+    /// Stored before the prompt is written: an agent that answers at once would end the call first, and of one that dies with its
+    /// prompt nothing would say what it was not sent.
+    pub(crate) fn left_out(&mut self, call_id: String, text: String) {
+        let update = Update::notice("warning", text);
+        let call = self.machine.turn().turn.as_ref().and_then(|turn| turn.call(&call_id));
+        // It is here already where an earlier server was about to write the prompt.
+        if call.is_some_and(|call| call.updates.iter().all(|placed| placed.update != update)) {
+            self.turn_input(TurnInput::AgentUpdate { call_id, update });
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod agent_records;
+mod attachments;
 mod attribution;
 mod catalogue;
 mod client_requests;

@@ -100,7 +100,7 @@ async fn what_makes_no_sense_or_is_too_much_is_refused_by_name_and_nothing_is_se
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_main_ai_sees_images_reads_files_and_is_told_of_paths_and_its_agent_gets_text_alone() {
+async fn the_main_ai_sees_images_reads_files_and_is_told_of_paths() {
     let rig = Rig::replies([delegate(&[("main", "say done")]), Reply::text("ok"), Reply::text("again")]).await;
     let session = rig.session().await;
     std::fs::write(rig.dir.path().join("work/sub/lib.rs"), "fn main() {}").unwrap();
@@ -119,7 +119,55 @@ async fn the_main_ai_sees_images_reads_files_and_is_told_of_paths_and_its_agent_
             assert!(text.contains(words), "no {words:?} in {text:?}");
         }
     }
-    assert_eq!(prompts(&rig), [json!([{ "type": "text", "text": "say done" }])]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_agent_session_gets_the_attachments_once_in_a_turn_and_both_sides_hear_what_it_does_not_take() {
+    let calls = [("main", "say one"), ("docs", "say two"), ("main", "say three")];
+    let again = [delegate(&[("docs", "say four")]), Reply::text("ok"), delegate(&[("main", "say five")]), Reply::text("ok")];
+    let rig = Rig::replies([delegate(&calls)].into_iter().chain(again)).await;
+    let session = rig.session().await;
+    let work = rig.dir.path().join("work").canonicalize().unwrap();
+    std::fs::write(work.join("sub/lib.rs"), "fn main() {}").unwrap();
+    let mut client = rig.watch(&session).await;
+    let path = json!({ "kind": "path", "path": "sub/lib.rs" });
+    let body = json!({ "content": "look", "attachments": [image("dot.png"), note("note.txt", "remember"), path] });
+    assert_eq!(rig.post(&messages(&session), body).await.status, 202);
+    assert_eq!(client.turn_end(SOON).await, "completed");
+    rig.say(&session, "and now?").await;
+    assert_eq!(client.turn_end(SOON).await, "completed");
+
+    let carries = |prompt: &Value| prompt.as_array().unwrap().len() > 1;
+    let said = |prompt: &Value| prompt[0]["text"].as_str().unwrap().to_owned();
+    let sent = prompts(&rig);
+    let mut carrying: Vec<_> = sent.iter().filter(|prompt| carries(prompt)).map(said).collect();
+    carrying.sort_unstable();
+    assert_eq!((sent.len(), carrying), (5, vec!["say one".to_owned(), "say two".to_owned()]));
+    let along = sent.iter().find(|prompt| carries(prompt)).unwrap();
+    assert_eq!(along[1], json!({ "type": "text", "text": "Attached file `note.txt`:\n\nremember" }));
+    assert_eq!((&along[2]["type"], &along[2]["name"], &along[3]), (&json!("resource_link"), &json!("sub/lib.rs"), &Value::Null));
+
+    let words = "it takes no images, so `dot.png` was not sent";
+    let told = of_kind(&client, "agent-update").into_iter().filter(|event| event.data["update"]["text"] == words).count();
+    assert_eq!(told, 2, "a person hears it of each session");
+    let results: Vec<_> = rig.model.requests()[1].messages().iter().filter(|message| message["role"] == "tool").cloned().collect();
+    let heard: Vec<_> = results.iter().map(|result| result["content"].as_str().unwrap().contains(words)).collect();
+    assert_eq!(heard, [true, true, false], "and the main AI too: {results:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_prompt_that_the_agent_refused_has_brought_nothing_along() {
+    let rig = Rig::replies([delegate(&[("main", "error_code -32603")]), delegate(&[("main", "say two")]), Reply::text("ok")]).await;
+    let session = rig.session().await;
+    let mut client = rig.watch(&session).await;
+    let body = json!({ "content": "look", "attachments": [note("a.txt", "a"), image("1.png"), image("2.png")] });
+    assert_eq!(rig.post(&messages(&session), body).await.status, 202);
+    assert_eq!(client.turn_end(SOON).await, "completed", "{}", client.seen.tail());
+    let along: Vec<_> = prompts(&rig).iter().map(|prompt| prompt[1]["text"].clone()).collect();
+    assert_eq!(along, ["Attached file `a.txt`:\n\na", "Attached file `a.txt`:\n\na"], "{:?}", prompts(&rig));
+    let words = "it takes no images, so `1.png`, `2.png` were not sent";
+    let told = of_kind(&client, "agent-update").into_iter().filter(|event| event.data["update"]["text"] == words).count();
+    assert_eq!(told, 2, "one sentence for each prompt");
 }
 
 /// Holds S4-33.
