@@ -38,7 +38,7 @@ pub(super) async fn run(api: &Api, format: Format, to: To, text: String, detach:
     let session = session["id"].as_str().context("the server made a session without an id")?.to_owned();
     let mut stream = Stream::open(api, &session).await?;
     // What was before is not part of this turn; what is after is, from the first event on.
-    stream.snapshot().await?;
+    let before = stream.snapshot().await?;
     let posted = post(api, &session, &content).await?;
     let receipt =
         json!({ "session_id": session, "message_id": posted["message_id"], "turn_id": posted["turn_id"], "queued": posted["queued"] });
@@ -47,10 +47,38 @@ pub(super) async fn run(api: &Api, format: Format, to: To, text: String, detach:
         Format::Text if detach => writeln!(io::stdout(), "sent to session {session}")?,
         Format::Text => warn(format_args!("session {session}{}", if posted["queued"] == true { ", behind what runs there" } else { "" })),
     }
+    let held = Held { format, session: &session };
     if detach {
+        let was_held = before.iter().rfind(|event| event.kind == "queue").is_some_and(|event| event.data["held"] == true);
+        if posted["queued"] == true && was_held {
+            held.tell()?;
+        }
         return Ok(ExitCode::SUCCESS);
     }
-    follow(&mut stream, &mut printer, &posted["turn_id"]).await
+    follow(&mut stream, &mut printer, &posted["turn_id"], &held).await
+}
+
+/// What is queued after a stop begins only when somebody asks for it: whoever waits for it is told.
+struct Held<'a> {
+    format: Format,
+    session: &'a str,
+}
+
+impl Held<'_> {
+    fn tell(&self) -> io::Result<()> {
+        let id = self.session;
+        let text = format!(
+            "the queue of session {id} is held because its turn was stopped, so this message waits: \
+             choose \"Send next\" in the page, or POST /api/sessions/{id}/queue/send-next"
+        );
+        match self.format {
+            Format::Ndjson => writeln!(io::stdout(), "{}", json!({ "event": "held", "data": { "session_id": id, "message": text } })),
+            Format::Text => {
+                warn(format_args!("{text}"));
+                Ok(())
+            }
+        }
+    }
 }
 
 fn from_stdin() -> Result<String> {
@@ -80,8 +108,8 @@ async fn post(api: &Api, session: &str, content: &str) -> Result<Value, CallErro
 }
 
 /// Shows the turn and gives the code for how it ended.
-async fn follow(stream: &mut Stream, printer: &mut Printer, turn_id: &Value) -> Result<ExitCode> {
-    let mut begun = false;
+async fn follow(stream: &mut Stream, printer: &mut Printer, turn_id: &Value, held: &Held<'_>) -> Result<ExitCode> {
+    let (mut begun, mut was_held) = (false, false);
     loop {
         let event = stream.next().await?;
         if event.kind == "reset" {
@@ -90,6 +118,14 @@ async fn follow(stream: &mut Stream, printer: &mut Printer, turn_id: &Value) -> 
         let ours = event.kind == "turn" && event.data["turn_id"] == *turn_id;
         let state = event.data["state"].as_str().filter(|_| ours).unwrap_or_default();
         begun |= state == "running";
+        if event.kind == "queue" && !begun {
+            let waits = event.data["items"].as_array().is_some_and(|items| items.iter().any(|item| item["turn_id"] == *turn_id));
+            let is_held = event.data["held"] == true && waits;
+            if is_held && !was_held {
+                held.tell()?;
+            }
+            was_held = is_held;
+        }
         if begun || ours {
             printer.event(&event)?;
         }

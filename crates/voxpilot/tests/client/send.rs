@@ -57,11 +57,39 @@ async fn a_detached_message_is_not_waited_for_and_a_queued_one_shows_only_its_ow
     assert_eq!(posted["data"]["queued"], true);
     server.call("POST", &format!("/api/sessions/{session}/cancel"), None).await;
     client.until("the end of the turn", SOON, |event| event.kind == "turn" && event.data["state"] == "cancelled").await;
-    // What waits after a stop waits for a person.
+    // What waits after a stop waits for a person, and the command says so.
+    let held = queued.until("that it is held", |event| event["event"] == "held").await;
+    let advice = format!("POST /api/sessions/{session}/queue/send-next");
+    assert!(held["data"]["message"].as_str().unwrap().contains(&advice), "{held}");
     assert_eq!(server.call("POST", &format!("/api/sessions/{session}/queue/send-next"), None).await.0, 202);
     assert_eq!(queued.end().await, 0);
     let turns: Vec<_> = queued.seen.iter().filter(|event| event["event"] == "turn").map(|event| &event["data"]["turn_id"]).collect();
     assert!(!turns.is_empty() && turns.iter().all(|turn| **turn == posted["data"]["turn_id"]), "{:#?}", queued.seen);
+    server.end().await;
+}
+
+#[tokio::test]
+async fn a_message_behind_a_queue_that_is_held_says_so_once_and_how_to_send_it_on() {
+    let server = Rig::default().faulty_agent().start().await;
+    let session = server.new_session(json!({ "title": "x" })).await;
+    let mut client = server.stream(&session, None).await;
+    for content in ["no_answer", "say queued"] {
+        server.send(&session, content).await;
+    }
+    server.call("POST", &format!("/api/sessions/{session}/cancel"), None).await;
+    client.until("the stop", SOON, |event| event.kind == "turn" && event.data["state"] == "cancelled").await;
+    // What is sent meanwhile begins; what comes behind it is held with the rest.
+    server.send(&session, "no_answer").await;
+    let detached = run(&server, &["send", "--detach", "-s", &session, "--format", "text", "say one"]).await;
+    assert!(detached.code == 0 && detached.stderr.contains("is held because its turn was stopped"), "{detached:?}");
+    let mut followed = Running::start(&server, &["send", "-s", &session, "say two"]);
+    followed.until("that it is held", |event| event["event"] == "held").await;
+    server.call("POST", &format!("/api/sessions/{session}/queue/send-next"), None).await;
+    server.call("POST", &format!("/api/sessions/{session}/cancel"), None).await;
+    followed.until("that it is held anew", |event| event["event"] == "held").await;
+    server.call("POST", &format!("/api/sessions/{session}/queue/send-next"), None).await;
+    assert_eq!(followed.end().await, 0);
+    assert_eq!(followed.seen.iter().filter(|event| event["event"] == "held").count(), 2, "{:#?}", followed.seen);
     server.end().await;
 }
 
