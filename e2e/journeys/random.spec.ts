@@ -1,170 +1,141 @@
-// Clicks, taps, keys and typing at random, on every screen with a question that waits: nothing is granted or denied that was not
-// clicked deliberately. RANDOM_SEED repeats a run, RANDOM_ACTIONS makes it longer; each repetition has the next seed.
+// Presses, taps, keys and typing at random, on every screen while a question waits: nothing is granted or denied that was not meant.
+// SEED repeats a run, PRESSES makes it longer; each repetition has the next seed.
 
 import type { Page } from "@playwright/test";
-import type { Server } from "../harness/server";
+import { createRandom, Hand, preparePage } from "../harness/hand";
+import { processesOf } from "../harness/processes";
+import { callsTool } from "../harness/script";
+import type { Server, Setup } from "../harness/server";
 import { expect, test } from "../harness/test";
 
-const first_seed = Number(process.env.RANDOM_SEED ?? 1);
-const actions = Number(process.env.RANDOM_ACTIONS ?? 300);
+const first_seed = Number(process.env.SEED ?? 1);
+/** For each kind of question and each size. */
+const presses = Number(process.env.PRESSES ?? 400);
 
-/** A generator of its own: the same seed makes the same numbers on every machine. */
-function createRandom(start: number): () => number {
-  let state = start >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
-/** What answers once it takes presses, ends the question another way, or changes who is asked. The rest of the page is the test. */
-const deliberate = {
-  /** Answers, and what leads away from the page. A button that does not take presses yet is pressed. */
-  parts: [
-    ".ask-allow, .ask-deny, .deny-reason button, .always-grant",
-    ".round-button.stop, .agent-stop, .queue button, [role=menuitemradio], input[type=file], select",
-    "a[href^='http'], a[download], [aria-label='Attach files'], [aria-label='Take a photo'], [aria-label='Stop']",
-  ].join(", "),
-  /** By what is written on it. */
-  words:
-    "^(Allow|Deny|Always|Decline|Stop|Send|Install|Update|Test|Sign|Log|Revoke|Delete|Remove|Archive|Commit|Revert|Undo|Reset|Auto|Ask|Start|Resume|Continue|Turn|Export|Trust|Mute)",
+const files = { files: { "a.txt": "one\n" }, changes: { "a.txt": "two\n" } };
+const form = {
+  type: "object",
+  properties: { name: { type: "string", title: "Name" }, push: { type: "boolean", title: "Push it" } },
 };
+const elicitation = { mode: "form", message: "Which branch?", requestedSchema: form };
 
-const letters = [..."adAD123jknpvc?/ ", "Enter", "Tab", "Shift+Tab", "ArrowDown", "ArrowUp", "Backspace", "Escape"];
+const questions: { kind: string; setup: Setup; asks: string }[] = [
+  { kind: "a command", setup: { ...files, policy: "ask" }, asks: "run `echo waits > never.txt`" },
+  { kind: "an edit", setup: { ...files, policy: "ask" }, asks: "create a file called never.txt with the text no" },
+  {
+    kind: "a form",
+    setup: { ...files, agent: "faulty" },
+    asks: `calls ${JSON.stringify([["elicitation/create", elicitation]])}`,
+  },
+  { kind: "a sign-in", setup: { ...files, agent: "guarded" }, asks: "say hello" },
+  {
+    kind: "a tool of the main AI",
+    setup: { ...files, script: callsTool("outside", "read_file_external", { path: "/etc/hostname" }, "Read.") },
+    asks: "read outside",
+  },
+];
 
-/** Whether a press on it is an answer, or leads away. What does not take presses yet is no answer. */
-type IsMeant = (target: Element) => boolean;
+/** Every screen that there is: its address below the server's, or below the session's, and what opens it from there. */
+const screens: { at: "session" | "server"; path: string; keys?: string; name?: string }[] = [
+  { at: "session", path: "" },
+  { at: "session", path: "", keys: "Control+Shift+D" },
+  { at: "session", path: "/review" },
+  { at: "session", path: "/files/a.txt" },
+  { at: "session", path: "", keys: "Control+k" },
+  { at: "session", path: "", keys: "Control+k", name: "Agent traffic" },
+  { at: "session", path: "", keys: "Control+k", name: "Saved permissions" },
+  { at: "session", path: "" },
+  { at: "server", path: "/#/settings" },
+  { at: "server", path: "/#/agents" },
+  { at: "server", path: "/#/conversations" },
+  { at: "server", path: "/#/devices" },
+  { at: "server", path: "/#/" },
+];
 
-/**
- * Tells presses that are meant in the page itself, and takes back those on what began to take presses only after this test had looked:
- * the hand would not have pressed it.
- */
-function keepHandOff({ parts, words }: typeof deliberate): void {
-  const isMeant: IsMeant = (target) => {
-    const roles = ["option", "menuitem", "menuitemradio", "radio", "switch"].map((role) => `[role=${role}]`);
-    const control = target.closest<HTMLElement>(["button", "a", "summary", "label", ...roles].join(", "));
-    if (!control) return target.closest(parts) !== null;
-    // "Always…" only opens a dialog.
-    if (control.matches(".ask-always, :disabled, [aria-disabled=true]")) return false;
-    const name = (control.ariaLabel ?? control.textContent ?? "").trim();
-    return control.closest(parts) !== null || new RegExp(words).test(name);
-  };
-  let isOff = false;
-  for (const type of ["pointerdown", "mousedown", "mouseup", "click"] as const) {
-    window.addEventListener(
-      type,
-      (event) => {
-        if (event.type === "pointerdown") isOff = event.target instanceof Element && isMeant(event.target);
-        if (!isOff || (event instanceof MouseEvent && event.type === "click" && event.detail === 0)) return;
-        event.preventDefault();
-        event.stopImmediatePropagation();
-      },
-      { capture: true },
-    );
-  }
-  Object.assign(window, { isMeant });
-}
-
-/** Whether a press there, or a key where the focus is, would be meant. */
-function isDeliberate(page: Page, at: { x: number; y: number } | null, key = ""): Promise<boolean> {
-  return page.evaluate(
-    ({ at, key }) => {
-      const { isMeant } = window as unknown as { isMeant: IsMeant };
-      const target = at ? document.elementFromPoint(at.x, at.y) : document.activeElement;
-      if (!target) return false;
-      if (at) return isMeant(target);
-      // The card that somebody went into has keys, and so has a field whose text Enter sends.
-      if (key.toLowerCase() === "d" && document.querySelector(".ask.engaged")) return true;
-      if (key === "Enter" && target.matches("article.ask, .asked, textarea, input")) return true;
-      const isPress = key === "Enter" || key === " " || key.startsWith("Arrow");
-      // A button that settles may have settled when the key arrives.
-      return (
-        isPress && (isMeant(target) || target.closest("[aria-disabled=true], :disabled, select, [type=radio]") !== null)
-      );
-    },
-    { at, key },
-  );
-}
-
-/** One thing that a hand does by chance, if it is not an answer that was meant. */
-async function act(page: Page, random: () => number): Promise<string> {
-  const size = page.viewportSize() ?? { width: 0, height: 0 };
-  const isPhone = size.width < 700;
-  if (random() < 0.6) {
-    // Half of them where the questions are.
-    const low = random() < 0.5 ? 0.6 : 0;
-    const at = {
-      x: Math.floor(random() * size.width),
-      y: Math.floor((low + random() * (1 - low)) * size.height),
-    };
-    const count = random() < 0.4 ? 2 : 1;
-    for (let press = 0; press < count; press += 1) {
-      if (await isDeliberate(page, at)) return `spared ${at.x},${at.y}`;
-      if (isPhone) await page.touchscreen.tap(at.x, at.y);
-      else await page.mouse.click(at.x, at.y);
-    }
-    return `pressed ${at.x},${at.y} ×${count}`;
-  }
-  const key = letters[Math.floor(random() * letters.length)] ?? "d";
-  if (await isDeliberate(page, null, key)) {
-    await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
-    return `spared ${key}`;
-  }
-  await page.keyboard.press(key);
-  return key;
-}
-
-async function stateOf(server: Server, id: string): Promise<{ waiting: number; rules: number; policy: unknown }> {
-  const { waiting, rules, permission_policy } = await (await server.call("GET", `/api/sessions/${id}`)).json();
-  return { waiting, rules, policy: permission_policy };
-}
-
-test.use({ setup: { policy: "ask", files: { "a.txt": "one\n" }, changes: { "a.txt": "two\n" } } });
-
-test("random presses, keys and words answer nothing", async ({ cockpit, page, server }, info) => {
-  const seed = first_seed + info.repeatEachIndex;
-  await page.addInitScript(keepHandOff, deliberate);
+async function open(page: Page, home: string, { at, path, keys, name }: (typeof screens)[number]): Promise<void> {
+  await page.goto(`${at === "session" ? home : new URL(home).origin}${path}`);
+  // What the hand has opened before goes.
   await page.reload();
-  const random = createRandom(seed);
-  await cockpit.send("run `echo waits > never.txt`");
-  await expect(cockpit.cards.getByRole("button", { name: "Allow" })).toBeEnabled();
-  const id = /sessions\/([0-9a-f-]+)/.exec(page.url())?.[1] ?? "";
-  const before = await stateOf(server, id);
-  expect(before.waiting).toBe(1);
-  const home = `${server.url}/#/sessions/${id}`;
-  const screens = [
-    home,
-    `${home}/review`,
-    `${server.url}/#/settings`,
-    `${server.url}/#/agents`,
-    `${server.url}/#/conversations`,
-    `${server.url}/#/devices`,
-    `${server.url}/#/`,
-  ];
-  const log: string[] = [];
-  for (let count = 0; count < actions; count += 1) {
-    if (count % 50 === 0) {
-      // Half of all time on the question itself.
-      const screen = count % 100 === 0 ? home : (screens[Math.floor(random() * screens.length)] ?? home);
-      await page.goto(screen);
-      const isPalette = random() < 0.2;
-      if (isPalette) await page.keyboard.press("Control+k");
-      else if (random() < 0.2) await page.keyboard.press("Control+Shift+D");
+  if (at === "session" && path === "") await expect(page.locator(".ask")).toBeAttached();
+  if (keys) await page.keyboard.press(keys);
+  if (!name) return;
+  await page.keyboard.type(name);
+  await page.keyboard.press("Enter");
+}
+
+/** What the server says of a session from now on. */
+function listen(server: Server, id: string): { events: string[]; stop(): void } {
+  const control = new AbortController();
+  const events: string[] = [];
+  const headers = { authorization: `Bearer ${server.token}` };
+  const read = async () => {
+    const { body } = await fetch(`${server.url}/api/sessions/${id}/stream`, { headers, signal: control.signal });
+    let text = "";
+    for await (const piece of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      const lines = (text + piece).split("\n\n");
+      text = lines.pop() ?? "";
+      events.push(...lines);
     }
-    const step = await act(page, random);
-    // Two in a row are a wish to stop, which ends the question.
-    if (step === "Escape") await page.waitForTimeout(750);
-    log.push(step);
-    if (count % 25 === 24) {
-      const now = await stateOf(server, id);
-      expect(now, `seed ${seed}, after ${count + 1} actions: ${log.slice(-30).join("; ")}`).toEqual(before);
-    }
-  }
-  await page.goto(home);
-  await expect(cockpit.cards).toHaveCount(1);
-  expect(await stateOf(server, id)).toEqual(before);
-  await server.call("POST", `/api/sessions/${id}/cancel`);
-  await cockpit.expectIdle();
-});
+  };
+  read().catch((error) => control.signal.aborted || events.push(`event: ended\ndata: ${error}`));
+  return { events, stop: () => control.abort() };
+}
+
+/** What would answer a question, or change who is asked. The snapshot before `ready` is what was there. */
+function answersOf(events: string[]): string[] {
+  const from = events.findIndex((event) => event.includes("event: ready"));
+  const answers =
+    /event: (permission-|tool-|copilot-done|agent-update|turn|done|error|reset|ended)|"(permission_policy|rules)":/;
+  return events.slice(from + 1).filter((event) => answers.test(event));
+}
+
+for (const { kind, setup, asks } of questions) {
+  test.describe(kind, () => {
+    test.use({ setup });
+    // Quick where the machine is idle; it shares two cores with another browser.
+    test.slow();
+
+    test(`random presses and keys answer nothing: ${kind}`, async ({ cockpit, page, server }, info) => {
+      const seed = first_seed + info.repeatEachIndex;
+      const asked: string[] = [];
+      page.on("request", (request) => {
+        const isAnswer = /\/(permissions|confirm|login|permission-rules)\b/.test(request.url());
+        if (request.method() !== "GET" && isAnswer) asked.push(`${request.method()} ${request.url()}`);
+      });
+      await preparePage(page);
+      await cockpit.send(asks);
+      await expect(cockpit.cards).toHaveCount(1);
+      const id = /sessions\/([\w-]+)/.exec(page.url())?.[1] ?? "";
+      const session = async () => {
+        const { waiting, rules, permission_policy } = await (await server.call("GET", `/api/sessions/${id}`)).json();
+        return { waiting, rules, permission_policy };
+      };
+      const before = await session();
+      const { events, stop } = listen(server, id);
+      await expect.poll(() => events.some((event) => event.includes("event: ready"))).toBe(true);
+
+      const hand = await Hand.of(page, createRandom(seed));
+      const seen = { early: 0, spared: 0 };
+      for (const [index, screen] of screens.entries()) {
+        await open(page, `${server.url}/#/sessions/${id}`, screen);
+        const until = (presses * (index + 1)) / screens.length;
+        while (hand.done.length < until) await hand.act();
+        const { early, spared } = await hand.seen();
+        seen.early += early;
+        seen.spared += spared;
+        const what = `seed ${seed}, ${JSON.stringify(screen)}: ${hand.done.slice(-40).join("; ")}`;
+        expect(asked, what).toEqual([]);
+        expect(answersOf(events), what).toEqual([]);
+      }
+
+      expect(await session()).toEqual(before);
+      expect(processesOf(server.directory).filter(({ command }) => / login$/.test(command))).toEqual([]);
+      stop();
+      process.stdout.write(`${kind}: seed ${seed}, ${hand.done.length} presses, ${JSON.stringify(seen)}\n`);
+      await open(page, `${server.url}/#/sessions/${id}`, { at: "session", path: "" });
+      await expect(cockpit.cards, "the question waits").toHaveCount(1);
+      await server.call("POST", `/api/sessions/${id}/cancel`);
+      await cockpit.expectIdle();
+    });
+  });
+}
