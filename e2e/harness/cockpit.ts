@@ -54,15 +54,20 @@ export class Cockpit {
       .getByRole("link", { name: "Show sessions" })
       .or(this.page.getByRole("button", { name: /^(Show sessions|All settings|Back)$/ }));
     // From a section of the settings it leads over them and the session before.
-    for (let steps = 0; steps < 3 && !(await fresh.isVisible()) && (await back.isVisible()); steps += 1) await back.click();
+    for (let steps = 0; steps < 3 && !(await fresh.isVisible()) && (await back.isVisible()); steps += 1)
+      await back.click();
     await expect(fresh).toBeInViewport();
   }
 
   /** On a phone a question lies over the page; a bar brings it back. */
   async putAside(): Promise<void> {
-    const handle = this.page.getByRole("button", { name: "Put aside" });
-    if (!(await handle.filter({ visible: true }).isVisible())) return;
-    await handle.filter({ visible: true }).click();
+    const handle = this.page.getByRole("button", { name: "Put aside" }).filter({ visible: true });
+    if (!(await handle.isVisible())) return;
+    // A sheet that has just come takes nothing for half a second, either.
+    await expect(async () => {
+      await handle.click({ timeout: 1_000 });
+      await expect(handle).toHaveCount(0, { timeout: 500 });
+    }).toPass();
     // What the sheet has uncovered takes nothing for half a second.
     await this.page.waitForTimeout(600);
   }

@@ -60,7 +60,7 @@ test.describe("it asks", () => {
     await photograph(page, info, "truth-declined");
   });
 
-  test("an edit that is stopped while it waits was not applied, and the stop is said once @desktop", async ({
+  test("an edit that is stopped while it waits was not applied, and the stop is said once", async ({
     cockpit,
     page,
   }, info) => {
