@@ -180,6 +180,51 @@ it("entities have their attributes below them, and how many of each there are", 
   expect(boxes(picture)).toEqual(expect.arrayContaining(["LINE ITEM", "Person"]));
 });
 
+it("pies have a part for each value, and say how large it is", () => {
+  const picture = drawDiagram('pie showData title Pets\n"Dogs" : 30\n"Cats" : 10\n "Fish": 0.5');
+  const sectors = picture.areas?.flatMap(({ sector }) => (sector ? [sector] : [])) ?? [];
+  expect(sectors).toHaveLength(3);
+  expect(sectors.at(-1)?.[1]).toBeCloseTo(1);
+  expect(picture.title).toBe("Pets");
+  expect(picture.words?.map(({ text }) => text)).toContain("Cats · 10 (25 %)");
+  expect(svgOf(drawDiagram('pie\n"All" : 5')).querySelector("circle")).not.toBeNull();
+});
+
+it("mind maps branch from their root", () => {
+  const picture = drawDiagram(
+    "mindmap\n  root((Plan))\n    Build\n      [Test it]\n      ::icon(fa fa-x)\n    Ship:::big",
+  );
+  expect(boxes(picture)).toEqual(["Plan", "Build", "Test it", "Ship"]);
+  expect(picture.lines).toHaveLength(3);
+  expect(box(picture, "Test it")?.x).toBeGreaterThan(box(picture, "Build")?.x ?? 0);
+  expectApart(picture);
+});
+
+it("Gantt charts have a bar for each task, from its beginning to its end", () => {
+  const picture = drawDiagram(
+    "gantt\ntitle Plan\ndateFormat YYYY-MM-DD\nsection Design\nSketch :done, a1, 2026-01-01, 10d\nReview :after a1, 5d\nsection Build\nCode :crit, 2026-01-06, 2026-01-21\nRest : 5d\nDone :milestone, after a1, 0d",
+  );
+  expect(picture.areas?.map(({ x, width }) => [Math.round(x), Math.round(width)])).toEqual([
+    [0, 208],
+    [208, 104],
+    [104, 312],
+    [416, 104],
+    [208, 6],
+  ]);
+  const words = picture.words?.map(({ text }) => text);
+  expect(words).toEqual(expect.arrayContaining(["Design", "Sketch", "10 d · done", "15 d · critical", "2026-01-26"]));
+});
+
+it("timelines have what happened below when it happened", () => {
+  const picture = drawDiagram(
+    "timeline\ntitle Years\nsection Early\n2002 : One\n2004 : Two : Three\n     : Four\nsection Late\n2006 : Five",
+  );
+  expect(boxes(picture)).toEqual(["2002", "One", "2004", "Two", "Three", "Four", "2006", "Five"]);
+  expect(picture.frames?.map(({ label }) => label)).toEqual(["Early", "Late"]);
+  expect(box(picture, "Four")?.x).toBe(box(picture, "2004")?.x);
+  expectApart(picture);
+});
+
 const deep = Array.from({ length: 1_000 }, (_, at) => `subgraph s${at}`).join("\n");
 
 it.each([
@@ -202,6 +247,15 @@ it.each([
   ["classDiagram\n class A\n ~~~", "a class is expected"],
   ["erDiagram\n A !! B", "an entity is expected"],
   ["stateDiagram-v2\n a b c", "a state is expected"],
+  ["pie\n Dogs 3", "a part is expected"],
+  ["pie title none", "empty"],
+  [`pie\n${Array.from({ length: 40 }, (_, at) => `"p${at}" : 1`).join("\n")}`, "too many"],
+  ["gantt\n a : b, c, d", "when “a” begins"],
+  ["gantt\n a : 2026-01-01, soon", "how long “a” takes"],
+  ["gantt\n dateFormat DD/MM\n a : 1d", "are not read"],
+  ["mindmap\n a\n b", "more than one root"],
+  [`mindmap\n${Array.from({ length: 60 }, (_, at) => `${" ".repeat(at)}x`).join("\n")}`, "nested too deeply"],
+  [`timeline\n${Array.from({ length: 60 }, (_, at) => `${at} : x`).join("\n")}`, "too many"],
   ["sequenceDiagram\n what is this", "a message is expected"],
 ])("%.40j is refused in plain words", (source, words) => expect(() => drawDiagram(source)).toThrow(words));
 
@@ -222,6 +276,10 @@ describe("hostile diagrams", () => {
     "stateDiagram-v2\n[*] --> a\nstate a {\nb --> [*]\n}\nnote right of a : x",
     'classDiagram\nclass A~T~ {\n+x()\n}\nA "1" --> "*" B : c\nnamespace N {\nclass C\n}',
     'erDiagram\nA ||--o{ B : c\nA {\nint x PK "y"\n}',
+    'pie title A\n"x" : 3\n"y" : 4',
+    "gantt\nsection S\na :done, b, 2026-01-01, 3d\nc :after b, 2d",
+    "mindmap\n  root((a))\n    b\n      c[d]",
+    "timeline\nsection S\n2001 : a : b\n : c",
   ];
   const words = [
     "-->",

@@ -3,10 +3,14 @@
 import { classes } from "./classes";
 import { entities } from "./entities";
 import { flowchart } from "./flowchart";
+import { gantt } from "./gantt";
+import { mindmap } from "./mindmap";
 import { NotDrawn, type Picture, titled } from "./picture";
+import { pie } from "./pie";
 import { sequence } from "./sequence";
 import { longest_source, readSource, statementsOf } from "./source";
 import { states } from "./states";
+import { timeline } from "./timeline";
 
 type Draw = (lines: string[], first: string) => Picture;
 
@@ -15,6 +19,10 @@ const kinds: [begin: RegExp, kind: string, draw: Draw][] = [
   [/^stateDiagram(?:-v2)?\b/, "state diagram", states],
   [/^classDiagram(?:-v2)?\b/, "class diagram", classes],
   [/^erDiagram\b/, "entity-relationship diagram", entities],
+  [/^pie\b/, "pie chart", pie],
+  [/^gantt\b/, "Gantt chart", gantt],
+  [/^mindmap\b/, "mind map", mindmap],
+  [/^timeline\b/, "timeline", timeline],
   [/^sequenceDiagram\b/, "sequence diagram", (lines) => sequence(lines.map((line) => line.trim()))],
 ];
 

@@ -69,7 +69,7 @@ export interface Words {
   text: string;
   at: Point;
   align: "start" | "middle" | "end";
-  kind: "text" | "small" | "title";
+  kind: "text" | "small" | "strong" | "title";
 }
 
 export interface Picture {

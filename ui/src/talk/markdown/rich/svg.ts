@@ -40,8 +40,8 @@ export function svgOf({ x, y, width, height, boxes, lines, frames = [], areas = 
   });
   picture.append(
     ...frames.flatMap(frameNodes),
-    ...areas.map(areaNode),
     ...lines.flatMap(lineNodes),
+    ...areas.map(areaNode),
     ...boxes.flatMap(boxNodes),
     ...lines.flatMap(labelNodes),
     ...words.map(wordNode),
