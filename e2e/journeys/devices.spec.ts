@@ -73,7 +73,7 @@ test("a second device comes in by a code that is typed, and the code is good onc
   await third.page.goto(server.url);
   await third.page.getByLabel("Pairing code").fill(code);
   await third.page.getByRole("button", { name: "Sign in" }).click();
-  await expect(third.page.getByRole("alert")).toContainText("used already");
+  await expect(third.page.getByRole("alert")).toContainText("already used");
   for (const { page } of [other, third]) await page.context().close();
 });
 

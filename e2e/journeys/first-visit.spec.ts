@@ -13,7 +13,7 @@ test("without a link there is only the login page @desktop", async ({ page, serv
 
   await page.getByLabel("Pairing code").fill("AAAA-AAAA");
   await page.getByRole("button", { name: "Sign in" }).click();
-  await expect(page.getByRole("alert")).toHaveText("That code is not the right one.");
+  await expect(page.getByRole("alert")).toHaveText("Wrong code. Check it and try again.");
 });
 
 test("the printed link lets one browser in, once @desktop", async ({ page, server, browser }) => {
@@ -27,7 +27,7 @@ test("the printed link lets one browser in, once @desktop", async ({ page, serve
   const elsewhere = await browser.newContext();
   const late = await elsewhere.newPage();
   expect((await late.goto(server.link))?.status()).toBe(401);
-  await expect(late.getByRole("alert")).toContainText("This link was used already");
+  await expect(late.getByRole("alert")).toContainText("This link was already used");
   await elsewhere.close();
 });
 

@@ -109,7 +109,7 @@ impl Actor {
         if stored + size as u64 > SESSION_MAX {
             let most = crate::size(SESSION_MAX);
             let message = format!("all attachments of a session together may have {most}, and this one has {}", crate::size(stored));
-            return Err(Refusal::TooLarge(format!("{message}: begin a new session")));
+            return Err(Refusal::TooLarge(format!("{message}: start a new session")));
         }
         Ok(())
     }

@@ -98,7 +98,7 @@ impl Engine {
         let listed = listed.into_iter().next().ok_or(Refusal::NotFound("agent session"))?;
         let own = self.own(listed, &HashMap::new());
         let own =
-            own.ok_or_else(|| Refusal::Invalid("that session belongs to a directory outside of the server's work directory".to_owned()))?;
+            own.ok_or_else(|| Refusal::Invalid("that session belongs to a directory outside the server's work directory".to_owned()))?;
         let now = Timestamp::now();
         let said_at = own.updated_at.as_deref().and_then(|time| time.parse().ok()).unwrap_or(now);
         let messages = history.into_messages(&agent, said_at);
@@ -121,7 +121,7 @@ impl Engine {
     async fn check_free(&self, agent: &str, agent_session: &str) -> Result<(), Refusal> {
         let Some(owner) = self.store().agent_session_owners(agent).await?.get(agent_session).copied() else { return Ok(()) };
         let title = self.row(owner).await.map(|row| row.title).unwrap_or_default();
-        Err(Refusal::Conflict(format!("that session goes on here already, in “{title}”: one agent session has one owner")))
+        Err(Refusal::Conflict(format!("that session is already open here, in “{title}”: an agent session has one owner")))
     }
 }
 
@@ -243,7 +243,7 @@ async fn list(connection: &Connection, by_directory: bool, places: &[PathBuf], l
 
 fn explain(title: &str, error: &Failure) -> Refusal {
     if error.fault == Fault::NeedsLogin {
-        return Refusal::Conflict(format!("{title} needs a login before it reaches its sessions"));
+        return Refusal::Conflict(format!("{title} needs you to sign in before it can list its sessions"));
     }
     Refusal::Unavailable(format!("{title}: {error}"))
 }

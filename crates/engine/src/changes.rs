@@ -214,7 +214,7 @@ impl Engine {
     ) -> Result<Uuid, Refusal> {
         let row = self.row(id).await?;
         self.within(async {
-            let moved = || Refusal::Changed(format!("{path} is no longer what was shown: look at it again"));
+            let moved = || Refusal::Changed(format!("{path} has changed since it was shown: review it again"));
             let undo = match self.look(&row, scope).await? {
                 Looked::Git { checkout, comparison, .. } => {
                     let digest = comparison.digest(path).ok_or_else(moved)?;
@@ -376,7 +376,7 @@ impl Engine {
 
     /// A few at a time, and none for ever.
     async fn within<T>(&self, work: impl Future<Output = Result<T, Refusal>>) -> Result<T, Refusal> {
-        let late = || Refusal::Unavailable("the changes took too long to be looked at: try again, or use git itself".to_owned());
+        let late = || Refusal::Unavailable("reading the changes took too long: try again, or use git".to_owned());
         let bounded = async {
             let _permit = self.shared.looking.acquire().await.map_err(|_| Refusal::stopping())?;
             work.await

@@ -126,11 +126,11 @@ impl Engine {
         let agent = settings.agent(id)?;
         let title = &agent.title;
         if settings.find(agent).is_some_and(|program| program.how != Found::Npx) {
-            return Err(Refusal::Conflict(format!("{title} is installed already")));
+            return Err(Refusal::Conflict(format!("{title} is already installed")));
         }
         let words: Vec<_> = agent.install.split_whitespace().collect();
         let Some((program, args)) = words.split_first() else {
-            return Err(Refusal::Conflict(format!("nobody knows how {title} is installed: see its own documentation")));
+            return Err(Refusal::Conflict(format!("VoxPilot doesn't know how to install {title}: see its own documentation")));
         };
         let search_path = settings.environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
         let Some(path) = agents::find_program(program.as_ref(), search_path) else {

@@ -212,6 +212,6 @@ pub enum Refusal {
 
 impl Refusal {
     pub(crate) fn stopping() -> Refusal {
-        Refusal::Unavailable("the server is stopping; try again when it is back".to_owned())
+        Refusal::Unavailable("the server is shutting down; try again when it is back".to_owned())
     }
 }

@@ -45,10 +45,10 @@ impl Disk {
 }
 
 fn quota_warning(used: u64, quota: u64) -> Option<String> {
-    let advice = "delete sessions that are not needed any more, or set VOXPILOT_DISK_QUOTA higher";
+    let advice = "delete sessions you no longer need, or raise VOXPILOT_DISK_QUOTA";
     let (shown, most) = (size(used), size(quota));
     if used > quota {
-        Some(format!("the data directory has {shown}, more than its quota of {most}: nothing new is begun; {advice}"))
+        Some(format!("the data directory has {shown}, more than its quota of {most}: nothing new is started; {advice}"))
     } else if used / 100 >= quota / 10_000 * QUOTA_WARNING_PERCENT {
         Some(format!("the data directory has {shown}, and its quota is {most}: {advice}"))
     } else {
@@ -58,7 +58,7 @@ fn quota_warning(used: u64, quota: u64) -> Option<String> {
 
 fn free_warning(free: u64, all: u64) -> Option<String> {
     let low = free < FREE_WARNING_BYTES && free / FREE_WARNING_PERCENT < all / 100;
-    low.then(|| format!("the disk of the data directory has only {} left: make room before it is full", size(free)))
+    low.then(|| format!("the disk of the data directory has only {} left: free some space", size(free)))
 }
 
 /// What all files below have together. One that goes away meanwhile has nothing.

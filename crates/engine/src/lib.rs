@@ -206,7 +206,7 @@ impl Engine {
             return Ok(found);
         }
         if self.shared.store.session_count().await? >= SESSIONS_MAX {
-            return Err(Refusal::Conflict(format!("there are {SESSIONS_MAX} sessions already: delete some that are not needed any more")));
+            return Err(Refusal::Conflict(format!("there are {SESSIONS_MAX} sessions already: delete some you no longer need")));
         }
         self.shared.check_room().await?;
         if let Some(agent_session) = wanted.agent_session.take() {
@@ -280,7 +280,7 @@ impl Engine {
         attachments: Vec<NewAttachment>,
     ) -> Result<Posted, Refusal> {
         if content.trim().is_empty() {
-            return Err(Refusal::Invalid("the message is empty: say in words what it is about".to_owned()));
+            return Err(Refusal::Invalid("the message is empty: write what you want".to_owned()));
         }
         attachments::check(&attachments)?;
         self.ask(id, |reply| Command::Post { content, client_id, attachments, sent: Vec::new(), reply }).await
@@ -298,7 +298,7 @@ impl Engine {
             return Err(Refusal::Invalid("nothing is to be changed: give `content` or `position`".to_owned()));
         }
         if content.as_ref().is_some_and(|content| content.trim().is_empty()) {
-            return Err(Refusal::Invalid("the message is empty: withdraw it instead".to_owned()));
+            return Err(Refusal::Invalid("the message is empty: remove it instead".to_owned()));
         }
         self.ask(id, |reply| Command::Edit { message_id, content, position, reply }).await
     }

@@ -149,7 +149,7 @@ fn invalid(message: String) -> ModelProblem {
 }
 
 fn stopping() -> ModelProblem {
-    ModelProblem { code: "unavailable", message: "the server is stopping; try again when it is back".to_owned() }
+    ModelProblem { code: "unavailable", message: "the server is shutting down; try again when it is back".to_owned() }
 }
 
 /// In the words of the page: there are no variables.

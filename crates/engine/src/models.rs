@@ -13,7 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How long its answer counts, and how long a failure does.
 const FRESH: Duration = Duration::from_secs(600);
 const FAILED: Duration = Duration::from_secs(30);
-const RELAY_TITLE: &str = "No main AI: talk straight to the agent";
+const RELAY_TITLE: &str = "No main AI: talk directly to the agent";
 
 /// A model that can be chosen.
 #[derive(Clone, PartialEq, Eq, Debug)]

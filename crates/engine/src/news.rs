@@ -59,7 +59,7 @@ impl News {
         for (at, event) in events.iter().enumerate() {
             let Some(what) = happening(event, &events[at + 1..]) else { continue };
             if let Err(mpsc::error::TrySendError::Full(_)) = listener.try_send(Heard { session, what }) {
-                tracing::warn!(%session, "too much happens at once: a notification is left out");
+                tracing::warn!(%session, "too many notifications: one was dropped");
             }
         }
     }

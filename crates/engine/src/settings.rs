@@ -170,7 +170,7 @@ impl Settings {
         let root = self.work_dir.canonicalize().map_err(|_| Refusal::Invalid("the server's work directory is gone".to_owned()))?;
         if !self.work_dirs.iter().chain([&root]).any(|root| real.starts_with(root)) {
             let advice = "add it to VOXPILOT_WORK_DIRS to allow it";
-            return Err(Refusal::Invalid(format!("the work directory {shown} is outside of the server's work directory: {advice}")));
+            return Err(Refusal::Invalid(format!("the work directory {shown} is outside the server's work directory: {advice}")));
         }
         if !real.is_dir() {
             return Err(Refusal::Invalid(format!("the work directory {shown} is not a directory")));

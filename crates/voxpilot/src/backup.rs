@@ -31,7 +31,7 @@ pub async fn restore(data_dir: &Path, source: &Path) -> Result<ExitCode> {
     let alive = agents::find_runners(&runners).iter().filter(|found| found.runner_alive).count();
     if alive > 0 {
         restore.abandon();
-        bail!("{alive} agent(s) still work for what would be replaced: end them with `voxpilot stop --all`");
+        bail!("{alive} agent(s) still run on the data that would be replaced: stop them with `voxpilot stop --all`");
     }
     restore.replace().await?;
     // What agents left belongs to what was replaced.
@@ -51,10 +51,10 @@ pub async fn restore(data_dir: &Path, source: &Path) -> Result<ExitCode> {
 /// A backup is data: what it holds of access stays behind, and whoever restores it is told.
 fn report(left_out: &LeftOut) {
     let lines = [
-        (left_out.access, "devices, links and push subscriptions of the backup are not restored: sign in with a link of this server"),
-        (left_out.rules, "saved permissions of the backup are not restored: agents ask again"),
-        (left_out.preferences, "settings of the backup are not restored: those of this server are kept"),
-        (left_out.policies, "sessions ran everything without asking: they use the default policy now"),
+        (left_out.access, "devices, links and push subscriptions are not restored: sign in with a new link"),
+        (left_out.rules, "saved permissions are not restored: agents ask again"),
+        (left_out.preferences, "settings are not restored: this server's settings are kept"),
+        (left_out.policies, "sessions ran everything without asking; they now use the default policy"),
         (left_out.queued_messages, "queued messages are not restored: send them again"),
         (left_out.running_turns, "running turns are not continued: they end when the server starts"),
     ];
@@ -76,7 +76,7 @@ fn existing(data_dir: &Path) -> Result<PathBuf> {
     match path.metadata() {
         Ok(_) => Ok(path),
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            bail!("there is nothing in {} yet: is it the right data directory?", data_dir.display())
+            bail!("nothing in {} yet: is it the right data directory?", data_dir.display())
         }
         Err(error) => Err(error).with_context(|| format!("looking at {}", path.display())),
     }

@@ -42,7 +42,7 @@ pub(crate) fn with_chosen(config: &Config, sources: &Sources, stored: &Here) -> 
     let chosen = with(Sources { here: chosen(&sources, stored), ..sources.clone() });
     chosen
         .or_else(|problem| {
-            tracing::warn!("what was chosen in the page does not fit any more and is passed over: {}", visible(&problem));
+            tracing::warn!("settings chosen in the page are no longer valid and are ignored: {}", visible(&problem));
             with(sources.clone())
         })
         .unwrap_or_else(|_| (config.clone(), Sources { main_ai: None, ..sources }))
@@ -75,10 +75,12 @@ fn change(sources: &Sources, here: &Here, wishes: &Map<String, Value>) -> Result
             return Err(SettingRefusal::Unknown(format!("there is no setting `{}`", visible(key))));
         }
         if !can_be_chosen(key) {
-            return Err(SettingRefusal::Fixed(format!("`{key}` cannot be changed here: set it in voxpilot.toml, by a variable or a flag")));
+            return Err(SettingRefusal::Fixed(format!(
+                "`{key}` cannot be changed here: set it in voxpilot.toml, with a variable or a flag"
+            )));
         }
         if let Some(origin) = holds(sources, key) {
-            return Err(SettingRefusal::Fixed(format!("`{key}` is set by {origin}: change it there, or take it away")));
+            return Err(SettingRefusal::Fixed(format!("`{key}` is set by {origin}: change it there, or remove it")));
         }
         if value.is_null() {
             after.remove(key);

@@ -55,11 +55,11 @@ pub fn commands() -> [Command; 7] {
             .arg(session("the session: its id, or a part of it").short('s').long("session").conflicts_with("new"))
             .arg(Arg::new("new").long("new").action(ArgAction::SetTrue).help("send it to a new session"))
             .arg(Arg::new("detach").long("detach").action(ArgAction::SetTrue).help("do not wait for the turn")),
-        with_server("attach", "Follow a session of the running server live, also over its restarts", "text")
+        with_server("attach", "Follow a session of the running server live, across restarts", "text")
             .arg(session("the session: its id, or a part of it [default: the one with the newest activity]")),
-        with_server("approve", "Show what waits for an answer on the running server, or answer it", "text")
-            .arg(Arg::new("request").help("the id of what waits, or a part of it; without it, all that waits is shown"))
-            .arg(Arg::new("answer").help("allow or reject; also allow_always and reject_always, where the agent offers that"))
+        with_server("approve", "Show what is pending on the running server, or answer it", "text")
+            .arg(Arg::new("request").help("the id of a pending request, or a part of it [default: show all]"))
+            .arg(Arg::new("answer").help("allow or reject; also allow_always and reject_always, if the agent offers them"))
             .arg(
                 Arg::new("option")
                     .long("option")
@@ -68,11 +68,11 @@ pub fn commands() -> [Command; 7] {
                     .requires("request")
                     .help("answer with this option, by its id"),
             )
-            .arg(session("only what waits in this session").short('s').long("session")),
+            .arg(session("only the requests of this session").short('s').long("session")),
         with_server("export", "Write a session of the running server as markdown, or as the events of its log", "markdown")
             .arg(session("the session: its id, or a part of it [default: the one with the newest activity]")),
-        mcp::arguments(to_server("mcp", "Be an MCP server on stdio, through which a program hands out work on the running server")),
-        link::arguments(to_server("link", "Make a link and a pairing code that let one more device into the running server, once")),
+        mcp::arguments(to_server("mcp", "Run an MCP server on stdio that delegates work to the running server")),
+        link::arguments(to_server("link", "Make a single-use link and pairing code that sign one more device in")),
     ]
 }
 
@@ -134,7 +134,7 @@ async fn resolve(api: &Api, wanted: Option<&str>) -> Result<serde_json::Value> {
     let Some(wanted) = wanted else {
         return sessions.into_iter().next().context("there is no session yet: `voxpilot send --new` makes one");
     };
-    pick(sessions, wanted, "id").with_context(|| format!("no session is called {wanted}: `voxpilot sessions` lists them"))?
+    pick(sessions, wanted, "id").with_context(|| format!("no session matches {wanted}: `voxpilot sessions` lists them"))?
 }
 
 /// The one item whose id is, begins with or ends with `wanted`; `None` where there is none.
@@ -144,7 +144,7 @@ fn pick(items: Vec<serde_json::Value>, wanted: &str, id: &str) -> Option<Result<
     let first = found.next()?;
     let whole = first[id] == wanted;
     if !whole && found.next().is_some() {
-        return Some(Err(anyhow::anyhow!("{wanted} is part of more than one id: give more of it")));
+        return Some(Err(anyhow::anyhow!("{wanted} matches more than one id: give more characters")));
     }
     Some(Ok(first))
 }

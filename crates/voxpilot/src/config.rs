@@ -210,7 +210,7 @@ impl Config {
         let inside = [(&self.work_dir, "work_dir")].into_iter().chain(more).filter(|(dir, _)| apart::is_inside(&self.data_dir, dir));
         let problem = |(dir, key): (&PathBuf, &str)| {
             format!(
-                "the data directory {} ({}) is inside of the work directory {} ({}), where agents and projects could change it: start in \
+                "the data directory {} ({}) is inside the work directory {} ({}), where agents and projects could change it: start in \
                  another directory, or set VOXPILOT_DATA_DIR to one outside",
                 self.data_dir.display(),
                 self.origin("data_dir"),

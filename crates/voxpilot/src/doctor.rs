@@ -1,4 +1,4 @@
-//! `voxpilot doctor`: what is installed, logged in and reachable, and the command that mends what is not.
+//! `voxpilot doctor`: what is installed, logged in and reachable, and the command that fixes what is not.
 //!
 //! It changes nothing of ours. Agents are really started, in a directory of its own, asked for a session and ended again; every look has a
 //! deadline.
@@ -29,8 +29,8 @@ pub struct Check {
     pub about: Option<String>,
     pub verdict: Verdict,
     pub detail: String,
-    /// The command that mends it.
-    pub mend: Option<String>,
+    /// The command that fixes it.
+    pub fix: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -45,11 +45,11 @@ pub enum Verdict {
 
 impl Check {
     fn ok(name: &'static str, detail: impl Into<String>) -> Self {
-        Check { name, about: None, verdict: Verdict::Ok, detail: detail.into(), mend: None }
+        Check { name, about: None, verdict: Verdict::Ok, detail: detail.into(), fix: None }
     }
 
-    fn bad(name: &'static str, verdict: Verdict, detail: impl Into<String>, mend: impl Into<String>) -> Self {
-        Check { name, about: None, verdict, detail: detail.into(), mend: Some(mend.into()) }
+    fn bad(name: &'static str, verdict: Verdict, detail: impl Into<String>, fix: impl Into<String>) -> Self {
+        Check { name, about: None, verdict, detail: detail.into(), fix: Some(fix.into()) }
     }
 
     fn about(mut self, agent: &str) -> Self {
@@ -130,8 +130,8 @@ pub fn report(checks: &[Check], colour: bool) -> String {
         };
         let word = if colour { format!("\x1b[{code}m{word:4}\x1b[0m") } else { format!("{word:4}") };
         let _ = writeln!(out, "{word}  {:width$}  {}", check.label(), visible(&check.detail));
-        if let Some(mend) = &check.mend {
-            let _ = writeln!(out, "{:4}  {:width$}  mend: {}", "", "", visible(mend));
+        if let Some(fix) = &check.fix {
+            let _ = writeln!(out, "{:4}  {:width$}  fix: {}", "", "", visible(fix));
         }
     }
     out
@@ -149,7 +149,7 @@ mod tests {
             Check::ok(agent::INSTALLED, "1.0").about("copilot"),
             Check::ok("login", "yes").about("copilot"),
         ];
-        let expected = "ok    git             2.40\nwarn  work directory  no repository\n                      mend: git init\n\
+        let expected = "ok    git             2.40\nwarn  work directory  no repository\n                      fix: git init\n\
                         ok    copilot         1.0\nok    copilot login   yes\n";
         assert_eq!(report(&checks, false), expected);
         assert!(report(&checks, true).contains("\x1b[33mwarn\x1b[0m"));
@@ -160,8 +160,8 @@ mod tests {
         let checks = [Check::ok("git", "2.40"), Check::bad("login", Verdict::Fail, "needed", "copilot login").about("copilot")];
         let read: serde_json::Value = serde_json::from_str(&json(&checks)).unwrap();
         let expected = serde_json::json!({ "checks": [
-            { "name": "git", "verdict": "ok", "detail": "2.40", "mend": null },
-            { "name": "login", "about": "copilot", "verdict": "fail", "detail": "needed", "mend": "copilot login" },
+            { "name": "git", "verdict": "ok", "detail": "2.40", "fix": null },
+            { "name": "login", "about": "copilot", "verdict": "fail", "detail": "needed", "fix": "copilot login" },
         ] });
         assert_eq!(read, expected);
     }

@@ -50,11 +50,11 @@ fn command() -> Command {
         .subcommand(trust::command())
         .subcommand(with_settings("config", "Print every setting and where it came from"))
         .subcommand(
-            with_settings("doctor", "Check what is installed, logged in and reachable, and say what mends what is not")
+            with_settings("doctor", "Check what is installed, signed in and reachable, and show how to fix what is not")
                 .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("print it for a program")),
         )
         .subcommand(
-            with_settings("probe", "Try out what an agent can do, offline and in a directory of its own, and write it down")
+            with_settings("probe", "Test an agent's capabilities offline and record them")
                 .arg(Arg::new("agent-id").value_name("AGENT").help("the agent's id, see `voxpilot doctor`").required(true))
                 .arg(
                     Arg::new("progress")
@@ -64,7 +64,7 @@ fn command() -> Command {
                 ),
         )
         .subcommand(
-            with_settings("repair", "Repair the damaged record that an agent keeps of a session; a copy of it is kept")
+            with_settings("repair", "Repair an agent's damaged record of a session; the original is kept as a copy")
                 .arg(Arg::new("session").value_name("SESSION").help("the agent's own id of it, or a session of ours"))
                 .arg(Arg::new("list").long("list").action(ArgAction::SetTrue).help("only show what is damaged")),
         )
@@ -74,17 +74,15 @@ fn command() -> Command {
                 .arg(Arg::new("flags").num_args(0..).trailing_var_arg(true).allow_hyphen_values(true)),
         )
         .subcommand(
-            with_settings("stop", "End the server of the data directory and, with --all, every agent it left running")
-                .arg(Arg::new("all").long("all").action(ArgAction::SetTrue).help("end the agents too, also those in the middle of a turn")),
+            with_settings("stop", "Stop the server of the data directory and, with --all, every agent it left running")
+                .arg(Arg::new("all").long("all").action(ArgAction::SetTrue).help("stop the agents too, even in the middle of a turn")),
         )
+        .subcommand(with_settings("backup", "Back up the store to a new file; the server may keep running").arg(file("the file to make")))
         .subcommand(
-            with_settings("backup", "Write the whole store into a new file, also while the server runs").arg(file("the file to make")),
+            with_settings("restore", "Replace the data directory's store with a backup; the server must be stopped")
+                .arg(file("a file made by `voxpilot backup`")),
         )
-        .subcommand(
-            with_settings("restore", "Bring a backup back in place of what is in the data directory; the server must be stopped")
-                .arg(file("a file that `voxpilot backup` made")),
-        )
-        .subcommand(with_settings("vacuum", "Give back the room that deleted sessions have left; the server must be stopped"))
+        .subcommand(with_settings("vacuum", "Free the disk space of deleted sessions; the server must be stopped"))
         .subcommands(client::commands())
         .subcommand(Command::new("openapi").hide(true).about("Print the description of the HTTP interface"))
         .subcommand(Command::new(RUNNER).hide(true).arg(Arg::new("dir").required(true)))
@@ -157,7 +155,7 @@ fn print_config(matches: &ArgMatches) -> Result<ExitCode> {
     say::print(&config.report())?;
     config.warnings.iter().for_each(|warning| say::warn(format_args!("warning: {warning}")));
     if let Err(error) = config.keep_data_apart() {
-        say::warn(format_args!("warning: a server would refuse this: {error}"));
+        say::warn(format_args!("warning: a server would not start with this: {error}"));
     }
     Ok(ExitCode::SUCCESS)
 }

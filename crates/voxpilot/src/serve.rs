@@ -151,7 +151,7 @@ async fn serve(config: &Config, sources: &Sources) -> Result<End> {
         signalled = stop_signal() => signalled?,
         () = restart.cancelled() => {}
     }
-    tracing::info!("stopping; a second signal ends at once");
+    tracing::info!("shutting down; press Ctrl-C again to force");
     stopping.cancel();
     tokio::select! {
         () = finish(&mut server, &engine, &mut sending) => {
@@ -159,7 +159,7 @@ async fn serve(config: &Config, sources: &Sources) -> Result<End> {
         }
         signalled = stop_signal() => {
             signalled?;
-            tracing::warn!("told to stop again: ending at once");
+            tracing::warn!("second signal: stopping immediately");
             Ok(End::Stopped(ExitCode::from(INTERRUPTED)))
         }
     }
@@ -224,7 +224,7 @@ async fn finish(server: &mut (impl Future<Output = std::io::Result<()>> + Unpin)
     let left = engine.shutdown().await;
     sending.flush().await;
     if left > 0 {
-        say(format_args!("{left} agent(s) go on in the background; start the server again to take them up"));
+        say(format_args!("{left} agent(s) keep running in the background; they reconnect when the server starts again"));
     }
 }
 

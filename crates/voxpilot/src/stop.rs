@@ -34,7 +34,7 @@ pub async fn run(data_dir: &Path, all: bool) -> Result<ExitCode> {
     let alive = runners.iter().filter(|found| found.runner_alive).count();
     if !all {
         if alive > 0 {
-            say(format_args!("{alive} agent(s) go on in the background; `voxpilot stop --all` ends them too"));
+            say(format_args!("{alive} agent(s) keep running in the background; `voxpilot stop --all` stops them too"));
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -66,7 +66,7 @@ async fn end(data_dir: &Path, pid: Pid) -> Result<()> {
     let deadline = Instant::now() + PATIENCE;
     while store::in_use(&data_dir.join(DATABASE)) {
         if Instant::now() > deadline {
-            bail!("the server (pid {}) does not end; end it with kill -9, nothing is lost by that", pid.as_raw_nonzero());
+            bail!("the server (pid {}) does not stop; run kill -9 {0}, nothing is lost", pid.as_raw_nonzero());
         }
         tokio::time::sleep(LOOK).await;
     }

@@ -30,7 +30,7 @@ pub fn ask_at_start(sources: &Sources) -> Result<bool> {
     }
     show(&review)?;
     if let Err(problem) = usable(sources) {
-        say(format_args!("It cannot be trusted as it is: {problem}"));
+        say(format_args!("It can't be trusted as it is: {problem}"));
         return Ok(false);
     }
     let agreed = ask(&format!("Trust these {} lines? Without them, your own settings hold. [y/N] ", review.lines.len()))?;
@@ -101,7 +101,7 @@ fn data_dir(sources: &Sources) -> Result<PathBuf> {
     let data_dir = sources.own_data_dir().context("no data directory: set VOXPILOT_DATA_DIR, XDG_DATA_HOME or HOME to an absolute path")?;
     if config::is_inside(&data_dir, &sources.own_work_dir()) {
         bail!(
-            "the data directory {} is inside of the work directory, so a consent in it could be the project's own: set VOXPILOT_DATA_DIR to one outside",
+            "the data directory {} is inside the work directory, so a consent in it could be the project's own: set VOXPILOT_DATA_DIR to one outside",
             data_dir.display()
         );
     }

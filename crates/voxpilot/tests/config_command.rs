@@ -82,7 +82,7 @@ fn doctor_fails_when_something_that_is_configured_does_not_work() {
     let output = voxpilot(root.path(), root.path(), &["doctor", "--agent", "copilot"], &[("PATH", "/nowhere")]);
     let report = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(1), "{report}");
-    assert!(report.contains("fail  copilot") && report.contains("mend: npm install -g @github/copilot"), "{report}");
+    assert!(report.contains("fail  copilot") && report.contains("fix: npm install -g @github/copilot"), "{report}");
     assert!(!report.contains('\x1b'), "{report}");
 }
 

@@ -53,7 +53,7 @@ impl ApiError {
     }
 
     pub(crate) fn internal(source: impl Into<Source>) -> ApiError {
-        let message = "something went wrong inside the server; its log says what";
+        let message = "internal error: see the server's log";
         ApiError { source: Some(source.into()), ..ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message) }
     }
 }
@@ -80,7 +80,7 @@ impl From<StoreError> for ApiError {
         match error {
             StoreError::NoSession(_) => not_found("session"),
             StoreError::Full => {
-                let message = "the disk is full: nothing was stored; make room and send it again";
+                let message = "the disk is full, so nothing was stored: free some space and try again";
                 ApiError { source: Some(error.into()), ..ApiError::new(StatusCode::INSUFFICIENT_STORAGE, "disk_full", message) }
             }
             StoreError::Closed => ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "the server is stopping"),
@@ -122,7 +122,7 @@ pub(crate) fn shaped(response: Response) -> Response {
         StatusCode::NOT_FOUND => ("not_found", "there is no such call"),
         StatusCode::METHOD_NOT_ALLOWED => ("method_not_allowed", "this call does not know that method"),
         StatusCode::PAYLOAD_TOO_LARGE => ("too_large", "the body is too large"),
-        _ => ("invalid", "the request makes no sense"),
+        _ => ("invalid", "invalid request"),
     };
     let mut error = ApiError::new(status, code, message).into_response();
     if let Some(allowed) = response.headers().get(header::ALLOW) {

@@ -122,7 +122,7 @@ impl Post {
                 match state {
                     TurnState::Completed if !more => Some(Told::Done { text: answer(store, row.id, turn_id).await? }),
                     TurnState::Failed | TurnState::Interrupted | TurnState::Unknown => {
-                        Some(Told::Failed { text: reason.unwrap_or_else(|| "It ended before it was done.".to_owned()) })
+                        Some(Told::Failed { text: reason.unwrap_or_else(|| "It ended before it was finished.".to_owned()) })
                     }
                     _ => waited.then_some(Told::Closed),
                 }

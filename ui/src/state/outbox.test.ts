@@ -81,7 +81,7 @@ it("the first message of a session is left for it before it is opened", async ()
 });
 
 it.each([
-  [507, "disk_full", "the disk is full: nothing was stored; make room and send it again"],
+  [507, "disk_full", "the disk is full, so nothing was stored: free some space and try again"],
   [503, "unavailable", "the server is stopping"],
 ])("a message that the server cannot take now (%i) stays with its sentence and is tried again", async (...why) => {
   post.mockRejectedValueOnce(new ApiError(...why));

@@ -16,7 +16,7 @@ export function ruleText({ allow, subject }: PermissionRule): string {
     case "commands":
       return `${verb} every command of ${subject.agent}`;
     case "files":
-      return `${verb} every change of these files`;
+      return `${verb} every change to these files`;
     case "edits":
       return `${verb} every change to files in the work directory, except protected ones`;
     case "request":

@@ -279,7 +279,7 @@ impl Step<'_> {
 
     pub(super) fn login_needed(&mut self, name: &str) {
         if !std::mem::replace(&mut self.host.needs_login, true) {
-            let text = format!("{} needs a login: {}", self.title(), self.context.login_advice(&self.host.agent));
+            let text = format!("{} needs you to sign in: {}", self.title(), self.context.login_advice(&self.host.agent));
             self.notice("auth_required", "error", "Login required", text, Some(name));
         }
         // Credentials are read when a process starts.
@@ -338,7 +338,7 @@ impl Step<'_> {
 
     pub(super) fn interrupted(&mut self, prompt: &Prompt, text: &str) {
         let notice = format!("{} ended in the middle of its work: {text}", self.title());
-        self.notice("agent_gone", "error", "The agent is gone", notice, Some(&prompt.name));
+        self.notice("agent_gone", "error", "The agent crashed", notice, Some(&prompt.name));
         let message = format!("{PROCESS_ENDED}: {text}");
         self.end_in_turn(&prompt.call_id, AgentEnd::Gone { message });
     }

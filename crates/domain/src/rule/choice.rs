@@ -86,8 +86,8 @@ impl Subject {
             Subject::Command { cwd: Some(cwd), .. } if cwd == "." => "This command in the project's directory".to_owned(),
             Subject::Command { cwd: Some(cwd), .. } => format!("This command in {}/", cwd.trim_end_matches('/')),
             Subject::Commands { .. } => "Every command of this agent".to_owned(),
-            Subject::Files { files } if files.len() > NAMED_FILES => format!("Every change of these {} files", files.len()),
-            Subject::Files { files } => format!("Every change of {}", files.join(", ")),
+            Subject::Files { files } if files.len() > NAMED_FILES => format!("Every change to these {} files", files.len()),
+            Subject::Files { files } => format!("Every change to {}", files.join(", ")),
             Subject::Edits => "Every file change inside the project".to_owned(),
             Subject::Request { .. } => "Exactly this request".to_owned(),
         }

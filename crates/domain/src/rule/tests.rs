@@ -189,8 +189,8 @@ fn the_narrowest_is_offered_first_in_words_that_say_what_is_covered() {
     assert_eq!(
         offered(&edit("src/a.rs", FilePlace::Inside)),
         [
-            "files-session: Every change of src/a.rs, in this session",
-            "files-project: Every change of src/a.rs, in every session of this project",
+            "files-session: Every change to src/a.rs, in this session",
+            "files-project: Every change to src/a.rs, in every session of this project",
             "edits-session: Every file change inside the project, in this session",
             "edits-project: Every file change inside the project, in every session of this project",
         ]

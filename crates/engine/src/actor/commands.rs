@@ -182,12 +182,12 @@ impl Actor {
     fn check_queue(&self, content: &str, instead_of: Option<MessageId>) -> Result<(), Refusal> {
         let others = || self.machine.turn().queue.iter().filter(|item| Some(item.message_id) != instead_of);
         if others().count() >= QUEUE_MAX {
-            return Err(Refusal::Conflict(format!("{QUEUE_MAX} messages wait already; let some run first")));
+            return Err(Refusal::Conflict(format!("{QUEUE_MAX} messages are queued already; wait for some to finish")));
         }
         let bytes: usize = others().map(|item| item.content.len()).sum();
         if bytes > 0 && bytes + content.len() > QUEUE_BYTES_MAX {
             let most = crate::size(QUEUE_BYTES_MAX as u64);
-            return Err(Refusal::Conflict(format!("the messages that wait may have {most} together; let some run first")));
+            return Err(Refusal::Conflict(format!("queued messages may have {most} in total; wait for some to finish")));
         }
         Ok(())
     }
@@ -238,7 +238,7 @@ impl Actor {
         let pending =
             self.machine.turn().turn.as_ref().and_then(|turn| turn.call(&call_id)).is_some_and(|call| call.state == CallState::Asking);
         if !pending {
-            return Err(Refusal::Conflict("nothing waits for this confirmation".to_owned()));
+            return Err(Refusal::Conflict("this confirmation is no longer pending".to_owned()));
         }
         self.close_confirm(&call_id);
         self.turn_input(Input::Confirm { call_id, approved, reason: "the person declined".to_owned() });

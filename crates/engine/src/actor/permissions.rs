@@ -21,7 +21,7 @@ impl Actor {
     /// A person answers. What they want remembered is stored with the answer, and given back to be applied once it is.
     pub(super) fn answer(&mut self, request_id: PermissionId, answer: Answer) -> Result<Option<RuleRow>, Refusal> {
         let Some(open) = self.open_permissions().find(|open| open.request_id == request_id) else {
-            return Err(Refusal::Conflict("this permission is gone or already answered".to_owned()));
+            return Err(Refusal::Conflict("this request was already answered or withdrawn".to_owned()));
         };
         if self.is_held(request_id) {
             return Err(Refusal::Conflict("this permission is denied already: undo that to answer otherwise".to_owned()));
@@ -93,9 +93,7 @@ impl Actor {
             (Some(choice), Some(effect)) if choice.effects.contains(&effect) => {
                 Ok(self.rule(choice.subject, effect == Effect::Allow, choice.scope))
             }
-            (Some(_), Some(_)) => {
-                Err(Refusal::Invalid("a protected file is asked for each time: it can only be denied for always".to_owned()))
-            }
+            (Some(_), Some(_)) => Err(Refusal::Invalid("protected files always ask: they can only be denied permanently".to_owned())),
             (Some(_), None) => Err(Refusal::Invalid("this answer neither allows nor rejects, so it cannot be remembered".to_owned())),
             (None, _) => Err(Refusal::Invalid(format!("`{scope}` is not one of the scopes that this request can be remembered for"))),
         }
@@ -145,7 +143,7 @@ impl Actor {
     /// A denial that its agent was not told yet is taken back: the question waits again.
     pub(super) fn take_back(&mut self, request_id: PermissionId) -> Result<(), Refusal> {
         if !self.is_held(request_id) {
-            return Err(Refusal::Conflict("this denial can't be undone any more: the agent has been told, or no longer asks".to_owned()));
+            return Err(Refusal::Conflict("it's too late to undo this denial: the agent has the answer, or no longer asks".to_owned()));
         }
         self.step(Input::TakeBack { request_id });
         Ok(())
@@ -186,8 +184,8 @@ impl Actor {
         for PermissionRequest { request_id, session_name, ask, .. } in overdue {
             let (decision, by) = (ask.refuse(), "timeout".to_owned());
             self.step(Input::Answer { request_id, decision, by, content: None, reason: None, saved: None });
-            let text = format!("Nobody answered \"{}\" within {} seconds, so it was rejected.", ask.title, timeout.as_secs());
-            self.notice("permission_timeout", "warning", "Rejected for want of an answer", text, Some(session_name));
+            let text = format!("Nobody answered \"{}\" within {} seconds, so it was denied.", ask.title, timeout.as_secs());
+            self.notice("permission_timeout", "warning", "Denied without an answer", text, Some(session_name));
         }
     }
 }

@@ -92,8 +92,8 @@ impl Actor {
     fn tell_of_room(&mut self) {
         if self.shared.agents.is_full() {
             self.shared.make_room(self.id);
-            let text = format!("{} agents run already. This one is started as soon as another has ended.", self.shared.agents.most());
-            self.notice("agents_waiting", "info", "Waiting for another agent to end", text, None);
+            let text = format!("{} agents run already. This one starts when another one ends.", self.shared.agents.most());
+            self.notice("agents_waiting", "info", "Waiting for another agent to finish", text, None);
         }
     }
 

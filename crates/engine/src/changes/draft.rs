@@ -28,11 +28,11 @@ impl Engine {
         let row = self.row(id).await?;
         if row.model == RELAY {
             let advice = "write it yourself, or ask the agent for one in a message";
-            return Err(Refusal::NoModel(format!("this session has no main AI that could write the message: {advice}")));
+            return Err(Refusal::NoModel(format!("this session has no main AI to write the message: {advice}")));
         }
         let files = self.uncommitted(&row, paths).await?;
         if files.is_empty() {
-            return Err(Refusal::Conflict("there is nothing to commit".to_owned()));
+            return Err(Refusal::Conflict("nothing to commit".to_owned()));
         }
         let settings = self.choices().model_settings(&row.model)?;
         let model = Model::with_tuning(settings, self.shared.settings.model_tuning).map_err(|error| Refusal::Invalid(error.to_string()))?;

@@ -217,7 +217,7 @@ fn chosen<'a>(comparison: &'a Comparison, paths: Option<&[String]>) -> Result<Ve
             comparison.entries.iter().filter(|entry| paths.contains(&shown(&entry.path))).collect()
         }
     };
-    if chosen.is_empty() { Err(refused("there is nothing to commit")) } else { Ok(chosen) }
+    if chosen.is_empty() { Err(refused("nothing to commit")) } else { Ok(chosen) }
 }
 
 fn refused(sentence: impl Into<String>) -> ChangeError {

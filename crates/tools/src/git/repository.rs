@@ -70,7 +70,7 @@ impl Repository {
         let kind = kind.ok_or_else(|| elsewhere("its working tree is not where its .git is"))?;
         let (dot_git, git_dir) = (self.top.path().join(".git"), self.git_dir.path());
         if !work_dir.starts_with(self.top.path()) {
-            return Err(elsewhere("its working tree is outside of the work directory"));
+            return Err(elsewhere("its working tree is outside the work directory"));
         }
         if kind == Kind::Directory {
             if git_dir != dot_git {

@@ -1,4 +1,4 @@
-//! Names that are exchanged while they are used: whatever is swapped in between two looks, nothing outside of the work directory is
+//! Names that are exchanged while they are used: whatever is swapped in between two looks, nothing outside the work directory is
 //! read or written. Each case is also run without anybody interfering.
 #![allow(clippy::unwrap_used)]
 

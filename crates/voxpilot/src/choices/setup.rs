@@ -34,10 +34,10 @@ pub(super) fn view(sources: &Sources) -> MainAiState {
 /// Checks it as a start of the server would, keeps it, and gives what the engine goes by from then on. None forgets it, with its key.
 pub(super) fn set(sources: &Sources, data_dir: &Path, here: &Here, wanted: Option<NewMainAi>) -> Result<(Here, Choices), SettingRefusal> {
     if let Some(origin) = held(sources, &ENDPOINT) {
-        return Err(SettingRefusal::Fixed(format!("the main AI is set by {origin}: change it there, or take it away")));
+        return Err(SettingRefusal::Fixed(format!("the main AI is set by {origin}: change it there, or remove it")));
     }
     if let Some(origin) = super::holds(sources, MODEL).filter(|_| wanted.is_some()) {
-        return Err(SettingRefusal::Fixed(format!("`model` is set by {origin}: change it there, or take it away")));
+        return Err(SettingRefusal::Fixed(format!("`model` is set by {origin}: change it there, or remove it")));
     }
     let mut after = here.clone();
     let stored = wanted.as_ref().map(|wanted| main_ai::Stored {

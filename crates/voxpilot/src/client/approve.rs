@@ -99,8 +99,8 @@ pub(super) async fn run(api: &Api, format: Format, session: Option<String>, answ
         let answer = answer.with_context(|| format!("say the answer: `voxpilot approve {id} allow` or `… reject`"))?;
         let ids = waiting.iter().map(|waiting| json!({ "id": waiting.id() })).collect();
         let found =
-            pick(ids, &id, "id").with_context(|| format!("nothing that is called {id} waits: `voxpilot approve` lists what does"))??;
-        let found = waiting.iter().find(|waiting| found["id"] == waiting.id()).context("it is not there any more")?;
+            pick(ids, &id, "id").with_context(|| format!("nothing pending has the id {id}: `voxpilot approve` lists what does"))??;
+        let found = waiting.iter().find(|waiting| found["id"] == waiting.id()).context("it is no longer pending")?;
         let option = give(api, found, &answer).await?;
         match format {
             Format::Ndjson => {
@@ -114,7 +114,7 @@ pub(super) async fn run(api: &Api, format: Format, session: Option<String>, answ
     }
     let interactive = format == Format::Text && io::stdin().is_terminal() && io::stdout().is_terminal();
     if waiting.is_empty() && format == Format::Text {
-        writeln!(io::stdout(), "nothing waits for an answer")?;
+        writeln!(io::stdout(), "nothing is pending")?;
     }
     for found in &waiting {
         match format {
@@ -179,7 +179,7 @@ fn show(waiting: &Waiting) -> io::Result<()> {
 fn ask(waiting: &Waiting) -> Result<Option<Answer>> {
     let options = waiting.options();
     loop {
-        write!(io::stdout(), "answer with a number, or Enter to leave it: ")?;
+        write!(io::stdout(), "answer with a number, or press Enter to skip: ")?;
         io::stdout().flush()?;
         let mut line = String::new();
         if io::stdin().lock().read_line(&mut line)? == 0 || line.trim().is_empty() {

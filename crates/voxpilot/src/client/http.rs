@@ -40,7 +40,7 @@ pub enum CallError {
     Token,
     #[error("the server refused: {message}")]
     Refused { status: StatusCode, message: String },
-    #[error("the server has not come back: it was waited for {0} s")]
+    #[error("the server has not come back within {0} s")]
     GivenUp(u64),
 }
 

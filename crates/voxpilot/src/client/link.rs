@@ -16,10 +16,8 @@ use super::print::plain;
 
 pub(super) fn arguments(command: Command) -> Command {
     command
-        .arg(
-            Arg::new("read-only").long("read-only").action(ArgAction::SetTrue).help("the device may watch, but neither prompt nor approve"),
-        )
-        .arg(Arg::new("name").long("name").value_name("NAME").help("what the device is called [default: what its browser says of itself]"))
+        .arg(Arg::new("read-only").long("read-only").action(ArgAction::SetTrue).help("the device can watch, but not prompt or approve"))
+        .arg(Arg::new("name").long("name").value_name("NAME").help("name of the device [default: what its browser reports]"))
 }
 
 pub(super) async fn run(api: &Api, matches: &ArgMatches) -> Result<ExitCode> {
@@ -31,7 +29,7 @@ pub(super) async fn run(api: &Api, matches: &ArgMatches) -> Result<ExitCode> {
     let mut out = io::stdout().lock();
     writeln!(out, "open {url}")?;
     writeln!(out, "or type {code} at {login}")?;
-    writeln!(out, "works once, until {}", clock(&link).context("the server's answer has no `expires_at`")?)?;
+    writeln!(out, "single use, expires at {}", clock(&link).context("the server's answer has no `expires_at`")?)?;
     if let Some(fingerprint) = link["fingerprint"].as_str() {
         writeln!(out, "certificate {}: compare it with what the browser shows", plain(fingerprint))?;
     }

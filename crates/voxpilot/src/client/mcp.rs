@@ -37,8 +37,8 @@ pub(super) fn arguments(command: Command) -> Command {
     let answer = Arg::new(ANSWER).long(ANSWER).action(ArgAction::SetTrue);
     let print = Arg::new(PRINT_TOKEN).long(PRINT_TOKEN).action(ArgAction::SetTrue).conflicts_with(ANSWER);
     command
-        .arg(answer.help("let the program also answer what waits for a person (never for an agent that VoxPilot drives)"))
-        .arg(print.help("print the token for a program that goes to the server's /mcp by itself; it does not let it answer"))
+        .arg(answer.help("let the program also answer requests that wait for a person (never for an agent that VoxPilot drives)"))
+        .arg(print.help("print a token for a program that connects to the server's /mcp itself; it can't answer requests"))
 }
 
 pub(super) async fn run(address: Address, matches: &ArgMatches) -> Result<ExitCode> {

@@ -60,7 +60,7 @@ pub(super) fn show_ask(out: &mut impl Write, ask: &Value) -> io::Result<()> {
         let place = match file["place"].as_str() {
             Some("inside") | None => "",
             Some("protected") => " (protected)",
-            Some(_) => " (outside of the work directory)",
+            Some(_) => " (outside the work directory)",
         };
         writeln!(out, "  file {}{place}", plain(file["path"].as_str().unwrap_or_default()).replace('\n', " "))?;
     }
@@ -107,7 +107,7 @@ impl<W: Write> Screen<W> {
             "text-delta" => self.says("voxpilot", text("content")),
             "copilot-delta" => self.says(text("session_name"), text("content")),
             "agent-update" => self.update(text("session_name"), &data["update"]),
-            "superseded" => self.line("(the answer begins again)"),
+            "superseded" => self.line("(the answer starts again)"),
             "tool-call" if data["name"] != "copilot_agent" => self.line(&format!("· {} {}", text("name"), text("arguments"))),
             "tool-confirm" => {
                 self.line(&format!("? {} {}", text("name"), text("arguments")))?;

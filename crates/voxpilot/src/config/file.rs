@@ -44,7 +44,7 @@ pub(super) fn parse<'a>(source: &'a ConfigFile, home: Option<&Path>, problems: &
 /// that no project can keep the server from starting.
 pub(super) fn parse_harmless<'a>(source: &'a ConfigFile, otherwise: Option<Policy>, warnings: &mut Vec<String>) -> ParsedFile<'a> {
     let mut table = table(source).unwrap_or_else(|problem| {
-        warnings.push(format!("{problem}; the file is passed over"));
+        warnings.push(format!("{problem}; the file is ignored"));
         Table::new()
     });
     let mut withheld = Vec::new();
@@ -67,11 +67,11 @@ pub(super) fn parse_harmless<'a>(source: &'a ConfigFile, otherwise: Option<Polic
         // An empty value is an error where it is resolved, and no project may keep the server from starting.
         let fits = !text.is_empty() && setting.is_some_and(|setting| (setting.apply)(&mut Config::default(), &given).is_some());
         if !fits {
-            problems.push(format!("`{key}` in {} has not got its form", source.path.display()));
+            problems.push(format!("`{key}` in {} has the wrong format", source.path.display()));
         }
         fits
     });
-    warnings.extend(problems.into_iter().map(|problem| format!("{problem}; it does not count")));
+    warnings.extend(problems.into_iter().map(|problem| format!("{problem}; it is ignored")));
     file.withheld = withheld.iter().map(|key| visible(clip(key, KEY_BYTES))).collect();
     file
 }

@@ -1,4 +1,4 @@
-//! The forms that values take as text. Each function gives None for a text that has not got its form.
+//! The forms that values take as text. Each function gives None for a text that has the wrong format.
 
 use std::borrow::Cow;
 use std::net::IpAddr;

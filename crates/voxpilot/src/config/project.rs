@@ -21,7 +21,7 @@ const MOST_BYTES: u64 = 64 * 1024;
 /// passed over.
 pub(super) fn read(dir: &Path, home: Option<&Path>) -> Result<Option<ConfigFile>, String> {
     let path = dir.join(FILE_NAME);
-    let passed_over = |why: &str| format!("{} is passed over: {why}", path.display());
+    let passed_over = |why: &str| format!("{} is ignored: {why}", path.display());
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = match rustix::fs::open(&path, flags, Mode::empty()) {
         Ok(file) => File::from(file),

@@ -170,7 +170,7 @@ fn tell_withheld(config: &mut Config, file: &ParsedFile<'_>) {
         keys = format!("{keys} and {} more", count - KEYS_NAMED);
     }
     config.warnings.push(format!(
-        "{path} is not trusted, so this of it does not count: {keys}. To look at it and to consent, run `voxpilot trust` in that directory"
+        "{path} is not trusted, so these settings are ignored: {keys}. To review and trust it, run `voxpilot trust` in that directory"
     ));
     let entry = |key: &String| {
         let value = Some("not trusted".to_owned());

@@ -136,7 +136,7 @@ pub(super) static SETTINGS: [Setting; 34] = [
     Setting {
         name: "work-dirs",
         value_name: "DIRS",
-        help: "more directories in which sessions may work, one on each line",
+        help: "more directories in which sessions may work, one per line",
         form: "at most 100 paths",
         list: true,
         for_project: ForProject::Consent("decides where agents may work"),
@@ -392,7 +392,7 @@ pub(super) static SETTINGS: [Setting; 34] = [
     Setting {
         name: "permission-timeout",
         value_name: "SECONDS",
-        help: "how long an agent's question waits before it is rejected [default: for ever]",
+        help: "how long a request waits before it is denied [default: no limit]",
         form: "whole seconds from 1 to 31536000 (a year)",
         for_project: ForProject::Consent("decides for how long you can answer an agent"),
         apply: |config, given| {
@@ -451,7 +451,7 @@ pub(super) static SETTINGS: [Setting; 34] = [
     Setting {
         name: "otlp-endpoint",
         value_name: "URL",
-        help: "a collector that is sent spans of what turns do, without their content [default: none]",
+        help: "receives traces of turns, without their content [default: none]",
         form: "an http or https URL without a password or a query, such as http://127.0.0.1:4318",
         for_project: ForProject::Consent("names an address that is told when you work, and with which agent and model"),
         apply: |config, given| {
@@ -474,7 +474,7 @@ pub(super) static SETTINGS: [Setting; 34] = [
     Setting {
         name: "suggestions",
         value_name: "LINES",
-        help: "what the welcome page proposes, one on each line",
+        help: "suggestions on the start page, one per line",
         form: "at most 8 texts of one line and 200 characters each",
         list: true,
         for_project: ForProject::Harmless,
@@ -487,7 +487,7 @@ pub(super) static SETTINGS: [Setting; 34] = [
     Setting {
         name: "ignore",
         value_name: "GLOBS",
-        help: "what the main AI's searches leave out, one .gitignore pattern on each line",
+        help: "what the main AI's searches ignore, one .gitignore pattern per line",
         form: "at most 100 .gitignore patterns of 200 characters each",
         list: true,
         for_project: ForProject::Harmless,
@@ -500,7 +500,7 @@ pub(super) static SETTINGS: [Setting; 34] = [
     Setting {
         name: "disk-quota",
         value_name: "SIZE",
-        help: "how much the data directory may have before no new sessions and attachments are taken [default: no limit]",
+        help: "how much the data directory may hold before new sessions and attachments are refused [default: no limit]",
         form: "a size of at least 1M, such as 500M or 20G",
         for_project: ForProject::Consent("decides how much may be stored"),
         apply: |config, given| {
@@ -512,7 +512,7 @@ pub(super) static SETTINGS: [Setting; 34] = [
     Setting {
         name: "push-contact",
         value_name: "ADDRESS",
-        help: "whom the push services of browsers write to where notifications make trouble",
+        help: "whom browsers' push services write to if notifications cause trouble",
         form: "a mailto: or https: address",
         default: Fallback::Text("mailto:voxpilot@example.com"),
         for_project: ForProject::Consent("is told to the push services of your browsers"),

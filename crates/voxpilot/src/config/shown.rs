@@ -70,7 +70,7 @@ const TABLE: [Row; 34] = [
     now("suggestions", GENERAL, "Suggestions", "Tasks that the start page offers.", Kind::List),
     now("ignore", GENERAL, "Ignored in search", "Files that the main AI doesn’t search.", Kind::List),
     later("work-dirs", GENERAL, "More work directories", "Sessions can work in these, too.", Kind::List),
-    now("disk-quota", GENERAL, "Storage limit", "Above it, no new sessions and attachments are taken. For example 20G.", Kind::Text),
+    now("disk-quota", GENERAL, "Storage limit", "Above it, new sessions and attachments are refused. For example 20G.", Kind::Text),
     now("model", MODEL, "Model", "You talk to it, and it delegates to agents.", Kind::Text),
     fixed(
         "model-provider",

@@ -90,7 +90,7 @@ impl Sources {
             return;
         }
         if own.is_some_and(|own| own.starts_with(work_dir)) {
-            self.warnings.push("your own voxpilot.toml is inside of the work directory: whatever works there can change it".to_owned());
+            self.warnings.push("your own voxpilot.toml is inside the work directory: whatever works there can change it".to_owned());
         }
         match project::read(work_dir, self.home()) {
             Ok(Some(mut file)) => {

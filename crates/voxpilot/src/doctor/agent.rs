@@ -40,7 +40,7 @@ pub(super) async fn all(config: &Config, sources: &Sources, settings: &Settings)
     found.sort_by_key(|(place, _)| *place);
     let mut checks: Vec<Check> = found.into_iter().flat_map(|(_, checks)| checks).collect();
     if shown.iter().all(|agent| agent.id == DEMO) {
-        let detail = "no coding agent is installed; the demo agent works, but has no model behind it";
+        let detail = "no coding agent is installed; only the demo agent, which has no model";
         let first = settings.catalogue.iter().map(|agent| agent.install.as_str()).find(|command| !command.is_empty());
         checks.push(Check::bad("agents", Verdict::Warn, detail, first.unwrap_or("install an agent")));
     }
@@ -57,7 +57,7 @@ async fn look(settings: &Settings, id: &str, cwd: &Path, sources: &Sources) -> V
     }
     let env = match agent.environment(settings.environment.iter().cloned()) {
         Ok(env) => env,
-        Err(error) => return vec![Check::bad("key", worst, error.to_string(), key_mend(agent, &error)).about(id)],
+        Err(error) => return vec![Check::bad("key", worst, error.to_string(), key_fix(agent, &error)).about(id)],
     };
     let tried = engine::try_agent(settings, id, cwd).await;
     let version = match &tried {
@@ -87,14 +87,14 @@ async fn look(settings: &Settings, id: &str, cwd: &Path, sources: &Sources) -> V
 
 fn missing(agent: &Agent, worst: Verdict) -> Check {
     let detail = format!("{} is not installed: there is no program `{}`", agent.title, agent.command.display());
-    let mend = match agent.install.as_str() {
+    let fix = match agent.install.as_str() {
         "" => format!("set `command` in [agents.{}] to a program that exists", agent.id),
         command => command.to_owned(),
     };
-    Check::bad(INSTALLED, worst, detail, mend).about(&agent.id)
+    Check::bad(INSTALLED, worst, detail, fix).about(&agent.id)
 }
 
-fn key_mend(agent: &Agent, error: &SecretError) -> String {
+fn key_fix(agent: &Agent, error: &SecretError) -> String {
     match error {
         SecretError::Exposed(path) => format!("chmod 600 {}", path.display()),
         SecretError::Empty(path) | SecretError::Unreadable { path, .. } => format!("put the key into {}", path.display()),
@@ -113,7 +113,7 @@ fn login(agent: &Agent, program: &Path, trial: &Trial, worst: Verdict) -> Check 
     match &trial.session {
         Ok(()) => Check::ok(name, "it opens a session without asking for one"),
         Err(failure) if failure.fault == Fault::NeedsLogin => {
-            Check::bad(name, worst, format!("{} needs a login", agent.title), login_command(agent, program, trial))
+            Check::bad(name, worst, format!("{} needs you to sign in", agent.title), login_command(agent, program, trial))
         }
         Err(failure) => Check::bad("session", worst, format!("it opens no session: {failure}"), by_hand(agent, program)),
     }
@@ -152,17 +152,17 @@ fn state(agent: &Agent, env: &[(String, String)], worst: Verdict) -> Vec<Check> 
     let used: Vec<_> = dirs.iter().filter(|dir| *dir == first || dir.exists()).collect();
     for dir in used {
         let Some(nearest) = dir.ancestors().find(|ancestor| ancestor.exists()) else { continue };
-        let mend = format!("sudo chown -R \"$USER\" {0} && chmod -R u+rwX {0}", nearest.display());
+        let fix = format!("sudo chown -R \"$USER\" {0} && chmod -R u+rwX {0}", nearest.display());
         if !nearest.is_dir() {
-            let mend = format!("mv {0} {0}.old", nearest.display());
-            return vec![Check::bad(name, worst, format!("{} is not a directory", nearest.display()), mend)];
+            let fix = format!("mv {0} {0}.old", nearest.display());
+            return vec![Check::bad(name, worst, format!("{} is not a directory", nearest.display()), fix)];
         }
         if access(nearest, Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK).is_err() {
             return vec![Check::bad(
                 name,
                 worst,
                 format!("{} keeps its things in {}, where it may not write", agent.title, dir.display()),
-                mend,
+                fix,
             )];
         }
     }
@@ -175,7 +175,7 @@ fn records(examined: std::io::Result<Examined>, sources: &Sources) -> Vec<Check>
     let examined = match examined {
         Ok(examined) => examined,
         Err(error) => {
-            return vec![Check::bad(name, Verdict::Warn, format!("they cannot be read: {error}"), "see the state directory above")];
+            return vec![Check::bad(name, Verdict::Warn, format!("cannot be read: {error}"), "see the state directory above")];
         }
     };
     let mut checks = Vec::new();

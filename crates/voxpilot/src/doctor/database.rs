@@ -27,13 +27,13 @@ pub(super) async fn look(data_dir: &Path) -> Check {
         }
         Ok(Err(error)) => error,
     };
-    let mend = match &error {
+    let fix = match &error {
         OpenError::Newer { .. } => "install the newer voxpilot that wrote it".to_owned(),
         OpenError::Full { .. } => "free some disk space".to_owned(),
         OpenError::Io { .. } | OpenError::InUse { .. } => format!("sudo chown \"$USER\" {shown}* && chmod 600 {shown}*"),
-        _ => format!("voxpilot restore FILE   (a file that `voxpilot backup` made; without one: mv {shown} {shown}.damaged)"),
+        _ => format!("voxpilot restore FILE   (a file made by `voxpilot backup`; without one: mv {shown} {shown}.damaged)"),
     };
-    Check::bad(name, Verdict::Fail, format!("{:#}", anyhow::Error::from(error)), mend)
+    Check::bad(name, Verdict::Fail, format!("{:#}", anyhow::Error::from(error)), fix)
 }
 
 #[cfg(test)]
@@ -66,7 +66,7 @@ mod tests {
         bytes[second].fill(0x5a);
         std::fs::write(&path, &bytes).unwrap();
         let check = look(dir.path()).await;
-        assert!(check.verdict == Verdict::Fail && check.mend.as_ref().unwrap().contains("voxpilot restore"), "{check:?}");
+        assert!(check.verdict == Verdict::Fail && check.fix.as_ref().unwrap().contains("voxpilot restore"), "{check:?}");
         std::fs::write(&path, "not a database, but long enough to be read as the header of one").unwrap();
         assert_eq!(look(dir.path()).await.verdict, Verdict::Fail);
     }

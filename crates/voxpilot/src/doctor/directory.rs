@@ -28,15 +28,15 @@ pub(super) fn data(path: &Path) -> Check {
         );
     }
     if access(nearest, Access::WRITE_OK | Access::EXEC_OK).is_err() {
-        let mend = format!("sudo install -d -m 700 -o \"$USER\" {shown}");
-        return Check::bad(name, Verdict::Fail, format!("{} is not writable", nearest.display()), mend);
+        let fix = format!("sudo install -d -m 700 -o \"$USER\" {shown}");
+        return Check::bad(name, Verdict::Fail, format!("{} is not writable", nearest.display()), fix);
     }
     Check::ok(name, if nearest == path { format!("{shown}") } else { format!("{shown} (will be made at first start)") })
 }
 
 /// One that a server refuses.
 pub(super) fn data_inside(error: ConfigError) -> Check {
-    Check::bad("data directory", Verdict::Fail, error.problems.join("; "), "set VOXPILOT_DATA_DIR to a path outside of the work directory")
+    Check::bad("data directory", Verdict::Fail, error.problems.join("; "), "set VOXPILOT_DATA_DIR to a path outside the work directory")
 }
 
 /// The data directory's disk and its quota, and every other disk that is written to and full.

@@ -29,8 +29,8 @@ pub(super) async fn endpoint(config: &Config) -> Check {
     match connect(&address).await {
         Ok(_) => Check::ok(name, format!("{address} can be reached")),
         Err(why) => {
-            let mend = format!("start the endpoint, or correct VOXPILOT_MODEL_BASE_URL; try: curl -v {url}");
-            Check::bad(name, Verdict::Fail, format!("{address} cannot be reached: {why}"), mend)
+            let fix = format!("start the endpoint, or correct VOXPILOT_MODEL_BASE_URL; try: curl -v {url}");
+            Check::bad(name, Verdict::Fail, format!("{address} cannot be reached: {why}"), fix)
         }
     }
 }

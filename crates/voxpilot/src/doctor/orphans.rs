@@ -19,13 +19,13 @@ pub(super) async fn look(config: &Config, sources: &Sources) -> Vec<Check> {
                 let pids: Vec<String> = left.iter().map(i32::to_string).collect();
                 let detail = format!("the runner of {} was killed and its agent still runs: process {}", label(&found), pids.join(", "));
                 // A running server ends what it finds; where it has not yet, stopping the server for it would be too much.
-                let mend = if served { format!("kill -9 {}", pids.join(" ")) } else { own("stop --all", sources) };
-                checks.push(Check::bad(name, Verdict::Warn, detail, mend));
+                let fix = if served { format!("kill -9 {}", pids.join(" ")) } else { own("stop --all", sources) };
+                checks.push(Check::bad(name, Verdict::Warn, detail, fix));
             }
         }
     }
     if alive > 0 && !served {
-        let detail = format!("{alive} agent(s) go on without a server: `{}` takes them up again", own("serve", sources));
+        let detail = format!("{alive} agent(s) run without a server: `{}` reconnects them", own("serve", sources));
         checks.push(Check::bad(name, Verdict::Warn, detail, own("stop --all", sources)));
     }
     if checks.is_empty() {

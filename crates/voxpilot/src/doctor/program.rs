@@ -20,10 +20,10 @@ pub(super) const VERSION_DEADLINE: Duration = Duration::from_secs(10);
 const FIRST_LINE_BYTES: u64 = 256;
 
 pub(super) async fn git(search_path: Option<&str>) -> Check {
-    let mend = "sudo apt-get install git   (or: brew install git)";
+    let fix = "sudo apt-get install git   (or: brew install git)";
     match look("git", search_path).await {
         Ok(version) => Check::ok("git", version),
-        Err(detail) => Check::bad("git", Verdict::Fail, detail, mend),
+        Err(detail) => Check::bad("git", Verdict::Fail, detail, fix),
     }
 }
 

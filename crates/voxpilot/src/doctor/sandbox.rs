@@ -43,7 +43,7 @@ fn report(found: Option<&Mechanism>, wanted: &[&str]) -> Vec<Check> {
         let detail = format!("a sandboxed agent {word} {}", feature.describe());
         // What no agent needs is nothing to warn of.
         match verdict {
-            Verdict::Warn if !wanted.is_empty() => Check::bad(name(feature), verdict, detail, mend(feature)),
+            Verdict::Warn if !wanted.is_empty() => Check::bad(name(feature), verdict, detail, fix(feature)),
             _ => Check::ok(name(feature), detail),
         }
     }));
@@ -61,7 +61,7 @@ fn name(feature: Feature) -> &'static str {
     }
 }
 
-fn mend(feature: Feature) -> &'static str {
+fn fix(feature: Feature) -> &'static str {
     match feature {
         Feature::Files | Feature::Processes => MEND,
         Feature::Metadata | Feature::Sharing => NAMESPACES,

@@ -15,11 +15,11 @@ pub fn command() -> Command {
     let flag = |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
     let revoke = Arg::new("revoke").long("revoke").value_name("PATH").num_args(0..=1).value_parser(value_parser!(PathBuf));
     Command::new("trust")
-        .about("Consent to what the voxpilot.toml of the work directory wants")
+        .about("Review and trust the project's voxpilot.toml")
         .args(config::args())
         .arg(flag("yes", "do not ask").conflicts_with_all(["list", "revoke"]))
-        .arg(flag("list", "print what was consented to, and whether it is still the same").conflicts_with("revoke"))
-        .arg(revoke.help("take consent back: to the file of the work directory, or to this one"))
+        .arg(flag("list", "print what is trusted, and whether it has changed").conflicts_with("revoke"))
+        .arg(revoke.help("revoke trust in the file of the work directory, or in this one"))
 }
 
 /// Runs [`command`].
@@ -33,12 +33,12 @@ pub fn run(matches: &ArgMatches) -> Result<ExitCode> {
     }
     sources.warnings.iter().for_each(|warning| warn(format_args!("warning: {warning}")));
     let Some(review) = sources.review() else {
-        say(format_args!("there is no voxpilot.toml in the work directory that could be trusted"));
+        say(format_args!("the work directory has no voxpilot.toml to trust"));
         return Ok(ExitCode::SUCCESS);
     };
     let path = visible(&review.path.display().to_string());
     if let Some(problem) = review.problem {
-        bail!("nothing of the file counts, so there is nothing to trust: {}", visible(&problem));
+        bail!("nothing in the file applies, so there is nothing to trust: {}", visible(&problem));
     }
     if !review.is_waiting() {
         say(format_args!("{path} {}", if review.trusted { "is trusted" } else { "wants nothing that needs your consent" }));
@@ -48,7 +48,7 @@ pub fn run(matches: &ArgMatches) -> Result<ExitCode> {
     usable(&sources).map_err(|problem| anyhow::anyhow!("it cannot be trusted as it is: {problem}"))?;
     let agreed = matches.get_flag("yes") || has_terminal() && ask(&format!("Trust these {} lines? [y/N] ", review.lines.len()))?;
     if !agreed {
-        say(format_args!("not trusted: nothing of it counts; to consent without being asked, run `voxpilot trust --yes`"));
+        say(format_args!("not trusted, so it is ignored; to trust it without a prompt, run `voxpilot trust --yes`"));
         return Ok(ExitCode::FAILURE);
     }
     consent(&sources)?;
@@ -80,12 +80,9 @@ fn revoke(sources: &Sources, given: Option<&Path>) -> Result<ExitCode> {
     let real = wanted.canonicalize().unwrap_or(wanted);
     let path = [real.join(config::FILE_NAME), real].into_iter().find(|path| consents.files.contains_key(path));
     let Some(path) = path else {
-        bail!("there is no consent to take back for that path: `voxpilot trust --list` prints those there are");
+        bail!("nothing is trusted at that path: `voxpilot trust --list` shows what is");
     };
     Consents::remove(&data_dir, &path).context("taking the consent back")?;
-    say(format_args!(
-        "{} is not trusted any more; a server that runs with it goes on until it is started again",
-        visible(&path.display().to_string())
-    ));
+    say(format_args!("{} is no longer trusted; a running server keeps it until it restarts", visible(&path.display().to_string())));
     Ok(ExitCode::SUCCESS)
 }

@@ -17,7 +17,7 @@ async fn asking() -> (Server, String) {
 async fn what_waits_is_listed_and_answered_by_its_kind() {
     let (server, session) = asking().await;
     let nothing = run(&server, &["approve", "--format", "text"]).await;
-    assert_eq!((nothing.code, nothing.stdout.as_str()), (0, "nothing waits for an answer\n"), "{nothing:?}");
+    assert_eq!((nothing.code, nothing.stdout.as_str()), (0, "nothing is pending\n"), "{nothing:?}");
     let mut client = server.stream(&session, None).await;
     server.send(&session, "run `echo yes > made.txt`").await;
     client.until("the question", SOON, |event| event.kind == "permission-request").await;
@@ -41,7 +41,7 @@ async fn what_waits_is_listed_and_answered_by_its_kind() {
     let resolved = client.seen.of_kind("permission-resolved").next().unwrap();
     assert_eq!(resolved.data["option_id"], answered.lines()[0]["answer"]);
     let again = run(&server, &["approve", id, "allow"]).await;
-    assert!(again.code == 1 && again.stderr.contains("waits"), "{again:?}");
+    assert!(again.code == 1 && again.stderr.contains("nothing pending"), "{again:?}");
     server.end().await;
 }
 

@@ -30,7 +30,7 @@ async fn a_refused_token_and_an_unknown_session_are_named() {
     server.new_session(json!({ "title": "two" })).await;
     for args in [["attach", "zzz"].as_slice(), &["export", "zzz"], &["send", "-s", "zzz", "hi"], &["approve", "-s", "zzz"]] {
         let ended = run(&server, args).await;
-        assert!(ended.code == 1 && ended.stderr.contains("no session is called zzz: `voxpilot sessions` lists them"), "{args:?} {ended:?}");
+        assert!(ended.code == 1 && ended.stderr.contains("no session matches zzz: `voxpilot sessions` lists them"), "{args:?} {ended:?}");
     }
     let both = run(&server, &["attach", ""]).await;
     assert!(both.code == 1 && both.stderr.contains("more than one"), "{both:?}");
@@ -41,6 +41,6 @@ async fn a_refused_token_and_an_unknown_session_are_named() {
     let unanswered = run(&server, &["approve", "abc"]).await;
     assert!(unanswered.code == 1 && unanswered.stderr.contains("say the answer"), "{unanswered:?}");
     let unknown = run(&server, &["approve", "abc", "allow"]).await;
-    assert!(unknown.code == 1 && unknown.stderr.contains("nothing that is called abc waits"), "{unknown:?}");
+    assert!(unknown.code == 1 && unknown.stderr.contains("nothing pending has the id abc"), "{unknown:?}");
     server.end().await;
 }

@@ -42,7 +42,7 @@ async fn a_damaged_session_is_repaired_by_the_command_that_the_notice_and_the_do
     assert!(notice["text"].as_str().unwrap().contains(&format!("`{mend}`")), "{notice}");
 
     let report = text(&run(&setup, &["doctor"]).await.stdout);
-    assert!(report.contains(&format!("mend: {mend}")) && report.contains("line 3 is no event"), "{report}");
+    assert!(report.contains(&format!("fix: {mend}")) && report.contains("line 3 is no event"), "{report}");
     let output = run(&setup, &["repair", &agent_session]).await;
     assert!(output.status.success() && text(&output.stdout).contains("repaired"), "{output:?}");
     let report = text(&run(&setup, &["doctor"]).await.stdout);

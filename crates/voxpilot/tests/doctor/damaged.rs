@@ -44,7 +44,7 @@ async fn damaged_sessions_are_named_by_title_and_place_and_the_named_command_men
     assert!([TORN, GARBLED, BEHEADED].iter().all(|id| listed.contains(id)) && !listed.contains(SOUND), "{listed}");
     let before = std::fs::read(&torn).unwrap();
     for check in &named {
-        let mend: Vec<&str> = check["mend"].as_str().unwrap().split(' ').skip(1).collect();
+        let mend: Vec<&str> = check["fix"].as_str().unwrap().split(' ').skip(1).collect();
         let output = run(&rig, &mend, &env).await;
         assert!(output.status.success(), "{output:?}");
     }

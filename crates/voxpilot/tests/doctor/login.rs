@@ -15,8 +15,8 @@ async fn a_logged_out_copilot_is_told_with_the_command_that_logs_in() {
     is(report.one(Some("copilot"), "installed"), "ok", &["1.0."], "");
     is(report.one(Some("copilot"), "start"), "ok", &["Copilot answers"], "");
     let login = report.one(Some("copilot"), "login");
-    is(login, "fail", &["needs a login"], "/copilot login");
-    assert!(login["mend"].as_str().unwrap().starts_with(&format!("COPILOT_HOME={home} ")), "{login}");
+    is(login, "fail", &["needs you to sign in"], "/copilot login");
+    assert!(login["fix"].as_str().unwrap().starts_with(&format!("COPILOT_HOME={home} ")), "{login}");
     is(report.one(Some("copilot"), "state"), "ok", &[&home], "");
     is(report.one(None, "node"), "ok", &["for copilot"], "");
     report.is_complete();

@@ -64,7 +64,7 @@ impl Report {
     #[track_caller]
     fn is_complete(&self) {
         for check in &self.checks {
-            assert_eq!(check["verdict"] == "ok", check["mend"].is_null(), "{check}");
+            assert_eq!(check["verdict"] == "ok", check["fix"].is_null(), "{check}");
         }
         assert_eq!(self.failed, self.checks.iter().any(|check| check["verdict"] == "fail"));
     }
@@ -74,7 +74,7 @@ impl Report {
 fn is(check: &Value, verdict: &str, words: &[&str], mend: &str) {
     let detail = check["detail"].as_str().unwrap();
     assert!(check["verdict"] == verdict && words.iter().all(|word| detail.contains(word)), "{words:?}: {check}");
-    assert!(check["mend"].as_str().unwrap_or_default().contains(mend), "{mend}: {check}");
+    assert!(check["fix"].as_str().unwrap_or_default().contains(mend), "{mend}: {check}");
 }
 
 async fn wait_for(what: &str, condition: impl Fn() -> bool) {

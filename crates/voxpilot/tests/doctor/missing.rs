@@ -33,7 +33,7 @@ async fn the_agent_that_is_asked_for_and_missing_is_a_failure() {
     assert!(report.failed);
     report.is_complete();
     let text = String::from_utf8(run(&rig, &["doctor", "--agent", "copilot"], &bare).await.stdout).unwrap();
-    assert!(text.contains("fail  copilot  ") && text.contains(&format!("mend: {INSTALL}")), "{text}");
+    assert!(text.contains("fail  copilot  ") && text.contains(&format!("fix: {INSTALL}")), "{text}");
 }
 
 #[tokio::test]

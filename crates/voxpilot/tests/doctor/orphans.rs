@@ -54,7 +54,7 @@ async fn agents_of_a_killed_server_are_told_and_those_of_a_running_one_are_its_o
     is(report.one(None, "database"), "ok", &["in use by a running server"], "");
     server.kill().await;
     let report = doctor(server.rig(), &["--agent", "demo"], &[]).await;
-    is(report.one(None, "orphans"), "warn", &["1 agent(s) go on without a server", "`voxpilot serve`"], "voxpilot stop --all");
+    is(report.one(None, "orphans"), "warn", &["1 agent(s) run without a server", "`voxpilot serve`"], "voxpilot stop --all");
     let output = run(server.rig(), &["stop", "--all"], &[]).await;
     assert!(output.status.success(), "{output:?}");
     processes::none_left(server.rig().home(), SOON).await.unwrap();

@@ -38,7 +38,7 @@ async fn link(server: &Server, args: &[&str]) -> (String, String) {
     let mut lines = text.lines();
     let url = lines.next().unwrap().strip_prefix("open ").unwrap().to_owned();
     let code = lines.next().unwrap().strip_prefix("or type ").unwrap().split(' ').next().unwrap().to_owned();
-    assert!(lines.next().unwrap().starts_with("works once, until ") && lines.next().is_none(), "no picture for a pipe: {text}");
+    assert!(lines.next().unwrap().starts_with("single use, expires at ") && lines.next().is_none(), "no picture for a pipe: {text}");
     (url, code)
 }
 
@@ -58,7 +58,7 @@ async fn a_device_survives_a_restart_and_a_revoked_one_does_not_come_back() {
     server.restart().await;
     assert_eq!(open(&http, &sessions, Some(&device)).await.0, 200);
     let (status, page, _) = open(&http, &url, None).await;
-    assert!(status == 401 && page.contains("used already"), "{page}");
+    assert!(status == 401 && page.contains("already used"), "{page}");
     assert!(open(&http, &unused, None).await.2.is_some(), "a link that was just given out still works");
 
     let (_, devices) = server.call("GET", "/api/devices", None).await;

@@ -46,7 +46,7 @@ async fn a_second_signal_ends_at_once() {
     let mut server = Rig::default().agent("deaf", &command, &args).start().await;
     finished_turn(&server, "ignore_sigterm").await;
     processes::signal(server.pid(), "TERM");
-    wait_for(|| server.log().contains("a second signal ends at once") && server.log().contains("ending an agent")).await;
+    wait_for(|| server.log().contains("press Ctrl-C again to force") && server.log().contains("ending an agent")).await;
     let status = server.terminate().await;
     assert_eq!(status.code(), Some(130), "{}", server.log());
     // The runner was told already, and finishes the job alone.

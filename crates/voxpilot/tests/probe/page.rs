@@ -131,7 +131,7 @@ async fn what_cannot_be_done_is_refused_with_the_reason() {
     std::fs::create_dir(&empty).unwrap();
     let server = rig.env("PATH", empty.display().to_string()).demo_agent().start().await;
     for (call, reason) in
-        [("gemini/install", "npm is missing on the server"), ("gemini/test", "is not installed"), ("demo/install", "is installed already")]
+        [("gemini/install", "npm is missing on the server"), ("gemini/test", "is not installed"), ("demo/install", "is already installed")]
     {
         let (status, body) = server.call("POST", &format!("/api/agents/{call}"), None).await;
         assert_eq!(status, 409, "{call}: {body}");

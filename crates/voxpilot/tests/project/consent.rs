@@ -68,7 +68,7 @@ fn consent_is_taken_back() {
     for args in [vec!["trust", "--revoke"], vec!["trust", "--revoke", "."], vec!["trust", "--revoke", file.to_str().unwrap()]] {
         assert_eq!(person.run(&["trust", "--yes"]).code, 0);
         let revoked = person.run(&args);
-        assert!(revoked.code == 0 && revoked.out.contains("not trusted any more"), "{revoked:?}");
+        assert!(revoked.code == 0 && revoked.out.contains("no longer trusted"), "{revoked:?}");
         assert!(person.setting("log").starts_with("info "));
         let again = person.run(&args);
         assert!(again.code == 1 && again.err.contains("voxpilot trust --list"), "{again:?}");

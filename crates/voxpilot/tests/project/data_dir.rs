@@ -15,7 +15,7 @@ fn a_server_refuses_a_data_directory_inside_of_the_work_directory() {
     for dir in [".", "there", "missing/deeper", through_link.to_str().unwrap(), around.to_str().unwrap()] {
         let refused = person.run(&["serve", "--bind", "127.0.0.1:0", "--data-dir", dir]);
         assert_eq!(refused.code, 2, "{dir}: {refused:?}");
-        assert!(refused.err.contains("inside of the work directory") && refused.err.contains("VOXPILOT_DATA_DIR"), "{dir}: {refused:?}");
+        assert!(refused.err.contains("inside the work directory") && refused.err.contains("VOXPILOT_DATA_DIR"), "{dir}: {refused:?}");
         assert!(!person.work_dir().join("missing").exists(), "{dir}");
     }
 }
@@ -37,7 +37,7 @@ fn a_consent_that_a_project_brings_along_does_not_count() {
 fn consent_does_not_move_the_data_into_the_work_directory() {
     let person = Person::cloned("data_dir = 'data'\n");
     let refused = person.run(&["trust", "--yes"]);
-    assert!(refused.code == 1 && refused.err.contains("inside of the work directory"), "{refused:?}");
+    assert!(refused.code == 1 && refused.err.contains("inside the work directory"), "{refused:?}");
 }
 
 #[test]
@@ -56,5 +56,5 @@ fn own_settings_inside_of_the_work_directory_are_worth_a_word() {
     std::fs::create_dir_all(config.join("voxpilot")).unwrap();
     std::fs::write(config.join("voxpilot/voxpilot.toml"), "log = 'debug'\n").unwrap();
     let shown = person.run_with(&["config"], &[("XDG_CONFIG_HOME", config.to_str().unwrap())]);
-    assert!(shown.code == 0 && shown.err.contains("your own voxpilot.toml is inside of the work directory"), "{shown:?}");
+    assert!(shown.code == 0 && shown.err.contains("your own voxpilot.toml is inside the work directory"), "{shown:?}");
 }

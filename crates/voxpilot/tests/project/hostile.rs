@@ -60,7 +60,7 @@ fn what_is_no_small_file_of_text_is_passed_over() {
     {
         let person = Person::cloned(text);
         let shown = person.run(&["config"]);
-        assert!(shown.code == 0 && shown.err.contains("passed over"), "{what}: {} {}", shown.code, shown.err);
+        assert!(shown.code == 0 && shown.err.contains("is ignored"), "{what}: {} {}", shown.code, shown.err);
         assert!(person.setting("title").starts_with("- default"), "{what}");
     }
 }

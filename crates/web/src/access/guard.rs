@@ -138,7 +138,7 @@ pub(super) fn refuse(refused: Refused, api: bool) -> Response {
 
 fn too_many_tries(wait: Duration, api: bool) -> Response {
     let seconds = wait.as_secs().max(1);
-    let text = format!("too many wrong tries: try again in {seconds} s");
+    let text = format!("too many failed attempts: try again in {seconds} s");
     let mut response = match api {
         true => ApiError::new(StatusCode::TOO_MANY_REQUESTS, "too_many_tries", text).into_response(),
         false => (StatusCode::TOO_MANY_REQUESTS, Html(login::page(Some(login::Problem::TooManyTries { seconds })))).into_response(),

@@ -148,14 +148,14 @@ impl Problem {
     fn text(self) -> String {
         const NEW: &str = "Run <code>voxpilot link</code> for a new one, or add this device in VoxPilot on another one.";
         match self {
-            Problem::Link(Unusable::Used) => format!("This link was used already: it works once. {NEW}"),
-            Problem::Link(Unusable::Expired) => format!("This link has expired: it works for ten minutes. {NEW}"),
-            Problem::Link(Unusable::Unknown) => format!("This link is not known here. {NEW}"),
-            Problem::Code(Unusable::Used) => format!("This code was used already: it works once. {NEW}"),
-            Problem::Code(Unusable::Expired) => format!("This code has expired: it works for ten minutes. {NEW}"),
-            Problem::Code(Unusable::Unknown) => "That code is not the right one.".to_owned(),
-            Problem::Token => "That is not this server’s token.".to_owned(),
-            Problem::TooManyTries { seconds } => format!("Too many wrong tries. Try again in {seconds} s, or open a link."),
+            Problem::Link(Unusable::Used) => format!("This link was already used. {NEW}"),
+            Problem::Link(Unusable::Expired) => format!("This link has expired. Links are valid for ten minutes. {NEW}"),
+            Problem::Link(Unusable::Unknown) => format!("This link isn’t valid here. {NEW}"),
+            Problem::Code(Unusable::Used) => format!("This code was already used. {NEW}"),
+            Problem::Code(Unusable::Expired) => format!("This code has expired. Codes are valid for ten minutes. {NEW}"),
+            Problem::Code(Unusable::Unknown) => "Wrong code. Check it and try again.".to_owned(),
+            Problem::Token => "Wrong token. Check it and try again.".to_owned(),
+            Problem::TooManyTries { seconds } => format!("Too many failed attempts. Try again in {seconds} s, or open a link."),
         }
     }
 }

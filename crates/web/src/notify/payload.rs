@@ -81,7 +81,7 @@ impl Told {
 
 /// Says that notifications arrive.
 pub(crate) fn test() -> Note {
-    let text = "This device is told when an agent needs you, and when its work is done.".to_owned();
+    let text = "This device notifies you when an agent needs you, and when its work is done.".to_owned();
     let payload =
         Payload { kind: "test", session_id: None, title: "Notifications work".to_owned(), text, request_id: None, options: Vec::new() };
     note(payload, Urgency::High, "test".to_owned())

@@ -85,14 +85,14 @@ pub(crate) async fn unsubscribe(
 #[utoipa::path(post, operation_id = "push_test", path = "/api/push/test",
     responses((status = 202), (status = 409, body = ErrorBody), (status = 502, body = ErrorBody)))]
 pub(crate) async fn test(State(app): State<App>, Extension(caller): Extension<Caller>) -> ApiResult<StatusCode> {
-    let off = || conflict("notifications are not on for this device: turn them on first");
+    let off = || conflict("notifications are off on this device: turn them on first");
     let row = own(&app, device(&caller)?).await?.ok_or_else(off)?;
     let to = Subscription::new(&row.endpoint, &row.p256dh, &row.auth).map_err(ApiError::internal)?;
     match app.push.send_once(&to, &notify::test()).await {
         Outcome::Accepted => Ok(StatusCode::ACCEPTED),
         Outcome::Gone => {
             notify::forget(app.engine.store(), row.endpoint).await;
-            Err(conflict("the browser has given up its subscription: turn notifications on again"))
+            Err(conflict("the browser dropped its subscription: turn notifications on again"))
         }
         Outcome::Failed(why) => Err(ApiError::new(StatusCode::BAD_GATEWAY, "push_failed", why)),
     }

@@ -116,7 +116,7 @@ pub(crate) async fn check(State(app): State<App>, Query(Checked { url }): Query<
 /// One of the addresses that were named: the server opens no other, and gives none to a device.
 pub(crate) fn named(app: &App, url: &str) -> ApiResult<ReachAddress> {
     let mut addresses = app.reach.addresses(app.fingerprint().as_deref()).into_iter();
-    addresses.find(|address| address.url == url).ok_or_else(|| invalid("this is not an address of the server: look at them again"))
+    addresses.find(|address| address.url == url).ok_or_else(|| invalid("this is no longer an address of the server: reload the list"))
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -139,7 +139,7 @@ pub(crate) async fn open(
     let Json(OpenNetwork { address }) = body?;
     expect_safe(&headers, &asked, peer)?;
     if !app.reach.is_local() {
-        return Err(conflict("the server listens in the network already"));
+        return Err(conflict("the server already listens on the network"));
     }
     let ip = address.parse().ok().filter(|ip| app.reach.own().contains(ip));
     let ip = ip.ok_or_else(|| invalid("this is not an address of the server's machine"))?;
@@ -166,7 +166,7 @@ fn expect_safe(headers: &HeaderMap, asked: &Uri, peer: Peer) -> ApiResult<()> {
     match origin::is_safe(headers, host, peer.secure) {
         true => Ok(()),
         false => {
-            let message = "this can be changed on the server's machine or over https only: others could read along here";
+            let message = "this can be changed only on the server's machine or over HTTPS: others could read the traffic here";
             Err(ApiError::new(StatusCode::FORBIDDEN, "unsafe_origin", message))
         }
     }

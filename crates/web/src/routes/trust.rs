@@ -50,7 +50,7 @@ impl From<TrustRefusal> for ApiError {
     fn from(refusal: TrustRefusal) -> ApiError {
         match refusal {
             TrustRefusal::Changed => {
-                ApiError::new(StatusCode::CONFLICT, "conflict", "the file is not what it was: look at it again before you trust it")
+                ApiError::new(StatusCode::CONFLICT, "conflict", "the file has changed: review it again before you trust it")
             }
             TrustRefusal::Unusable(problem) => ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", problem),
             TrustRefusal::Failed(problem) => ApiError::internal(problem),

@@ -62,8 +62,8 @@ async fn a_link_lets_in_one_device_once() {
     let set = opened.headers["set-cookie"].to_str().unwrap();
     assert!(["HttpOnly", "SameSite=Strict", "Path=/"].iter().all(|part| set.contains(part)) && !set.contains("Secure"), "{set}");
     assert!(!set.contains(TOKEN) && !link["url"].as_str().unwrap().contains(set.split(['=', ';']).nth(1).unwrap()), "its own secret");
-    sign_in_is_refused(&open(&rig, &link["url"]).await, 401, "used already");
-    sign_in_is_refused(&type_code(&rig, link["code"].as_str().unwrap()).await, 401, "used already");
+    sign_in_is_refused(&open(&rig, &link["url"]).await, 401, "already used");
+    sign_in_is_refused(&type_code(&rig, link["code"].as_str().unwrap()).await, 401, "already used");
     let unknown = json!(format!("{}/login?link=no-such-link", rig.base));
     sign_in_is_refused(&open(&rig, &unknown).await, 401, "not known");
 }
@@ -76,7 +76,7 @@ async fn the_token_lets_in_a_browser_and_what_is_none_says_so_beneath_its_field(
         answer(request.body(body)).await
     };
     let wrong = typed("code=&token=no-token-of-this-server".to_owned()).await;
-    sign_in_is_refused(&wrong, 401, "not this server’s token");
+    sign_in_is_refused(&wrong, 401, "Wrong token");
     let beneath = wrong.text.find("id=\"token\"").unwrap() < wrong.text.find("role=\"alert\"").unwrap();
     assert!(beneath && !wrong.text.contains("no-token-of-this-server"), "{}", wrong.text);
     let right = typed(format!("code=&token=+{TOKEN}+")).await;
@@ -91,14 +91,14 @@ async fn a_code_lets_in_one_device_once_however_it_is_typed() {
     let link = link(&rig, json!({ "kind": "read-only", "name": "Ada's phone" })).await;
     let code = link["code"].as_str().unwrap();
     assert!(code.len() == 9 && code.as_bytes()[4] == b'-', "{code}");
-    sign_in_is_refused(&type_code(&rig, "AAAA-AAAA").await, 401, "not the right one");
+    sign_in_is_refused(&type_code(&rig, "AAAA-AAAA").await, 401, "Wrong code");
     let typed = type_code(&rig, &format!(" {} ", code.to_lowercase().replace('-', " "))).await;
     assert_eq!(typed.status, 200, "{}", typed.text);
     let browser = Browser::signed_in(&rig, &typed).unwrap();
     let device = browser.device().await;
     assert_eq!((&device["kind"], &device["name"]), (&json!("read-only"), &json!("Ada's phone")));
-    sign_in_is_refused(&type_code(&rig, code).await, 401, "used already");
-    sign_in_is_refused(&open(&rig, &link["url"]).await, 401, "used already");
+    sign_in_is_refused(&type_code(&rig, code).await, 401, "already used");
+    sign_in_is_refused(&open(&rig, &link["url"]).await, 401, "already used");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -252,12 +252,12 @@ async fn who_guesses_too_often_waits_and_who_has_a_link_does_not() {
         tries += 1;
         assert!(tries < 1000, "nobody is slowed");
     };
-    sign_in_is_refused(&slowed, 429, "Too many wrong tries");
+    sign_in_is_refused(&slowed, 429, "Too many failed attempts");
     assert!(slowed.headers["retry-after"].to_str().unwrap().parse::<u64>().unwrap() >= 1);
     let right = answer(with_token(rig.http.post(format!("{}/login", rig.base)), TOKEN)).await;
     assert!(cookie(&right).is_some(), "the token cannot be guessed: {}", right.text);
     let code = link(&rig, json!({})).await["code"].as_str().unwrap().to_owned();
-    sign_in_is_refused(&type_code(&rig, &code).await, 429, "Too many wrong tries");
+    sign_in_is_refused(&type_code(&rig, &code).await, 429, "Too many failed attempts");
     assert_eq!(browser.get("/api/sessions").await.status, 200, "a device is not concerned");
     assert_eq!(rig.get("/api/sessions").await.status, 200, "nor is the token");
     assert!(cookie(&open(&rig, &second["url"]).await).is_some(), "a link cannot be guessed");
@@ -281,7 +281,7 @@ async fn a_right_token_is_not_held_up_by_wrong_ones() {
     let agent = rig.http.post(format!("{}/mcp", rig.base)).bearer_auth(web::token_for_agents(TOKEN));
     assert_eq!(answer(agent.header("accept", "application/json, text/event-stream").json(&ping)).await.status, 200);
     let login = || rig.http.post(format!("{}/login", rig.base));
-    sign_in_is_refused(&answer(with_token(login(), "a-wrong-token-of-a-guesser")).await, 429, "Too many wrong tries");
+    sign_in_is_refused(&answer(with_token(login(), "a-wrong-token-of-a-guesser")).await, 429, "Too many failed attempts");
     assert!(cookie(&answer(with_token(login(), TOKEN)).await).is_some());
     assert!(cookie(&type_code(&rig, &code).await).is_some(), "wrong tokens do not keep anybody from typing a code");
 }

@@ -20,7 +20,7 @@ async fn the_default_comes_first_then_what_was_used_then_what_the_provider_lists
     rig.session_with(json!({ "model": "newer" })).await;
     let list = rig.get("/api/models").await.json();
     assert_eq!(ids(&list), ["main", "relay", "newer", "older", "coder"]);
-    assert_eq!(list["models"][1]["title"], "No main AI: talk straight to the agent");
+    assert_eq!(list["models"][1]["title"], "No main AI: talk directly to the agent");
     assert_eq!((&list["models"][0]["title"], &list["error"]), (&json!("main"), &Value::Null));
     assert_eq!(ids(&rig.get("/api/models").await.json()), ids(&list));
     assert_eq!(rig.model.other_requests().len(), 1, "the provider is asked once");

@@ -45,7 +45,7 @@ function mount(fields: Partial<NeededLogin> = {}, canLogin = true) {
   const needed = {
     turnId: "t",
     sessionName: "main",
-    text: "Copilot needs a login",
+    text: "Copilot needs you to sign in",
     again: false,
     trying: false,
     ...fields,
@@ -82,7 +82,7 @@ it("nothing that is pressed as the card comes back begins a login", () => {
 
 it("the login runs in a dialog that shows what it prints, as it prints it", async () => {
   mount();
-  expect(document.body.textContent).toContain("Copilot needs a login");
+  expect(document.body.textContent).toContain("Copilot needs you to sign in");
   button("Sign in")?.click();
   await vi.waitFor(() => expect(fetched).toHaveBeenCalled());
   expect(asked()).toBe("/api/agents/copilot/login");

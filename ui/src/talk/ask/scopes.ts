@@ -73,7 +73,7 @@ export function hintOf(reach: Reach, effect: RuleEffect, agent: string): string 
 const nouns: Record<About, string> = {
   command: "this command",
   commands: "every command",
-  files: "changes of this",
+  files: "changes to this",
   edits: "every change",
   request: "this request",
 };

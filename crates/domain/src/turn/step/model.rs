@@ -11,7 +11,7 @@ impl Step<'_> {
         let Some(turn) = &self.session.turn else { return };
         if turn.step >= self.settings.max_iterations {
             let limit = self.settings.max_iterations;
-            let message = format!("the main AI used all its {limit} steps without finishing; send another message to go on");
+            let message = format!("the main AI used all its {limit} steps without finishing; send another message to continue");
             return self.fail("iteration_limit", message);
         }
         let effect = Effect::CallModel { turn_id: turn.id, message_id: turn.message_id() };

@@ -22,7 +22,7 @@ pub(crate) const RUN: &str = "vox-run-";
 pub(crate) const SLEEP: &str = "vox-sleep-";
 pub(crate) const WRITE: &str = "vox-write-";
 pub(crate) const FAULT: &str = "vox-fault-";
-/// A command that tries to change something outside of the work directory.
+/// A command that tries to change something outside the work directory.
 pub(crate) const LEAVE: &str = "vox-leave-";
 
 pub(crate) struct Plan {

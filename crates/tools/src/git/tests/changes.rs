@@ -361,7 +361,7 @@ async fn a_commit_takes_what_was_chosen_and_leaves_what_was_staged() {
     open(repository.path()).await.commit("the rest", None).await.unwrap();
     assert_eq!(repository.printed(&["status", "--porcelain"]), "");
     let outcome = open(repository.path()).await.commit("nothing", None).await;
-    assert_eq!(outcome, Err(ChangeError::Refused("there is nothing to commit".to_owned())));
+    assert_eq!(outcome, Err(ChangeError::Refused("nothing to commit".to_owned())));
 }
 
 #[tokio::test]
