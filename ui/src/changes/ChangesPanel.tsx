@@ -1,4 +1,5 @@
 import { createSignal, onCleanup, onMount, Show } from "solid-js";
+import { Dynamic } from "solid-js/web";
 import { Button, IconButton } from "../kit/Button";
 import { PlusMinus } from "../kit/small";
 import { filesWords } from "./count";
@@ -51,7 +52,7 @@ export function ChangesPanel(props: ChangesPanelProps) {
   return (
     <aside ref={panel} class="changes-panel" tabindex="-1" aria-label="Changes">
       <header class="panel-head">
-        <h2>Changes</h2>
+        <Dynamic component={isPhone() ? "h1" : "h2"}>Changes</Dynamic>
         <SinceMenu review={review} />
         <span class="grow" />
         <Show when={!isPhone()}>

@@ -55,6 +55,8 @@ export default function Palette(props: PaletteProps) {
   onMount(() => dialog.showModal?.());
   onCleanup(() => {
     shieldPress();
+    // What lies beneath an open dialog takes no focus.
+    dialog.close?.();
     if (before instanceof HTMLElement && before.isConnected && document.activeElement === document.body) before.focus();
   });
 

@@ -1,6 +1,8 @@
 import { createEffect, createMemo, createSignal, Match, on, onCleanup, onMount, Show, Switch } from "solid-js";
+import { Dynamic } from "solid-js/web";
 import { filesApi } from "../api/files";
 import type { FileView } from "../api/types";
+import { coverPane } from "../changes/cover";
 import { createFilePicking, FileBody } from "../changes/FileView";
 import { createMedia, phone_query } from "../changes/look";
 import { ReviewDialogs } from "../changes/ReviewDialogs";
@@ -85,7 +87,11 @@ export function FileViewer(props: FileViewerProps) {
     };
     // Before the keys of the page: the second of two Escapes would stop the turn there.
     document.addEventListener("keydown", listen);
-    onCleanup(() => document.removeEventListener("keydown", listen));
+    const uncover = coverPane(panel);
+    onCleanup(() => {
+      uncover();
+      document.removeEventListener("keydown", listen);
+    });
   });
   const place = () => {
     const { line } = props;
@@ -94,12 +100,17 @@ export function FileViewer(props: FileViewerProps) {
     return line > count() ? `Line ${line} is past the end · ${lines}` : `Line ${line} · ${lines}`;
   };
   return (
-    <aside ref={panel} class="changes-panel file-viewer" aria-label={`File ${visible(view()?.path ?? path)}`}>
+    <aside
+      ref={panel}
+      class="changes-panel file-viewer"
+      tabindex="-1"
+      aria-label={`File ${visible(view()?.path ?? path)}`}
+    >
       <header class="panel-head">
         <Show when={isPhone()} fallback={<Icon name="file" />}>
           <IconButton icon="back" label="Back to the conversation" onClick={close} />
         </Show>
-        <h2 class="file-path cut">
+        <Dynamic component={isPhone() ? "h1" : "h2"} class="file-path cut">
           <Show
             when={isPhone()}
             fallback={
@@ -118,7 +129,7 @@ export function FileViewer(props: FileViewerProps) {
               <Visible text={name().folder ? `${name().folder} · read only` : "read only"} />
             </small>
           </Show>
-        </h2>
+        </Dynamic>
         <Show when={!isPhone()}>
           <Tag>read only</Tag>
         </Show>

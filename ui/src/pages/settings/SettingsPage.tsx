@@ -131,7 +131,8 @@ export function SettingsPage(props: { shell: Shell }) {
             </Show>
           </span>
         </header>
-        <div class="settings-scroller" ref={pane}>
+        {/* Read only, it has nothing else to scroll it by keys with. */}
+        <div class="settings-scroller" ref={pane} tabindex="0" role="group" aria-label="Settings">
           <div class="settings-page">
             <InlineError message={failure()} />
             <Show when={watchesOnly()}>
