@@ -113,6 +113,9 @@ pub struct CopilotDone {
     /// How long of it a person was waited for.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub waited_ms: u64,
+    /// How long its turn had waited for a person by then; missing in logs of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn_waited_ms: Option<u64>,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use crate::client::{Event, Transcript};
 
 /// What is made anew in each run.
-const MADE: [&str; 9] = ["waited_ms", "tool_call_id", "request_id", "turn_id", "message_id", "created_at", "asked_at", "times", "id"];
+const MADE: [&str; 10] =
+    ["waited_ms", "turn_waited_ms", "tool_call_id", "request_id", "turn_id", "message_id", "created_at", "asked_at", "times", "id"];
 /// What was found on the disk: the files of one run lie outside of the other's work directory, and what an answer could cover follows
 /// from that.
 const FOUND: [&str; 4] = ["files", "cwd", "scopes", "warnings"];

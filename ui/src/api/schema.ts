@@ -1732,6 +1732,11 @@ export interface components {
              * @description How long of it a person was waited for.
              */
             waited_ms?: number;
+            /**
+             * Format: int64
+             * @description How long its turn had waited for a person by then; missing in logs of earlier versions.
+             */
+            turn_waited_ms?: number | null;
         };
         Counted: {
             /** Format: int32 */
@@ -1764,6 +1769,12 @@ export interface components {
              * @description How long of it a person was waited for.
              */
             waited_ms?: number;
+            /**
+             * Format: int64
+             * @description How long its turn had waited for a person by then: several that wait together count once, and none while another works. Missing
+             *     where an earlier version wrote it.
+             */
+            turn_waited_ms?: number | null;
             summary: string;
             updates?: components["schemas"]["PlacedUpdate"][];
         };

@@ -86,6 +86,8 @@ export interface StreamingToolCall {
   endedAt: string | null;
   /** How long of that somebody was waited for, without a wait that goes on. */
   waitedMs: number;
+  /** How long its turn had waited when it ended; null where that is not known. */
+  turnWaitedMs: number | null;
 }
 
 /** Prompts of the running turn wait until somebody has logged the agent in. */

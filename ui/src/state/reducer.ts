@@ -66,11 +66,16 @@ const handlers: Handlers = {
     if (content !== "") endLoginOf(state, tool_call_id);
     return addText(flow, offset, content) ? "ok" : "gap";
   },
-  "copilot-done"(state, { tool_call_id, session_name, agent, summary, stop_reason, ending, waited_ms }, now) {
+  "copilot-done"(
+    state,
+    { tool_call_id, session_name, agent, summary, stop_reason, ending, waited_ms, turn_waited_ms },
+    now,
+  ) {
     ensureFlow(state, tool_call_id, session_name);
     const call = ensureDelegation(state, tool_call_id);
     call.copilotDone = { stopReason: stop_reason, summary, agent: agent ?? "", ending: ending ?? null };
     call.waitedMs = waited_ms ?? 0;
+    call.turnWaitedMs = turn_waited_ms ?? null;
     call.endedAt ??= now;
     state.agentNews += 1;
     return "ok";
@@ -221,6 +226,7 @@ function receiveToolMessage(state: SessionState, message: Message): void {
       ending: delegation.ending ?? null,
     };
     call.waitedMs = delegation.waited_ms ?? 0;
+    call.turnWaitedMs = delegation.turn_waited_ms ?? null;
   }
   call.endedAt ??= message.created_at;
   finishCall(state, call, message);
@@ -295,6 +301,7 @@ function ensureCall(state: SessionState, { id, name, arguments: args }: ToolCall
     startedAt: null,
     endedAt: null,
     waitedMs: 0,
+    turnWaitedMs: null,
   };
   return state.calls[id];
 }

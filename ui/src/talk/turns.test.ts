@@ -90,3 +90,18 @@ it("what an entry asks of the conversation is the same work in a long one", () =
   };
   expect(asked(1_000)).toBe(asked(10));
 });
+
+it("agents that wait together hold up their turn once", () => {
+  const state = emptyState(0);
+  const [said, ...calls] = turn("a", { main: null, api: null });
+  for (const event of [said as StreamEvent, ...calls]) apply(state, event);
+  for (const [name, turn_waited_ms] of [
+    ["main", 6_000],
+    ["api", 10_000],
+  ] as const) {
+    const tool_call_id = `a-${name}`;
+    const done = { session_name: name, summary: "", stop_reason: "end_turn", waited_ms: 8_000, turn_waited_ms };
+    apply(state, { event: "copilot-done", data: { tool_call_id, agent: "demo", ...done } });
+  }
+  expect(turnOf(state, state.entries.length - 1).waited).toBe(10_000);
+});

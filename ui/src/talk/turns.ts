@@ -1,6 +1,6 @@
 // What a turn comes to: its words, its time, and what it cost.
 
-import type { Entry, SessionState } from "../state/model";
+import type { Entry, SessionState, StreamingToolCall } from "../state/model";
 import { wholeText } from "../state/text";
 import { costText } from "./cost";
 
@@ -43,7 +43,13 @@ export function turnOf(state: SessionState, end: number): Turn {
     answer: words ? wholeText(words.text) : "",
     from: asked?.createdAt ? Date.parse(asked.createdAt) : null,
     to: times.length > 0 ? Math.max(...times) : null,
-    waited: calls.reduce((sum, call) => sum + call.waitedMs, 0),
+    waited: waitedOf(calls),
     cost: costText(state, start, calls),
   };
+}
+
+/** Agents that wait together hold up their turn once: the last that ended knows how long that was. */
+function waitedOf(calls: StreamingToolCall[]): number {
+  const known = calls.flatMap((call) => call.turnWaitedMs ?? []);
+  return known.length > 0 ? Math.max(...known) : calls.reduce((sum, call) => sum + call.waitedMs, 0);
 }

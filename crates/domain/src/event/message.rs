@@ -88,6 +88,10 @@ pub struct Delegation {
     /// How long of it a person was waited for.
     #[serde(default, skip_serializing_if = "super::is_zero")]
     pub waited_ms: u64,
+    /// How long its turn had waited for a person by then: several that wait together count once, and none while another works. Missing
+    /// where an earlier version wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn_waited_ms: Option<u64>,
     pub summary: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub updates: Vec<PlacedUpdate>,

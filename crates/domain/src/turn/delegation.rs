@@ -112,6 +112,7 @@ pub(super) fn record(call: &Call, session_name: &str, agent: &str, summary: &str
         stop_reason: stop_reason.to_owned(),
         ending: None,
         waited_ms: 0,
+        turn_waited_ms: None,
         summary: summary.to_owned(),
         updates: call.updates.clone(),
     }

@@ -134,6 +134,7 @@ async fn a_message_comes_back_as_it_was_and_keeps_its_place_when_it_changes() {
         stop_reason: "end_turn".into(),
         ending: None,
         waited_ms: 0,
+        turn_waited_ms: Some(7),
         summary: "done".into(),
         updates: vec![],
     });

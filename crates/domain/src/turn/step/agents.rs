@@ -210,12 +210,14 @@ impl Step<'_> {
             (text, _) => text,
         };
         let ending = Ending::of_reason(&stop_reason, content.starts_with(PROCESS_ENDED));
-        let waited_ms = self.session.turn.as_ref().map_or(0, |turn| turn.waited_ms(Some(&call.call.id), None));
+        let turn = self.session.turn.as_ref();
+        let waited_ms = turn.map_or(0, |turn| turn.waited_ms(Some(&call.call.id), None));
+        let turn_waited_ms = turn.map(|turn| turn.waited_ms(None, None));
         let record = delegation::record(&call, &session_name, &agent, &summary, &stop_reason);
-        let record = Delegation { ending: Some(ending), waited_ms, ..record };
-        let tool_call_id = call.call.id.clone();
-        let ending = Some(ending);
-        self.append(Event::CopilotDone(CopilotDone { tool_call_id, session_name, agent, summary, stop_reason, ending, waited_ms }));
+        let record = Delegation { ending: Some(ending), waited_ms, turn_waited_ms, ..record };
+        let (tool_call_id, ending) = (call.call.id.clone(), Some(ending));
+        let done = CopilotDone { tool_call_id, session_name, agent, summary, stop_reason, ending, waited_ms, turn_waited_ms };
+        self.append(Event::CopilotDone(done));
         let result = ToolResult { id: call.call.id, name: call.call.name, content, display: Some(call.text), is_error, artifact_id: None };
         Some((result, record))
     }

@@ -110,6 +110,25 @@ fn a_turn_in_which_another_agent_works_does_not_wait() {
 }
 
 #[test]
+fn agents_that_wait_together_hold_up_their_turn_once() {
+    let mut told = Told::begin(false, &[("d", "main"), ("e", "other")]);
+    told.asks(2, "d", 1);
+    told.asks(4, "e", 2);
+    told.allows(10, 1);
+    told.ends(11, AgentEnd::stopped("end_turn"));
+    told.allows(15, 2);
+    let end = AgentEnd::stopped("end_turn");
+    told.at(16, Input::AgentEnd { call_id: "e".to_owned(), agent: AGENT.to_owned(), end });
+    let done = told.story.effects.iter().filter_map(|effect| match effect {
+        Effect::Append(Event::CopilotDone(done)) => Some((done.tool_call_id.as_str(), done.waited_ms, done.turn_waited_ms)),
+        _ => None,
+    });
+    let together = 6_000;
+    let alone = 4_000;
+    assert_eq!(done.collect::<Vec<_>>(), [("d", 8_000, Some(together)), ("e", 11_000, Some(together + alone))]);
+}
+
+#[test]
 fn where_a_person_talks_to_an_agent_its_end_is_the_turns() {
     let gone = |text: &str| AgentEnd::Gone { message: text.to_owned() };
     let crash = format!("{}: killed", crate::host::prompt::PROCESS_ENDED);

@@ -134,6 +134,7 @@ fn calls_that_are_left_open_end_with_their_delegation_or_the_turn() {
         stop_reason: "end_turn".to_owned(),
         ending: None,
         waited_ms: 0,
+        turn_waited_ms: None,
     };
     let ended = Turn::new(TURN, TurnState::Interrupted, None);
     for end in [Event::CopilotDone(done), Event::Turn(ended)] {

@@ -67,6 +67,7 @@ fn turn(session: SessionId, message_bytes: usize) -> Write {
         stop_reason: "end_turn".into(),
         ending: None,
         waited_ms: 0,
+        turn_waited_ms: None,
         summary: text.clone(),
         updates: Vec::new(),
     };
