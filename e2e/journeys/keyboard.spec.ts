@@ -26,7 +26,7 @@ test("a session is worked with by keyboard alone @desktop", async ({ cockpit, pa
   };
   const press = async (key: string) => await page.keyboard.press(key);
   /** What it uncovers takes nothing for half a second. */
-  const escape = async () => {
+  const leave = async () => {
     await press("Escape");
     await expect(dialog).toHaveCount(0);
     await page.waitForTimeout(600);
@@ -40,7 +40,7 @@ test("a session is worked with by keyboard alone @desktop", async ({ cockpit, pa
   await press("Enter");
   const grant = page.getByRole("button", { name: "Always allow this command" });
   await expect(grant).toBeEnabled();
-  await escape();
+  await leave();
   await expect(focused).toHaveAccessibleName(/^Always…/);
   await press("Enter");
   await expect(grant).toBeEnabled();
@@ -60,14 +60,14 @@ test("a session is worked with by keyboard alone @desktop", async ({ cockpit, pa
   await reach(/^Commit$/);
   await press("Enter");
   await expect(dialog.getByRole("textbox", { name: "Commit message" })).toBeFocused();
-  await escape();
+  await leave();
   await expect(focused, "back where it was").toHaveAccessibleName("Commit");
   await reach(/^ran echo one|^Ran echo one/);
   await press("Enter");
   await reach(/^More$/);
   await press("Enter");
   await expect(page.getByRole("menu")).toBeVisible();
-  await escape();
+  await leave();
   await expect(focused).toHaveAccessibleName("More");
   for (const [key, name] of [
     ["?", "Keyboard shortcuts"],
@@ -75,21 +75,21 @@ test("a session is worked with by keyboard alone @desktop", async ({ cockpit, pa
   ] as const) {
     await press(key);
     await expect(page.getByRole("dialog", { name })).toBeVisible();
-    await escape();
+    await leave();
     await expect(focused, `after ${name}`).toHaveAccessibleName("More");
   }
   await press("Control+f");
   await page.keyboard.type("echo");
   await press("Enter");
   await expect(page.getByRole("search").getByRole("status")).toHaveText(/of/);
-  await escape();
+  await leave();
   await expect(focused, "after the find").toHaveAccessibleName("More");
 
   await press("Control+Shift+D");
   const changes = page.getByRole("complementary", { name: "Changes" });
   await expect(changes).toContainText("notes.md");
   await reach(/^Close changes$/, "Tab");
-  await escape();
+  await leave();
   await expect(changes).toHaveCount(0);
   await expect(focused, "after the changes").toHaveAccessibleName("More");
 
