@@ -228,8 +228,10 @@ test.describe("an agent that needs a login", () => {
     await expect(foot).toBeVisible();
     await expect(cockpit.log.locator(".dot.running")).toHaveCount(0);
     await photograph(page, info, "truth-login");
+    await cockpit.putAside();
     await foot.getByRole("button", { name: "Sign in" }).click();
     await expect(cockpit.cards.first()).toBeFocused();
+    await cockpit.putAside();
     await cockpit.stop.click();
     await cockpit.expectIdle();
   });
@@ -263,6 +265,7 @@ test.describe("several agents", () => {
     await expect(asks.block.locator(".dot.running")).toHaveCount(0);
     await expect(asks.title.getByRole("img", { name: "Needs you" })).toBeVisible();
     await photograph(page, info, "truth-lanes");
+    await cockpit.putAside();
     await cockpit.stop.click();
     await cockpit.expectIdle();
   });

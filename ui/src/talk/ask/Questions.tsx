@@ -120,7 +120,8 @@ export function Questions(props: QuestionsProps) {
         if (!wanted || !ids().includes(wanted.id)) return;
         setChosen(wanted.id);
         bringBack();
-        card()?.focus();
+        // A sheet that was put aside is there only after this.
+        queueMicrotask(() => card()?.focus());
       },
       { defer: true },
     ),
