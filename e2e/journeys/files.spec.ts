@@ -109,3 +109,26 @@ test("a line of a file is commented on by its sign, and the comment stands there
   await expect(comment).toBeVisible();
   await expect(viewer.getByRole("button", { name: "Send review 1" })).toBeVisible();
 });
+
+test("nothing beneath a file can be reached while it lies over the conversation @desktop", async ({ cockpit, page }) => {
+  await cockpit.send("where is it?");
+  await cockpit.expectIdle();
+  const chip = cockpit.answers.getByRole("link", { name: "src/lib.rs:90" });
+  await chip.click();
+  const viewer = viewerOf(page, "src/lib.rs");
+  const pane = page.locator("main > *").first();
+  await expect(viewer.locator("tr.hit")).toBeInViewport();
+  await expect(pane).toHaveAttribute("inert", "");
+  const isWithin = () => page.evaluate(() => Boolean(document.activeElement?.closest("main")));
+  for (let presses = 0; presses < 30; presses++) {
+    await page.keyboard.press("Tab");
+    expect(await isWithin(), `after ${presses + 1} presses of Tab`).toBe(false);
+  }
+  await page.setViewportSize({ width: 1600, height: 900 });
+  await expect(pane, "beside the conversation it covers nothing").not.toHaveAttribute("inert");
+  await page.setViewportSize({ width: 1024, height: 800 });
+  await expect(pane).toHaveAttribute("inert", "");
+  await viewer.getByRole("button", { name: "Close the file" }).click();
+  await expect(pane).not.toHaveAttribute("inert");
+  await expect(chip).toBeFocused();
+});

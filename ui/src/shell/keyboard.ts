@@ -66,7 +66,7 @@ export function watchShortcuts(does: Shortcuts): () => void {
     if (control && !event.altKey) {
       if (event.shiftKey) return { o: does.fresh, d: does.changes }[key];
       if (key === "k") return does.palette;
-      const isCovered = document.querySelector("dialog[open], .find-bar :focus");
+      const isCovered = document.querySelector("dialog[open], main > [inert], .find-bar :focus");
       return key === "f" && !isCovered ? (does.find() ?? undefined) : undefined;
     }
     if (event.altKey && !event.shiftKey) {
