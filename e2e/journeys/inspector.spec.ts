@@ -91,3 +91,20 @@ test("a tool call leads to the very lines in which the agent told it", async ({ 
   await expect.poll(() => lines.count()).toBeGreaterThan(count);
   await cockpit.expectNoSidewaysScroll();
 });
+
+test("an answer and a thought lead to the very lines in which the agent said them", async ({ cockpit, page }) => {
+  await cockpit.send("think about ducks");
+  await cockpit.expectIdle();
+  const raw = page.getByRole("button", { name: "Show in agent traffic" });
+  const inspector = page.getByRole("dialog", { name: "Agent traffic" });
+  const lines = inspector.getByRole("listitem");
+  await raw.last().click();
+  await expect(lines.filter({ hasText: "agent_message_chunk" }).first()).toBeVisible();
+  await expect(lines.filter({ hasText: "initialize" })).toHaveCount(0);
+  await expectAccessible(page);
+  await inspector.getByRole("button", { name: "Show all times" }).click();
+  await expect(lines.filter({ hasText: "initialize" })).not.toHaveCount(0);
+  await page.keyboard.press("Escape");
+  await expect(inspector).toBeHidden();
+  await cockpit.expectNoSidewaysScroll();
+});

@@ -55,12 +55,24 @@ pub struct Page {
 pub fn page(dir: &Path, before: Option<u64>, limit: usize, filter: &Filter, mask: &Mask) -> io::Result<Page> {
     let mut end = before.unwrap_or(u64::MAX);
     let mut entries = Vec::new();
-    let pieces = journal_pieces(dir)?;
-    for first in pieces.into_iter().rev().filter(|first| *first < end).take(PIECES).collect::<Vec<_>>() {
+    let pieces = journal_pieces(dir)?.into_iter().rev().filter(|first| *first < end);
+    let mut left = PIECES;
+    for first in pieces.collect::<Vec<_>>() {
+        if begins_behind(dir, first, filter)? {
+            end = first;
+            continue;
+        }
+        if left == 0 {
+            break;
+        }
+        left -= 1;
         let records: Vec<Record> = read_journal(dir, first.saturating_sub(1))?.take_while(|record| record.seq < end).collect();
         for record in records.iter().rev() {
             if entries.len() == limit {
                 return Ok(Page { entries, older: Some(record.seq + 1) });
+            }
+            if filter.is_before(record) {
+                return Ok(Page { entries, older: None });
             }
             entries.extend(filter.admit(record, mask));
         }
@@ -68,6 +80,14 @@ pub fn page(dir: &Path, before: Option<u64>, limit: usize, filter: &Filter, mask
     }
     let older = (oldest(dir)?.is_some_and(|oldest| oldest < end)).then_some(end);
     Ok(Page { entries, older })
+}
+
+/// Nothing of a piece is wanted where its first record is too new.
+fn begins_behind(dir: &Path, first: u64, filter: &Filter) -> io::Result<bool> {
+    if filter.until_ms.is_none() {
+        return Ok(false);
+    }
+    Ok(read_journal(dir, first.saturating_sub(1))?.next().is_some_and(|record| filter.is_behind(&record)))
 }
 
 /// One entry, whole.

@@ -6142,6 +6142,9 @@ export interface operations {
                 method?: string;
                 /** @description A part of the line as it is shown. */
                 text?: string;
+                /** @description Only lines of that time, in ms since 1970, both inclusive. */
+                from_ms?: number;
+                until_ms?: number;
             };
             header?: never;
             path: {

@@ -103,7 +103,13 @@ export type TraceEntry = Schemas["TraceEntry"];
 export type TraceRunner = Schemas["TraceRunner"];
 export type TraceDirection = Schemas["TraceDirection"];
 /** Which lines of the raw traffic are wanted; an empty text is no wish. */
-export type TraceFilter = { text?: string; method?: string; direction?: TraceDirection | undefined };
+export type TraceFilter = {
+  text?: string;
+  method?: string;
+  direction?: TraceDirection | undefined;
+  from_ms?: number | undefined;
+  until_ms?: number | undefined;
+};
 export type ErrorBody = Schemas["ErrorBody"];
 export type DeviceKind = Schemas["DeviceKind"];
 export type Device = Schemas["DeviceView"];

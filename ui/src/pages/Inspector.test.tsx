@@ -1,6 +1,6 @@
 import { render } from "solid-js/web";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { TraceEntry } from "../api/types";
+import type { TraceEntry, TraceFilter } from "../api/types";
 import { entryKey, joinNewest } from "../state/trace";
 import { Inspector } from "./Inspector";
 import { headline, payloadText, size } from "./TraceLine";
@@ -46,8 +46,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-async function mount() {
-  dispose = render(() => <Inspector sessionId="s" text="" onClose={() => {}} />, document.body);
+async function mount(wanted: TraceFilter = {}) {
+  dispose = render(() => <Inspector sessionId="s" wanted={wanted} onClose={() => {}} />, document.body);
   await vi.advanceTimersByTimeAsync(0);
 }
 const lines = () => [...document.querySelectorAll(".trace-line")];
@@ -147,4 +147,16 @@ it("says what a line is in a few words", () => {
   expect(headline({ ...answer, kind: "error", id: 0 })).toBe("error 0");
   expect([payloadText("raw"), payloadText({ a: 1 })]).toEqual(["raw", '{\n  "a": 1\n}']);
   expect([size(5), size(1_500), size(2_000_000)]).toEqual(["5 B", "1.5 kB", "2.0 MB"]);
+});
+
+it("shows the lines of a span of time, until all times are wanted", async () => {
+  pages["?from_ms=1000&until_ms=3000"] = { entries: [line(2)], runners: [running] };
+  pages[""] = { entries: [line(3), line(2), line(1)], runners: [running] };
+  await mount({ from_ms: 1_000, until_ms: 3_000 });
+  expect(lines()).toHaveLength(1);
+  expect(document.querySelector(".inspector-span")?.textContent).toMatch(/^From \d\d:\d\d:01 to \d\d:\d\d:03/);
+  await press("Show all times");
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(lines()).toHaveLength(3);
+  expect(document.querySelector(".inspector-span")).toBeNull();
 });

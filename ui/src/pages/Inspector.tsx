@@ -1,27 +1,34 @@
 import { createMemo, For, Show } from "solid-js";
 import { pagesApi } from "../api/pages";
-import type { TraceDirection } from "../api/types";
+import type { TraceDirection, TraceFilter } from "../api/types";
 import { Dialog } from "../kit/Dialog";
 import { Icon } from "../kit/Icon";
 import { Spinner } from "../kit/Spinner";
+import { clock } from "../kit/time";
 import { createTrace } from "../state/trace";
 import { TraceLine } from "./TraceLine";
 
 interface InspectorProps {
   sessionId: string;
-  /** Only the lines that hold it, until somebody asks for others. */
-  text: string;
+  /** Only these lines, until somebody asks for others. */
+  wanted: TraceFilter;
   onClose(): void;
 }
 
 /** The raw traffic between the server and the agents of a session. */
 export function Inspector(props: InspectorProps) {
-  const trace = createTrace(props.sessionId, props.text);
+  const trace = createTrace(props.sessionId, props.wanted);
   const filtered = () => Object.values(trace.filter()).some((value) => value);
   const missing = createMemo(() => {
     const runners = trace.runners();
     return runners.some((runner) => (runner.first_seq ?? 2) > 1 && !(runner.running && runner.first_seq === undefined));
   });
+  const span = () => {
+    const { from_ms, until_ms } = trace.filter();
+    if (from_ms === undefined) return "";
+    const at = (ms: number) => clock(new Date(ms), "second");
+    return until_ms === undefined ? `Since ${at(from_ms)}` : `From ${at(from_ms)} to ${at(until_ms)}`;
+  };
   const count = () => {
     const lines = trace.entries().length;
     const more = trace.next() === null ? "" : ", and older ones";
@@ -48,7 +55,7 @@ export function Inspector(props: InspectorProps) {
             type="search"
             autocomplete="off"
             spellcheck={false}
-            value={props.text}
+            value={props.wanted.text ?? ""}
             onInput={(event) => trace.narrow({ text: event.currentTarget.value })}
           />
         </label>
@@ -88,6 +95,20 @@ export function Inspector(props: InspectorProps) {
           </label>
         </div>
       </form>
+      <Show when={span()}>
+        {(words) => (
+          <p class="inspector-span">
+            {words()}{" "}
+            <button
+              type="button"
+              class="button small"
+              onClick={() => trace.narrow({ from_ms: undefined, until_ms: undefined })}
+            >
+              Show all times
+            </button>
+          </p>
+        )}
+      </Show>
       <p class="inspector-status" role="status">
         <Show
           when={trace.loaded()}

@@ -1,6 +1,6 @@
 import { createEffect, createMemo, createResource, createSignal, on, onCleanup, Show } from "solid-js";
 import { api } from "../api/client";
-import type { NewAttachment, Row, SessionChange } from "../api/types";
+import type { NewAttachment, Row, SessionChange, TraceFilter } from "../api/types";
 import { changeNews, createSummary } from "../changes/summary";
 import { InlineError } from "../kit/InlineError";
 import { insist, later } from "../kit/later";
@@ -80,11 +80,16 @@ export function SessionView(props: SessionViewProps) {
   queueMicrotask(focusComposerOnDesk);
 
   const [dialog, setDialog] = createSignal<"traffic" | "rules" | null>(null);
-  /** What is pointed out in it: lines of the traffic that hold a text, or a rule. */
-  const [wanted, setWanted] = createSignal("");
-  const show = (what: "traffic" | "rules", text = "") => {
-    setWanted(text);
-    setDialog(what);
+  /** What is pointed out in it: lines of the traffic, or a rule. */
+  const [wanted, setWanted] = createSignal<TraceFilter>({});
+  const [rule, setRule] = createSignal("");
+  const showTraffic = (lines: TraceFilter = {}) => {
+    setWanted(lines);
+    setDialog("traffic");
+  };
+  const showRules = (id = "") => {
+    setRule(id);
+    setDialog("rules");
   };
   const [renaming, setRenaming] = createSignal(false);
   const [editing, setEditing] = createSignal<string | null>(null);
@@ -157,8 +162,8 @@ export function SessionView(props: SessionViewProps) {
     session,
     rename: () => setRenaming(true),
     changes: () => props.onChanges(),
-    rules: () => show("rules"),
-    traffic: () => show("traffic"),
+    rules: () => showRules(),
+    traffic: () => showTraffic(),
   });
   onCleanup(() => setOpened(null));
   const summary = createSummary(
@@ -191,14 +196,14 @@ export function SessionView(props: SessionViewProps) {
         onRename={(title) => void change({ title })}
         onFresh={props.onFresh}
         onChanges={props.onChanges}
-        onRules={() => show("rules")}
-        onTraffic={() => show("traffic")}
+        onRules={() => showRules()}
+        onTraffic={() => showTraffic()}
       />
       <Show when={dialog() === "traffic"}>
-        <Inspector sessionId={props.id} text={wanted()} onClose={() => setDialog(null)} />
+        <Inspector sessionId={props.id} wanted={wanted()} onClose={() => setDialog(null)} />
       </Show>
       <Show when={dialog() === "rules"}>
-        <RulesDialog sessionId={props.id} rule={wanted()} onClose={() => setDialog(null)} />
+        <RulesDialog sessionId={props.id} rule={rule()} onClose={() => setDialog(null)} />
       </Show>
       <KnownAgents.Provider
         value={{
@@ -214,8 +219,8 @@ export function SessionView(props: SessionViewProps) {
             agents: agents.list,
             own: () => session()?.agent,
             change,
-            showTraffic: (text) => show("traffic", text),
-            showRules: (id) => show("rules", id),
+            showTraffic,
+            showRules,
             sayAgain: (turnId, content) => sendAgain(open, turnId, content),
           }}
         >
@@ -247,7 +252,7 @@ export function SessionView(props: SessionViewProps) {
               setPolicy: (permission_policy) => void change({ permission_policy }),
               setOption: (name, option, value) => void submit(() => options.set(name, option, value)),
               onChanges: props.onChanges,
-              onRules: () => show("rules"),
+              onRules: () => showRules(),
             }}
             onSend={(content, attachments) => {
               open.outbox.send(content, attachments);
@@ -257,7 +262,7 @@ export function SessionView(props: SessionViewProps) {
             onUp={() => setEditing(open.state.queue.at(-1)?.message_id ?? null)}
           >
             <Banners server={server} broken={open.broken()} />
-            <Approvals open={open} agent={agent()} onRules={() => show("rules")} />
+            <Approvals open={open} agent={agent()} onRules={() => showRules()} />
             <InlineError message={error()} />
             <Show when={isResending()}>
               <ResendBar onCancel={() => void endEdit(false)} />

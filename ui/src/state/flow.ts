@@ -42,7 +42,7 @@ export interface UpdatePart {
   update: ShownUpdate;
   /** Of a tool call: what came of its output as a stream. */
   output: Output | null;
-  /** Of a tool call. */
+  /** Of a tool call or a plan. */
   heard: Heard | null;
 }
 
@@ -140,7 +140,7 @@ export function addUpdate(flow: Flow, offset: number, update: Update, times?: Ti
       compact(flow, offset, update);
       return;
     case "plan":
-      upsert(flow, offset, "plan", update);
+      hear(upsert(flow, offset, "plan", update), times);
       return;
     case "notice":
       // The notice of a retry is told anew as the repetition goes on.
@@ -184,10 +184,14 @@ function isWork(part: Part): boolean {
   return part.type === "group" || (part.type === "update" && part.update.type === "tool_call");
 }
 
-function upsert(flow: Flow, offset: number, id: string, update: ShownUpdate): void {
+function upsert(flow: Flow, offset: number, id: string, update: ShownUpdate): UpdatePart {
   const known = flow.parts.find((part) => part.id === id);
-  if (known?.type === "update") known.update = update;
-  else place(flow, openPlace(flow, offset), { type: "update", id, offset, update, output: null, heard: null });
+  if (known?.type !== "update") {
+    place(flow, openPlace(flow, offset), { type: "update", id, offset, update, output: null, heard: null });
+    return flow.parts.find((part): part is UpdatePart => part.id === id) as UpdatePart;
+  }
+  known.update = update;
+  return known;
 }
 
 /** A report of a tool call says all but its stream, which it holds only where it was stored, and then perhaps not to its end. */

@@ -22,8 +22,8 @@ export function joinNewest(fresh: TraceEntry[], known: TraceEntry[]): TraceEntry
   return at < 0 ? null : [...fresh.slice(0, at), ...known];
 }
 
-export function createTrace(sessionId: string, text = "") {
-  const [filter, setFilter] = createSignal<TraceFilter>(text === "" ? {} : { text });
+export function createTrace(sessionId: string, wanted: TraceFilter = {}) {
+  const [filter, setFilter] = createSignal<TraceFilter>(wanted);
   const [entries, setEntries] = createSignal<TraceEntry[]>([]);
   const [runners, setRunners] = createSignal<TraceRunner[]>([]);
   const [next, setNext] = createSignal<string | null>(null);

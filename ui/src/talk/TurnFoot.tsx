@@ -5,6 +5,7 @@ import { duration } from "../kit/duration";
 import { clock } from "../kit/time";
 import { watchesOnly } from "../state/device";
 import type { SessionState } from "../state/model";
+import { RawAnswer } from "./rawLater";
 import { turnOf } from "./turns";
 
 interface TurnFootProps {
@@ -37,6 +38,7 @@ export function TurnFoot(props: TurnFootProps) {
       </Show>
       <Show when={!running()}>
         <span class="turn-words num">{words()}</span>
+        <RawAnswer calls={turn().calls} />
       </Show>
     </div>
   );

@@ -27,7 +27,7 @@ export interface NextSteps {
   other(call: StreamingToolCall): string | null;
   askOther(call: StreamingToolCall): void;
   signIn(): void;
-  showTraffic(text?: string): void;
+  showTraffic(): void;
   reply(): void;
 }
 
@@ -101,7 +101,7 @@ export function createNextSteps(options: SessionHands): NextSteps {
       if (open.state.login !== null) showQuestion(login_id);
       else go(pageHref("agents"));
     },
-    showTraffic: (text) => options.showTraffic(text),
+    showTraffic: () => options.showTraffic(),
     reply: focusComposer,
   };
 }

@@ -1,7 +1,7 @@
 // What the next steps below a bad ending need of the session. Who shows them is loaded when there is one.
 
 import { createContext, useContext } from "solid-js";
-import type { Agent, PermissionRequest, SessionChange } from "../api/types";
+import type { Agent, PermissionRequest, SessionChange, TraceFilter } from "../api/types";
 import type { OpenSession } from "../state/openSession";
 
 export interface SessionHands {
@@ -11,8 +11,8 @@ export interface SessionHands {
   /** The agent of the session. */
   own(): string | undefined;
   change(fields: SessionChange): Promise<boolean>;
-  /** With a text only the lines that hold it. */
-  showTraffic(text?: string): void;
+  /** Only the lines that are wanted. */
+  showTraffic(wanted?: TraceFilter): void;
   /** The saved permissions, with one of them pointed out. */
   showRules(id?: string): void;
   /** Sends the message that began a turn once more, with all that went along with it. */

@@ -10,6 +10,7 @@ export interface Turn {
   asked: string | null;
   /** What it ended with. */
   answer: string;
+  calls: StreamingToolCall[];
   from: number | null;
   to: number | null;
   /** How long of that somebody was waited for. */
@@ -41,6 +42,7 @@ export function turnOf(state: SessionState, end: number): Turn {
     turnId: asked?.turnId ?? null,
     asked: asked ? wholeText(asked.text) : null,
     answer: words ? wholeText(words.text) : "",
+    calls,
     from: asked?.createdAt ? Date.parse(asked.createdAt) : null,
     to: times.length > 0 ? Math.max(...times) : null,
     waited: waitedOf(calls),

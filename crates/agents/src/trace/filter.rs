@@ -13,12 +13,16 @@ pub struct Filter {
     pub method: Option<String>,
     /// A part of the masked line, whatever its case.
     pub text: Option<String>,
+    /// In ms since 1970, both inclusive.
+    pub from_ms: Option<u64>,
+    pub until_ms: Option<u64>,
 }
 
 impl Filter {
     /// The record as an entry, if it fits. A text is looked for in what is shown: a secret cannot be found out by searching for it.
     pub(super) fn admit(&self, record: &Record, mask: &Mask) -> Option<Entry> {
-        if self.direction.is_some_and(|wanted| wanted != direction(record)) || !self.may_hold_text(record) {
+        let is_other = self.direction.is_some_and(|wanted| wanted != direction(record));
+        if is_other || self.is_before(record) || self.is_behind(record) || !self.may_hold_text(record) {
             return None;
         }
         let entry = Entry::read(record, mask);
@@ -28,6 +32,16 @@ impl Filter {
         };
         let fits = self.method.as_ref().is_none_or(named) && self.text.as_ref().is_none_or(|wanted| contains(entry.payload.text(), wanted));
         fits.then_some(entry)
+    }
+
+    /// Everything older is too.
+    pub(super) fn is_before(&self, record: &Record) -> bool {
+        self.from_ms.is_some_and(|from| record.time_ms < from)
+    }
+
+    /// Everything newer is too.
+    pub(super) fn is_behind(&self, record: &Record) -> bool {
+        self.until_ms.is_some_and(|until| record.time_ms > until)
     }
 
     /// Spares the masking of lines that cannot fit: what masking puts in is short, and anything else it shows stands in the line.

@@ -83,6 +83,9 @@ pub(crate) struct TraceQuery {
     method: Option<String>,
     /// A part of the line as it is shown.
     text: Option<String>,
+    /// Only lines of that time, in ms since 1970, both inclusive.
+    from_ms: Option<u64>,
+    until_ms: Option<u64>,
 }
 
 #[utoipa::path(get, operation_id = "trace_list", path = "/api/sessions/{id}/trace", params(("id" = SessionId, Path), TraceQuery),
@@ -96,7 +99,8 @@ pub(crate) async fn list(
     let before = query.before.as_deref().map(parse_cursor).transpose()?;
     let limit = query.limit.unwrap_or(PAGE).clamp(1, PAGE_MAX);
     let given = |text: Option<String>| text.filter(|text| !text.is_empty());
-    let filter = Filter { direction: query.direction, method: given(query.method), text: given(query.text) };
+    let TraceQuery { direction, from_ms, until_ms, .. } = query;
+    let filter = Filter { direction, method: given(query.method), text: given(query.text), from_ms, until_ms };
     let page = app.engine.trace(session, before, limit, filter, app.access.secret()).await?;
     Ok(Json(TraceList {
         entries: page.entries.into_iter().map(|(runner, entry)| view(runner, entry, Some(PAYLOAD_MAX))).collect(),

@@ -87,6 +87,15 @@ async fn a_person_sees_what_they_filter_for() {
     assert_eq!(found("method=new:").await.len(), 2, "the request and its answer bear one id");
     assert_eq!(found("text=two%20&direction=from-agent").await.len(), 1);
     assert!(found("text=nowhere").await.is_empty());
+    let all = found("").await;
+    let at = |entry: &Value| entry["at"].as_str().unwrap().parse::<jiff::Timestamp>().unwrap().as_millisecond();
+    let newest = at(&all[0]);
+    let oldest = at(all.last().unwrap());
+    assert_eq!(found(&format!("from_ms={oldest}&until_ms={newest}")).await.len(), all.len());
+    let latest = all.iter().filter(|entry| at(entry) == newest).count();
+    assert_eq!(found(&format!("from_ms={newest}")).await.len(), latest);
+    assert_eq!(found(&format!("until_ms={}", newest - 1)).await.len(), all.len() - latest);
+    assert!(found(&format!("until_ms={}", oldest - 1)).await.is_empty());
     assert_eq!(rig.get(&format!("/api/sessions/{session}/trace?direction=sideways")).await.status, 400);
     rig.get(&format!("/api/sessions/{session}/trace?before=yesterday")).await.refuses(400, "invalid");
 }

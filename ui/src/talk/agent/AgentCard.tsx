@@ -12,6 +12,7 @@ import { Fold } from "../Fold";
 import { MarkdownText } from "../markdown/Markdown";
 import { useHeld } from "../nextSteps";
 import { usePath } from "../paths";
+import { RawLines } from "../rawLater";
 import { Starting } from "../Starting";
 import { createCalm } from "../spans";
 import { createStick } from "../stick";
@@ -166,6 +167,9 @@ function Body(props: AgentCardProps & { running: boolean }) {
                 <MarkdownText class="copilot-ending" text={text()} />
               </Event>
             )}
+          </Show>
+          <Show when={!props.isLane && !props.running && parts() > 0}>
+            <RawLines call={props.call} />
           </Show>
           <Show when={props.running && !props.waitsForLogin && !props.asks?.length && parts() === 0}>
             <Event dot>

@@ -11,14 +11,13 @@ import { Fold } from "../Fold";
 import { Fields } from "../laterFields";
 import { PathText } from "../PathText";
 import { usePath } from "../paths";
+import { RawLines } from "../rawLater";
 import { createSpan, spanText, tookText } from "../spans";
 import { changesOf, sumOf } from "./hunks";
 import { OutputText } from "./OutputText";
 import { callWords, isDeclined, isRunning, isUnapplied, type Words } from "./rows";
 
 const CallDiff = later(async () => (await import("./CallDiff")).CallDiff);
-
-const RawLines = later(async () => (await import("./RawLines")).RawLines);
 
 /** A change longer than this starts folded. */
 const open_lines = 40;

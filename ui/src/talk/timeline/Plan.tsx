@@ -2,10 +2,15 @@ import { createMemo, For, Show } from "solid-js";
 import type { PlanEntry } from "../../api/types";
 import { Icon } from "../../kit/Icon";
 import { Tag } from "../../kit/small";
+import type { Heard } from "../../state/flow";
 import { Fold } from "../Fold";
 import { MarkdownText } from "../markdown/Markdown";
+import { RawLines } from "../rawLater";
 import { stepStatus } from "./rows";
 import { Event } from "./Timeline";
+
+/** Stands in every line that tells of one. */
+const plan_mark = '"plan"';
 
 const words: Record<string, string> = {
   completed: "done",
@@ -15,7 +20,7 @@ const words: Record<string, string> = {
 };
 
 /** What the agent means to do, as a list to tick off. */
-export function Plan(props: { entries: PlanEntry[]; running: boolean; key: string }) {
+export function Plan(props: { entries: PlanEntry[]; heard: Heard | null; running: boolean; key: string }) {
   const isAtWork = () => props.running || props.entries.some((entry) => entry.status === "in_progress");
   // One that was open stays so: what is read below it must not move when the agent has ended.
   const wasAtWork = createMemo<boolean>((was) => was || isAtWork(), false);
@@ -33,6 +38,7 @@ export function Plan(props: { entries: PlanEntry[]; running: boolean; key: strin
         }
       >
         <PlanSteps entries={props.entries} running={props.running} />
+        <RawLines heard={props.heard} text={plan_mark} />
       </Fold>
     </Event>
   );

@@ -1,6 +1,7 @@
 import type { ThoughtPart } from "../../state/flow";
 import { Fold } from "../Fold";
 import { Markdown } from "../markdown/Markdown";
+import { RawLines } from "../rawLater";
 import { tookText } from "../spans";
 import { Event } from "./Timeline";
 
@@ -29,6 +30,7 @@ export function ThoughtFold(props: ThoughtProps) {
     <Fold key={`${props.scope}:${props.part.id}`} head={head()}>
       <div class="fold-text">
         <Markdown class="thought-text" text={props.part.text} streaming={props.running} />
+        <RawLines heard={props.part.heard} />
       </div>
     </Fold>
   );

@@ -343,7 +343,9 @@ function UpdateView(props: { part: UpdatePart; scope: string; running: boolean }
   const key = () => `${props.scope}:${props.part.id}`;
   return (
     <Switch>
-      <Match when={is("plan")}>{(plan) => <Plan entries={plan().entries} running={props.running} key={key()} />}</Match>
+      <Match when={is("plan")}>
+        {(plan) => <Plan entries={plan().entries} heard={props.part.heard} running={props.running} key={key()} />}
+      </Match>
       <Match when={is("mode")}>
         {(mode) => (
           <Event icon="bolt">
