@@ -86,7 +86,7 @@ test.describe("a device that can only watch", () => {
     const { url } = await devices.makeLink("Watch only");
     const watcher = await anotherDevice(browser, page);
     await watcher.page.goto(url);
-    await expect(devices.rows.filter({ hasText: "can only watch" })).toHaveCount(1);
+    await expect(devices.rows.filter({ hasText: "watch only" })).toHaveCount(1);
     await devices.close();
     await cockpit.send("run `echo watched`");
     await expect(cockpit.cards).toContainText("echo watched");

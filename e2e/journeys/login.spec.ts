@@ -17,7 +17,7 @@ test("a message waits for the login, which runs in the page, and is then sent on
   const dialog = page.getByRole("dialog", { name: "Sign in to Guarded agent" });
   await expect(dialog.getByRole("link", { name: "https://login.example/device" })).toBeVisible();
   await expect(dialog.getByText("AB12-CD34")).toBeVisible();
-  await expect(dialog.getByRole("status")).toContainText("Waiting for the login");
+  await expect(dialog.getByRole("status")).toContainText("Waiting for the sign-in");
   server.agree();
 
   await expect(cockpit.answers).toHaveText(["hello"]);
