@@ -60,11 +60,11 @@ function watch(page: Page): string[] {
 }
 
 /** For everybody. What is being drawn anew may be half there for a moment; what stays wrong is found. */
-export async function expectAccessible(page: Page): Promise<void> {
-  await expect(async () => await expectNothingFound(page)).toPass({ intervals: [500, 1_000], timeout: 60_000 });
+export async function expectAccessible(page: Page, rules?: string[]): Promise<void> {
+  await expect(async () => await expectNothingFound(page, rules)).toPass({ intervals: [500, 1_000], timeout: 60_000 });
 }
 
-async function expectNothingFound(page: Page): Promise<void> {
+async function expectNothingFound(page: Page, rules?: string[]): Promise<void> {
   // What fades in is judged once it is there.
   await page.evaluate(async () => {
     const ending = document.getAnimations().filter(({ effect }) => effect?.getComputedTiming().endTime !== Infinity);
@@ -74,7 +74,7 @@ async function expectNothingFound(page: Page): Promise<void> {
   // Judged inside the page: the other mode opens a second page for every look, and takes four times as long.
   const { violations } = await new AxeBuilder({ page })
     .setLegacyMode()
-    .options({ resultTypes: ["violations"] })
+    .options({ resultTypes: ["violations"], ...(rules && { runOnly: rules }) })
     .analyze();
   const found = violations.map(
     ({ id, help, nodes }) => `${id}: ${help}: ${nodes.map((node) => node.target).join(" | ")}`,
