@@ -184,15 +184,15 @@ pub(super) fn page(problem: Option<Problem>) -> String {
     let wrong = |here: Field| if field == Some(here) { " aria-invalid=\"true\" aria-describedby=\"problem\"" } else { "" };
     let body = format!(
         "<h1>Sign in to VoxPilot</h1>\
-         <p class=\"lead\">On a device that is in already, choose Devices, then Add a device. Or run <code>voxpilot link</code> where the \
-         server runs.</p>{above}\
+         <p class=\"lead\">On a signed-in device, choose Devices, then Add a device. Or run <code>voxpilot link</code> on the \
+         server’s machine.</p>{above}\
          <form method=\"post\" action=\"/login\">\
          <label for=\"code\">Pairing code</label>\
          <input id=\"code\" name=\"code\" class=\"code\" placeholder=\"XXXX-XXXX\" autocomplete=\"one-time-code\" \
          autocapitalize=\"characters\" spellcheck=\"false\" maxlength=\"20\"{code_wrong} autofocus>{code_problem}\
          <div class=\"or\"><span>or</span></div>\
          <label for=\"token\">Access token</label>\
-         <input id=\"token\" name=\"token\" type=\"password\" placeholder=\"Paste it here\" autocomplete=\"off\" \
+         <input id=\"token\" name=\"token\" type=\"password\" placeholder=\"Paste the token\" autocomplete=\"off\" \
          maxlength=\"512\"{token_wrong}>{token_problem}\
          <p class=\"hint\">It is in the file <code>token</code> of the server’s data directory, or set by <code>VOXPILOT_TOKEN</code>.</p>\
          <button>Sign in</button></form>",
