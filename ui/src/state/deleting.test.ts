@@ -40,6 +40,16 @@ it("goes on after a reload with what nobody has taken back, though the word of t
   expect(deleted, "once").toEqual(["one"]);
 });
 
+it("does with the agent's own record what was said, also where another answer is chosen meanwhile", async () => {
+  const page = await load();
+  const { chooseRecords } = await import("./records");
+  chooseRecords("delete");
+  page.deleteLater("one", vi.fn(), vi.fn());
+  chooseRecords("ask");
+  vi.advanceTimersByTime(6_000);
+  expect(deleted).toEqual(["one and its records"]);
+});
+
 it("leaves alone what was taken back", async () => {
   const before = await load();
   before.deleteLater("one", vi.fn(), vi.fn());

@@ -21,9 +21,9 @@ function doom(ids: readonly string[]): void {
 const recordsGo = () => recordsChoice() === "delete";
 const spare = (id: string) => doom(doomed().filter((other) => other !== id));
 
-async function finish(id: string, onDeleted: () => void): Promise<void> {
+async function finish(id: string, withRecords: boolean, onDeleted: () => void): Promise<void> {
   try {
-    const done = await api.deleteSession(id, recordsGo()).catch((reason) => {
+    const done = await api.deleteSession(id, withRecords).catch((reason) => {
       // It was heard when the page before this one went.
       if (!(reason instanceof ApiError && reason.status === 404)) throw reason;
     });
@@ -39,15 +39,15 @@ async function finish(id: string, onDeleted: () => void): Promise<void> {
 
 /** What the page that was here before had begun, and nobody has taken back. */
 export function finishDeleting(onDeleted: (id: string) => void): void {
-  for (const id of doomed()) void finish(id, () => onDeleted(id));
+  for (const id of doomed()) void finish(id, recordsGo(), () => onDeleted(id));
 }
 
 /** Whoever closes the page has not taken it back. The answer is nobody's any more. */
-function callLeaving(id: string): void {
+function callLeaving(id: string, withRecords: boolean): void {
   const key = currentKey();
   const headers: Record<string, string> = key === null ? {} : { "x-voxpilot-key": key };
   const request = { method: "DELETE", credentials: "same-origin", keepalive: true, headers } as const;
-  const query = recordsGo() ? "?agent_records=true" : "";
+  const query = withRecords ? "?agent_records=true" : "";
   void fetch(address("/api/sessions/{id}", { id }) + query, request).catch(() => {});
 }
 
@@ -62,16 +62,18 @@ export async function keepersToAskAbout(agents: Agents): Promise<string[]> {
 export function deleteLater(id: string, onUndone: () => void, onDeleted: () => void): void {
   if (isDoomed(id)) return;
   doom([...doomed(), id]);
-  const onLeave = () => callLeaving(id);
+  // What is told now is what happens, whatever is chosen meanwhile.
+  const withRecords = recordsGo();
+  const onLeave = () => callLeaving(id, withRecords);
   const stop = () => window.removeEventListener("pagehide", onLeave);
   window.addEventListener("pagehide", onLeave);
   tellUndoable(
-    recordsGo() ? "Session deleted, with the agent’s own record" : "Session deleted",
+    withRecords ? "Session deleted, with the agent’s own record" : "Session deleted",
     () => {
       stop();
       spare(id);
       onUndone();
     },
-    () => void finish(id, onDeleted).then(stop),
+    () => void finish(id, withRecords, onDeleted).then(stop),
   );
 }
