@@ -79,6 +79,7 @@ test("a session is worked with by keyboard alone @desktop", async ({ cockpit, pa
     await expect(focused, `after ${name}`).toHaveAccessibleName("More");
   }
   await press("Control+f");
+  await expect(page.getByRole("search").getByRole("textbox")).toBeFocused();
   await page.keyboard.type("echo");
   await press("Enter");
   await expect(page.getByRole("search").getByRole("status")).toHaveText(/of/);
