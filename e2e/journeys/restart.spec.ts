@@ -37,7 +37,7 @@ test("a message that is written while the server is down arrives once when it is
   await cockpit.expectIdle();
   await server.crash();
   await cockpit.send("say after");
-  await expect(page.getByRole("list", { name: "Messages on their way" })).toContainText("trying again");
+  await expect(page.getByRole("list", { name: "Messages on their way" })).toContainText("waiting for the connection");
 
   await server.startAgain();
   await expect(cockpit.answers).toHaveText(["before", "after"]);

@@ -184,7 +184,11 @@ function onPress(event: MouseEvent): void {
   if (event.type === "pointerdown") {
     isPressShielded = isShielded(event);
     downPoint = { x: event.clientX, y: event.clientY };
-    if (!isPressShielded) lastDown = timeOf(event);
+    if (!isPressShielded) {
+      lastDown = timeOf(event);
+      // Whoever has pressed elsewhere meanwhile does not press twice.
+      shields = shields.filter(({ isForKeys }) => isForKeys);
+    }
   }
   if (event.type === "click" ? isByPointer(event) && (isPressShielded || isShielded(event)) : isPressShielded)
     swallow(event);
