@@ -11,7 +11,7 @@ test("what would hide or turn around a command is seen before it is allowed, and
   cockpit.lastSent = "echo safe ⟨U+202E⟩";
   const command = cockpit.cards.locator("code.command");
   await expect(command).toHaveText("echo safe ⟨U+202E⟩# gnihton ylno⟨U+200B⟩");
-  await expect(cockpit.cards.locator(".card-place"), "where it would run").toContainText(/^in /);
+  await expect(cockpit.cards.locator(".card-place"), "where it would run").toHaveText("Folder not stated");
   const mark = command.getByRole("img", { name: /RIGHT-TO-LEFT OVERRIDE/ });
   await expect(mark).toBeVisible();
   await expect(mark).toHaveAttribute("title", "U+202E RIGHT-TO-LEFT OVERRIDE");
