@@ -48,15 +48,16 @@ export class Cockpit {
 
   /** The list of sessions: always there on a desk, a page of its own on a phone. */
   async openSessions(): Promise<void> {
-    await this.putAside();
     const fresh = this.sidebar.getByRole("button", { name: "New session" });
     const back = this.page
       .getByRole("link", { name: "Show sessions" })
       .or(this.page.getByRole("button", { name: /^(Show sessions|All settings|Back)$/ }));
-    // From a section of the settings it leads over them and the session before.
-    for (let steps = 0; steps < 3 && !(await fresh.isVisible()) && (await back.isVisible()); steps += 1)
-      await back.click();
-    await expect(fresh).toBeInViewport();
+    // From a section of the settings it leads over them and the session before, where a question may come to lie over the way back.
+    await expect(async () => {
+      await this.putAside();
+      if (!(await fresh.isVisible())) await back.click({ timeout: 2_000 });
+      await expect(fresh).toBeInViewport({ timeout: 1_000 });
+    }).toPass();
   }
 
   /** On a phone a question lies over the page; a bar brings it back. */
@@ -124,9 +125,12 @@ export class Cockpit {
     const own = this.page.getByRole("button", { name: new RegExp(`^${name}: `) });
     const all = this.page.getByRole("button", { name: "Model, mode, branch" });
     await expect(own.or(all).first()).toBeVisible();
-    await ((await own.isVisible()) ? own : all).click();
     const menu = this.page.getByRole("menu");
-    await expect(menu).toBeVisible();
+    // What a sheet has just uncovered takes nothing for half a second.
+    await expect(async () => {
+      if (!(await menu.isVisible())) await ((await own.isVisible()) ? own : all).click();
+      await expect(menu).toBeVisible({ timeout: 1_000 });
+    }).toPass();
     return menu;
   }
 

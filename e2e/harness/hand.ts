@@ -113,6 +113,10 @@ function watchAnswers({ answers, others, words }: typeof parts): void {
       else if (target?.closest(answers)) counts.early += 1;
     }
     if (event.type === "pointerdown" && !isSpared) lastHand = performance.now();
+    // The click of a tap comes late: what the tap before it has closed may be gone by then, and Stop lies there.
+    if (event.type === "click" && event.detail > 0 && !isSpared && event.target instanceof Element) {
+      if (!event.target.closest(answers) && isOther(event.target)) takeBack(event);
+    }
     if (isSpared && (event.type !== "click" || event.detail > 0)) takeBack(event);
   };
   for (const type of ["pointerdown", "mousedown", "mouseup", "click"] as const)

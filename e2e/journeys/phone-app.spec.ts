@@ -101,7 +101,7 @@ test("allow from the notification, without opening the page @phone", async ({ co
   await push(cdp, server.url, payload);
   await expect.poll(() => shown(own)).toHaveLength(1);
   await press(own, "allow_once");
-  await expect.poll(async () => (await shown(own))[0]?.body).toContain("answered already");
+  await expect.poll(async () => (await shown(own))[0]?.body).toContain("already answered");
   await push(cdp, server.url, { kind: "closed", session_id: session.id, title: session.title, text: "" });
   await expect.poll(() => shown(own)).toEqual([]);
 });
