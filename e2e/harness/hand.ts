@@ -19,6 +19,8 @@ export interface Seen {
   early: number;
   /** Presses and keys that would have been meant, and were taken back. */
   spared: number;
+  /** The last presses and keys, and how they were judged: to tell of what went wrong. */
+  judged: string[];
 }
 
 const parts = {
@@ -41,8 +43,9 @@ function watchAnswers({ answers, others, words }: typeof parts): void {
   /** Half a second, less what the clock of a timer may be early. */
   const long_ms = 498;
   const kept_ms = 5_000;
+  const most_judged = 40;
   const controls = "button, a, summary, label, [role=option], [role=menuitem], [role=radio], [role=switch]";
-  const counts: Seen = { early: 0, spared: 0 };
+  const counts: Seen = { early: 0, spared: 0, judged: [] };
   const seen = new Map<Element, { at: number; place: DOMRect }[]>();
   const look = (at: number) => {
     const all = [...document.querySelectorAll(answers)];
@@ -99,6 +102,25 @@ function watchAnswers({ answers, others, words }: typeof parts): void {
     return !isOff(answer) && isFocusMeant(at) && wasThere(answer, (left + right) / 2, (top + bottom) / 2, at);
   };
 
+  /** When, how late the page heard of it, what, on what, and where the answer was so long before. */
+  const note = (event: MouseEvent | KeyboardEvent, isMeant: boolean) => {
+    const target = event.target instanceof Element ? event.target : document.body;
+    const answer = target.closest(answers);
+    const places = (answer ? seen.get(answer) : undefined) ?? [];
+    const late = Math.round(performance.now() - event.timeStamp);
+    const what = event instanceof MouseEvent ? `${event.type} ${event.clientX},${event.clientY}` : `key ${event.key}`;
+    const name = `${target.tagName} ${(target.ariaLabel ?? target.textContent).trim().slice(0, 20)}`;
+    const way = places
+      .slice(-6)
+      .map(
+        ({ at, place }) =>
+          `${Math.round(event.timeStamp - at)} ms: ${Math.round(place.top)}-${Math.round(place.bottom)}`,
+      );
+    const verdict = isMeant ? "meant" : answer && isOff(answer) ? "off" : "";
+    counts.judged.push(`${Math.round(event.timeStamp)}+${late} ${what} on ${name} ${verdict} ${way.join(", ")}`.trim());
+    if (counts.judged.length > most_judged) counts.judged.shift();
+  };
+
   let isSpared = false;
   const takeBack = (event: Event) => {
     event.preventDefault();
@@ -112,6 +134,7 @@ function watchAnswers({ answers, others, words }: typeof parts): void {
       if (isSpared) counts.spared += 1;
       else if (target?.closest(answers)) counts.early += 1;
     }
+    if (event.type === "pointerdown" || event.type === "click") note(event, isSpared);
     if (event.type === "pointerdown" && !isSpared) lastHand = performance.now();
     // The click of a tap comes late: what the tap before it has closed may be gone by then, and Stop lies there.
     if (event.type === "click" && event.detail > 0 && !isSpared && event.target instanceof Element) {
@@ -127,7 +150,9 @@ function watchAnswers({ answers, others, words }: typeof parts): void {
   window.addEventListener(
     "keydown",
     (event) => {
-      if (isMeantKey(event.key, event.timeStamp)) {
+      const isMeant = isMeantKey(event.key, event.timeStamp);
+      note(event, isMeant);
+      if (isMeant) {
         counts.spared += 1;
         takeBack(event);
       } else if (event.key === "Tab") lastHand = performance.now();

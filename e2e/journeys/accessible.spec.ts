@@ -16,7 +16,7 @@ test.use({
 
 const sections = ["general", "appearance", "main-ai", "agents", "permissions", "notifications", "devices", "server"];
 
-test("every screen is accessible in both schemes, and within reach at 200 % @desktop", async ({
+test("every screen is accessible in both schemes, and within reach at 200 %", async ({
   cockpit,
   page,
   server,

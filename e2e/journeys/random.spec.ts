@@ -120,10 +120,10 @@ for (const { kind, setup, asks } of questions) {
         await open(page, `${server.url}/#/sessions/${id}`, screen);
         const until = (presses * (index + 1)) / screens.length;
         while (hand.done.length < until) await hand.act();
-        const { early, spared } = await hand.seen();
+        const { early, spared, judged } = await hand.seen();
         seen.early += early;
         seen.spared += spared;
-        const what = `seed ${seed}, ${JSON.stringify(screen)}: ${hand.done.slice(-40).join("; ")}`;
+        const what = `seed ${seed}, ${JSON.stringify(screen)}:\n${judged.join("\n")}`;
         expect(asked, what).toEqual([]);
         expect(answersOf(events), what).toEqual([]);
       }

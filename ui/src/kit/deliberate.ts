@@ -107,11 +107,10 @@ export function createSettling(isShown: () => boolean, element?: () => Element):
           setSettled(true);
         }, settle_ms);
       });
-      const looking = trail && setInterval(look, look_ms);
+      if (trail) keepLooking(look);
       onCleanup(() => {
         cancelAnimationFrame(frame);
         clearTimeout(timer);
-        clearInterval(looking);
       });
     }),
   );
@@ -122,6 +121,23 @@ export function createSettling(isShown: () => boolean, element?: () => Element):
       return isSettled() && beganAt(event) >= since && (!trail || !isByPointer(event) || trail.holds(downPoint));
     },
   };
+}
+
+/** Whether something has moved is looked for as it is painted: until then it is seen where it was. */
+function keepLooking(look: () => void): void {
+  let frame = 0;
+  let timer: ReturnType<typeof setTimeout>;
+  const wait = () => {
+    frame = requestAnimationFrame(() => {
+      look();
+      timer = setTimeout(wait, look_ms);
+    });
+  };
+  wait();
+  onCleanup(() => {
+    cancelAnimationFrame(frame);
+    clearTimeout(timer);
+  });
 }
 
 /** Where something was in the last moments. */

@@ -6,6 +6,7 @@ import { createSettling, distance, lastPointer, near_px, settle_ms, shield } fro
 import { InlineError } from "../../kit/InlineError";
 import { AgentMark, Seg } from "../../kit/small";
 import { Visible } from "../../kit/Visible";
+import { AnswerButton } from "./AnswerButton";
 import { Asked } from "./Asked";
 import { grantOf, hintOf, type Reach } from "./scopes";
 
@@ -34,13 +35,13 @@ export function AlwaysDialog(props: AlwaysDialogProps) {
   const reaches = createMemo(() => props.reaches.filter(has(effect())));
   const chosen = () => reaches()[Math.min(index(), reaches().length - 1)];
   const isChoice = () => props.reaches.some(has("allow")) && props.reaches.some(has("deny"));
-  const { isSettled, takes } = createSettling(() => true);
+  const gate = { ...createSettling(() => true), isSeen: () => true };
   return (
     <Dialog
       class="always"
       title="Stop asking about this?"
-      onShown={(dialog) => watchPresses(dialog, takes)}
-      onClose={() => isSettled() && props.onClose()}
+      onShown={(dialog) => watchPresses(dialog, gate.takes)}
+      onClose={() => gate.isSettled() && props.onClose()}
       foot={
         <>
           <Show when={props.onRules}>
@@ -53,14 +54,15 @@ export function AlwaysDialog(props: AlwaysDialogProps) {
           <Button onClick={() => props.onClose()}>Cancel</Button>
           <Show when={chosen()}>
             {(reach) => (
-              <Button
+              <AnswerButton
                 class="always-grant"
                 kind={effect() === "allow" ? "main" : "deny"}
-                disabled={!isSettled() || props.busy}
-                onClick={() => props.onChoose(reach(), effect())}
+                gate={gate}
+                busy={props.busy}
+                onAnswer={() => props.onChoose(reach(), effect())}
               >
                 {grantOf(reach(), effect())}
-              </Button>
+              </AnswerButton>
             )}
           </Show>
         </>
@@ -85,7 +87,7 @@ export function AlwaysDialog(props: AlwaysDialogProps) {
           <Seg label="From now on" choices={[...effects]} value={effect()} onChange={setEffect} />
         </Show>
       </div>
-      <div class="always-scopes" role="radiogroup" aria-label="How far it reaches" aria-disabled={!isSettled()}>
+      <div class="always-scopes" role="radiogroup" aria-label="How far it reaches" aria-disabled={!gate.isSettled()}>
         <For each={reaches()}>
           {(reach, at) => (
             <label class="always-scope">

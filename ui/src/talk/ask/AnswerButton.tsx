@@ -6,7 +6,7 @@ import { watch_only, watchesOnly } from "../../state/device";
 import type { Gate } from "./AskCard";
 
 interface AnswerButtonProps extends Omit<ButtonProps, "disabled" | "onClick"> {
-  gate: Gate;
+  gate: Omit<Gate, "isEngaged">;
   busy: boolean;
   /** What answers the same once the card is engaged. */
   keys?: string;
