@@ -56,10 +56,12 @@ export interface Shortcuts {
 
 /** Two presses within this are one wish. */
 const twice_ms = 700;
+/** Not 0: that is when the page was opened. */
+const never = Number.NEGATIVE_INFINITY;
 
 /** Returns how to stop. */
 export function watchShortcuts(does: Shortcuts): () => void {
-  let lastEscape = 0;
+  let lastEscape = never;
   const find = (event: KeyboardEvent): (() => void) | undefined => {
     const key = event.key.toLowerCase();
     const control = event.ctrlKey || event.metaKey;
@@ -82,9 +84,9 @@ export function watchShortcuts(does: Shortcuts): () => void {
     if (event.defaultPrevented || event.isComposing) return;
     if (event.key === "Escape") {
       const isSecond = event.timeStamp - lastEscape < twice_ms;
-      lastEscape = isSecond ? 0 : event.timeStamp;
+      lastEscape = isSecond ? never : event.timeStamp;
       // What is open is closed by it; that is no wish to stop anything.
-      if (document.querySelector("dialog[open], .menu, .inline-edit")) lastEscape = 0;
+      if (document.querySelector("dialog[open], .menu, .inline-edit")) lastEscape = never;
       else if (isSecond) does.stop();
       return;
     }
