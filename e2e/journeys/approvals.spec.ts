@@ -35,12 +35,13 @@ test.describe("nobody has chosen", () => {
   }) => {
     await page.getByRole("button", { name: "Keep auto-approve" }).click();
     await expect(page.getByRole("region", { name: "Approvals" })).toHaveCount(0);
+    // What the pointer is on does not close by itself.
+    await page.mouse.move(2, 2);
     await cockpit.send("delegate it");
     await expect(cockpit.answers).toHaveText(["It is done."]);
     const { block, stream } = cockpit.copilot("work");
     const ran = stream.locator("summary").filter({ hasText: "Ran" });
     for (const visit of ["live", "reloaded"]) {
-      // What the pointer is on does not close by itself.
       await page.mouse.move(2, 2);
       await cockpit.copilot("work").expectEnded("done");
       await block.locator("> summary").click();

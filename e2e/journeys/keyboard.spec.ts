@@ -25,11 +25,12 @@ test("a session is worked with by keyboard alone @desktop", async ({ cockpit, pa
     throw new Error(`no way by keys to ${name}`);
   };
   const press = async (key: string) => await page.keyboard.press(key);
-  /** What it uncovers takes nothing for half a second. */
+  /** What something has covered takes no key for half a second. */
+  const settle = async () => await page.waitForTimeout(600);
   const leave = async () => {
     await press("Escape");
     await expect(dialog).toHaveCount(0);
-    await page.waitForTimeout(600);
+    await settle();
   };
   const focused = page.locator(":focus");
   const dialog = page.getByRole("dialog");
@@ -56,6 +57,7 @@ test("a session is worked with by keyboard alone @desktop", async ({ cockpit, pa
   await press("Enter");
   await cockpit.expectIdle();
 
+  await settle();
   await cockpit.composer.focus();
   await reach(/^Commit$/);
   await press("Enter");
