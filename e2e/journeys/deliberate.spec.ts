@@ -83,6 +83,7 @@ test("a question is put aside, and comes back from its bar @phone", async ({ coc
     await expect(sheet).toBeHidden();
     await expect(bar).toContainText("Run a command? Demo agent [main]");
     await bar.getByRole("button", { name: "Answer" }).click();
+    await expect(sheet, "the keyboard goes with it").toBeFocused();
     await expect(sheet.getByRole("button", { name: "Allow" })).toBeEnabled();
   };
   await page.keyboard.press("Escape");

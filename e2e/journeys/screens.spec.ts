@@ -93,6 +93,7 @@ test("what was done, what changed, and the review of it", async ({ cockpit, page
   await expect(cockpit.answers.last()).toContainText("Two things to know");
   await cockpit.expectIdle();
   await expect(cockpit.log.getByText("5 files changed")).toBeVisible();
+  await expect(page.locator("header.head")).toContainText("5 files");
   await photograph(page, info, "done");
   if (!isPhone) {
     await page.getByRole("button", { name: /^5 files/ }).click();

@@ -28,7 +28,7 @@ export function Unreachable() {
         <Logo />
         <h1>{online() ? "The server cannot be reached" : "You are offline"}</h1>
         <p role="status">
-          <Spinner /> It is tried again by itself. Agents go on without you.
+          <Spinner /> Trying again. Your agents keep working.
         </p>
         <Show when={waiting.length > 0}>
           <section>

@@ -79,6 +79,8 @@ export function Questions(props: QuestionsProps) {
   const bringBack = () => {
     setAside(null);
     uncover();
+    // A sheet that was put aside is there only after this.
+    queueMicrotask(() => card()?.focus({ preventScroll: true }));
   };
   const held = () => state.holds[current() ?? ""];
   createEffect(() => props.box.classList.toggle("aside", isAside() || held() !== undefined));
@@ -120,8 +122,6 @@ export function Questions(props: QuestionsProps) {
         if (!wanted || !ids().includes(wanted.id)) return;
         setChosen(wanted.id);
         bringBack();
-        // A sheet that was put aside is there only after this.
-        queueMicrotask(() => card()?.focus());
       },
       { defer: true },
     ),
