@@ -57,6 +57,7 @@ test("a path opens its file at its line, and closing gives the conversation back
   await expectAccessible(page);
   await page.reload();
   await expect(line).toBeInViewport();
+  await expect(chip, "the conversation is there again beneath").toBeAttached();
 
   await viewer.getByRole("button", { name: /^(Close the file|Back to the conversation)$/ }).focus();
   await page.keyboard.press("Escape");
