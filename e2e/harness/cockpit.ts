@@ -2,6 +2,9 @@
 
 import { expect, type Locator, type Page } from "@playwright/test";
 
+/** Bounds what is retried, like any other wait: without it a retry lasts as long as its test. */
+const retry_limit_ms = 40_000;
+
 export class Cockpit {
   readonly composer: Locator;
   readonly log: Locator;
@@ -57,7 +60,7 @@ export class Cockpit {
       await this.putAside();
       if (!(await fresh.isVisible())) await back.click({ timeout: 2_000 });
       await expect(fresh).toBeInViewport({ timeout: 1_000 });
-    }).toPass();
+    }).toPass({ timeout: retry_limit_ms });
   }
 
   /** On a phone a question lies over the page; a bar brings it back. */
@@ -130,7 +133,7 @@ export class Cockpit {
     await expect(async () => {
       if (!(await menu.isVisible())) await ((await own.isVisible()) ? own : all).click();
       await expect(menu).toBeVisible({ timeout: 1_000 });
-    }).toPass();
+    }).toPass({ timeout: retry_limit_ms });
     return menu;
   }
 

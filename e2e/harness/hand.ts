@@ -19,7 +19,7 @@ export interface Seen {
   early: number;
   /** Presses and keys that would have been meant, and were taken back. */
   spared: number;
-  /** The last presses and keys, and how they were judged: to tell of what went wrong. */
+  /** The last presses and keys, and how they were judged: shown when the journey fails. */
   judged: string[];
 }
 
@@ -189,7 +189,8 @@ interface Point {
 }
 
 export class Hand {
-  readonly done: string[] = [];
+  /** How many presses and keys there were. */
+  done = 0;
   private lastEscape = Number.NEGATIVE_INFINITY;
   private typing: Promise<void> = Promise.resolve();
 
@@ -223,7 +224,7 @@ export class Hand {
     const pressing: Promise<unknown>[] = [];
     for (let press = 0; press < count; press += 1) {
       pressing.push(...(this.isPhone ? this.tap(at) : this.click(at)));
-      this.done.push(`${at.x},${at.y}`);
+      this.done += 1;
     }
     await Promise.all(pressing);
   }
@@ -261,7 +262,7 @@ export class Hand {
       if (performance.now() - this.lastEscape < escape_ms) return this.typing;
       this.lastEscape = Number.POSITIVE_INFINITY;
     }
-    this.done.push(isHeld ? `${key} held` : key);
+    this.done += 1;
     this.typing = this.typing.then(async () => {
       // A key that is held repeats.
       if (isHeld && key !== "Shift+Tab" && key !== "Escape") await this.page.keyboard.down(key);

@@ -119,7 +119,7 @@ for (const { kind, setup, asks } of questions) {
       for (const [index, screen] of screens.entries()) {
         await open(page, `${server.url}/#/sessions/${id}`, screen);
         const until = (presses * (index + 1)) / screens.length;
-        while (hand.done.length < until) await hand.act();
+        while (hand.done < until) await hand.act();
         const { early, spared, judged } = await hand.seen();
         seen.early += early;
         seen.spared += spared;
@@ -131,7 +131,7 @@ for (const { kind, setup, asks } of questions) {
       expect(await session()).toEqual(before);
       expect(processesOf(server.directory).filter(({ command }) => / login$/.test(command))).toEqual([]);
       stop();
-      process.stdout.write(`${kind}: seed ${seed}, ${hand.done.length} presses, ${JSON.stringify(seen)}\n`);
+      process.stdout.write(`${kind}: seed ${seed}, ${hand.done} presses, ${JSON.stringify(seen)}\n`);
       await open(page, `${server.url}/#/sessions/${id}`, { at: "session", path: "" });
       await expect(cockpit.cards, "the question waits").toHaveCount(1);
       await server.call("POST", `/api/sessions/${id}/cancel`);

@@ -80,7 +80,7 @@ export function Questions(props: QuestionsProps) {
     setAside(null);
     uncover();
     // A sheet that was put aside is there only after this.
-    queueMicrotask(() => card()?.focus({ preventScroll: true }));
+    queueMicrotask(() => card()?.focus());
   };
   const held = () => state.holds[current() ?? ""];
   createEffect(() => props.box.classList.toggle("aside", isAside() || held() !== undefined));
